@@ -1,0 +1,14 @@
+//! Dormouse: one MCP server in front of all of a user's MCP servers, each of
+//! them read as data until one of its tools is first called.
+//!
+//! Data flows one way. For listing: `cli`/`mcp` → [`roster`] → `dormouse-catalog`.
+//! For calling: `mcp` → [`roster`] → [`runtime`] → [`sandbox`]. The catalog
+//! cannot reach the runtime, which is what keeps discovery free of instantiation.
+
+pub mod cli;
+pub mod config;
+pub mod control;
+pub mod mcp;
+pub mod roster;
+pub mod runtime;
+pub mod sandbox;

@@ -1,0 +1,143 @@
+//! What is static about a plugin: everything an agent can be told of it before
+//! any of its code runs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::types::Type;
+
+/// The version of the declaration's envelope that this crate writes, and the
+/// newest that it reads.
+pub const FORMAT: u32 = 1;
+
+/// The version of the table by which values are mapped between WIT and JSON
+/// (DESIGN §4). It is in every declaration, so that a later mapping breaks no
+/// plugin that was shipped with this one.
+pub const MAPPING: u32 = 1;
+
+/// Everything static about a plugin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Declaration {
+    /// The envelope's version: [`FORMAT`].
+    pub format: u32,
+    /// The value mapping's version: [`MAPPING`].
+    pub mapping: u32,
+    /// The plugin's own name; the user names the server as they like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The plugin's version, as its author counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What a person would call the plugin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it keeps state between calls.
+    #[serde(default)]
+    pub instance: Instance,
+    /// What it wants to be granted. A wish, never a grant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<GrantRequest>,
+    /// Its tools, in the order in which they are declared.
+    pub tools: Vec<DeclaredTool>,
+}
+
+/// How long an instance of a plugin lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Instance {
+    /// A fresh instance for each call: calls run in parallel, and no state leaks
+    /// from one to the next.
+    #[default]
+    PerCall,
+    /// One instance for an agent's session, its calls in order.
+    PerSession,
+}
+
+/// Something that a plugin asks its user for, from a `@grant` tag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum GrantRequest {
+    /// A folder, of the user's choice.
+    Fs {
+        /// Whether it wants to write there.
+        write: bool,
+        /// Why.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+    /// An environment variable.
+    Env {
+        /// Its name.
+        name: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+    /// An HTTP origin, like `https://api.example.com`.
+    Http {
+        /// Scheme, host and, unless it is the scheme's own, port.
+        origin: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+}
+
+/// One tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DeclaredTool {
+    /// The tool's name: the same as in [`tool`](Self::tool), here so that nobody
+    /// has to parse that to find it.
+    pub name: String,
+    /// The MCP `Tool` object as an agent gets to see it (but for the prefix of
+    /// the server's name), byte for byte as it was declared.
+    pub tool: Box<RawValue>,
+    /// The exported function behind it; none for a plugin that exports
+    /// `dormouse:plugin/adapter` and takes its calls by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Function>,
+}
+
+/// An exported function, with all that is needed to call it with JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Function {
+    /// Where to find it.
+    pub export: Export,
+    /// Whether the only parameter is a record whose fields are the tool's
+    /// arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spread: bool,
+    /// The function's own parameters, in order.
+    pub params: Vec<Param>,
+    /// What it returns, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Type>,
+}
+
+/// The name of an exported function.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Export {
+    /// The instance it is in, `namespace:package/interface@version` (or a plain
+    /// name); none for a function of the world itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+    /// Its name, in kebab-case.
+    pub function: String,
+}
+
+impl fmt::Display for Export {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.interface {
+            Some(interface) => write!(f, "{interface}#{}", self.function),
+            None => f.write_str(&self.function),
+        }
+    }
+}
+
+/// A parameter: a [`Field`](crate::types::Field) of the argument object.
+pub type Param = crate::types::Field;

@@ -1,0 +1,29 @@
+//! The contract between Dormouse and its plugins, and the one place where WIT
+//! becomes MCP.
+//!
+//! A plugin's tools are declared statically. This crate turns WIT (source text,
+//! or what a built component still knows of it) into a [`Declaration`], and
+//! carries that through a custom section of the component. The host, `dormouse
+//! pack` and the SDK's macro all call it, so they cannot disagree.
+//!
+//! - [`declaration`]: what is static about a plugin;
+//! - [`types`]: the types of its tools, with their JSON names;
+//! - [`section`]: the declaration inside a `.wasm` file;
+//! - [`source`]: WIT → declaration;
+//! - [`schema`]: types → JSON Schema 2020-12.
+
+pub mod declaration;
+pub mod types;
+
+pub use declaration::{Declaration, DeclaredTool, Export, Function, GrantRequest, Instance, Param};
+pub use types::{Case, Field, Type, VariantCase};
+
+/// The WIT text of `dormouse:plugin`, for tools that need it as a dependency.
+pub const CONTRACT_WIT: &str = include_str!("../plugin/plugin.wit");
+
+/// The folder that holds [`CONTRACT_WIT`] where this crate was built; the SDK's
+/// macro hands it to wit-bindgen.
+pub const CONTRACT_DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
+
+/// The package name and version of the contract.
+pub const CONTRACT: &str = "dormouse:plugin@0.1.0";

@@ -1,0 +1,90 @@
+//! The types of tools: WIT's, with the JSON names that their authors gave them.
+//!
+//! WIT types cannot be recursive, so a type is a finite tree, without names of
+//! its own for records and variants. It is what a value is encoded and decoded
+//! by, so it says everything that matters for that and nothing else: doc
+//! comments and constraints are in the tool's JSON Schema only.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A WIT type as a tool sees it. In JSON, a type without parts is its name
+/// (`"u32"`), one with parts is an object with one member (`{"list":"u32"}`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "named after the WIT types that they stand for")]
+pub enum Type {
+    Bool,
+    S8,
+    U8,
+    S16,
+    U16,
+    S32,
+    U32,
+    S64,
+    U64,
+    F32,
+    F64,
+    Char,
+    String,
+    /// `list<u8>`: base64 in JSON.
+    Bytes,
+    List(Box<Type>),
+    /// `list<T, N>`.
+    FixedList(Box<Type>, u32),
+    Tuple(Vec<Type>),
+    Record(Vec<Field>),
+    Option(Box<Type>),
+    Enum(Vec<Case>),
+    Flags(Vec<Case>),
+    Variant(Vec<VariantCase>),
+    Result {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ok: Option<Box<Type>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        err: Option<Box<Type>>,
+    },
+    /// `map<K, V>`: an object where the keys are strings, else an array of pairs.
+    Map(Box<Type>, Box<Type>),
+    /// `list<content>` of `dormouse:plugin/types`, as (the ok side of) a result:
+    /// the content blocks of the answer.
+    Contents,
+}
+
+/// A field of a record, or a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its WIT name, in kebab-case.
+    pub wit: String,
+    /// Its JSON name: `@name`, else the WIT name in snake_case.
+    pub json: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// The value to take where the JSON has none (`@default`); such a field is
+    /// not required.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+}
+
+/// A case of an enum, or a flag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its WIT name, in kebab-case.
+    pub wit: String,
+    /// Its JSON name: `@name`, else the WIT name in snake_case.
+    pub json: String,
+}
+
+/// A case of a variant: `{"tag": json, "value": …}`, without `value` where it
+/// has no type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VariantCase {
+    /// Its WIT name, in kebab-case.
+    pub wit: String,
+    /// Its JSON name: `@name`, else the WIT name in snake_case.
+    pub json: String,
+    /// What it carries.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub ty: Option<Type>,
+}
