@@ -2,11 +2,19 @@
 //!
 //! This file only binds the tools of `wit/` to the functions behind them.
 
+pub mod collate;
 pub mod date;
+pub mod diff;
+pub mod edit;
 pub mod error;
+pub mod glob;
 pub mod info;
+pub mod list;
 pub mod media;
 pub mod paths;
 pub mod read;
+pub mod search;
 pub mod text;
+pub mod tree;
+pub mod walk;
 pub mod write;
