@@ -1,11 +1,17 @@
 //! Replacing parts of a text file.
 
+use std::borrow::Cow;
+
 use crate::diff;
 use crate::error::Error;
 use crate::paths::Folders;
 use crate::read;
 use crate::text;
 use crate::write;
+
+/// How large a file may be that is edited, in bytes. The diff keeps eight bytes
+/// for each line twice, so this one is smaller than what can be read.
+const MAX_EDITED: u64 = 8 << 20;
 
 /// One replacement.
 #[derive(Debug, Clone)]
@@ -26,9 +32,13 @@ pub fn file(folders: &Folders, path: &str, edits: &[Edit], dry_run: bool) -> Res
     if !dry_run {
         folders.check_writable(&real)?;
     }
-    let bytes = read::bytes(&real, "change it with other tools")?;
+    let bytes = read::bytes(
+        &real,
+        MAX_EDITED,
+        "a file this large has to be changed by other means",
+    )?;
     let original = String::from_utf8(bytes).map_err(|_| Error::NotText(real.clone()))?;
-    let before = text::unix_lines(&original);
+    let before = text::unix_lines(original.clone());
     let after = apply(&before, edits)?;
     if !dry_run && after != before {
         let has_crlf = before.len() < original.len();
@@ -55,8 +65,8 @@ fn fenced(diff: &str) -> String {
 fn apply(content: &str, edits: &[Edit]) -> Result<String, Error> {
     let mut content = content.to_owned();
     for edit in edits {
-        let old = text::unix_lines(&edit.old_text);
-        let new = text::unix_lines(&edit.new_text);
+        let old = text::unix_lines(edit.old_text.clone());
+        let new = text::unix_lines(edit.new_text.clone());
         content = if content.contains(&old) {
             content.replacen(&old, &new, 1)
         } else {
@@ -80,7 +90,8 @@ fn by_lines(content: &str, old: &str, new: &str) -> Option<String> {
             .all(|(line, wanted)| line.trim_matches(text::is_space) == wanted)
     })?;
     let indent = text::indent(lines.get(at)?);
-    let mut result: Vec<String> = lines.iter().take(at).map(ToString::to_string).collect();
+    let mut result: Vec<Cow<'_, str>> =
+        lines.iter().take(at).map(|line| Cow::from(*line)).collect();
     for (index, line) in new.split('\n').enumerate() {
         let old_indent = text::indent(old.get(index).copied().unwrap_or_default())
             .chars()
@@ -88,17 +99,20 @@ fn by_lines(content: &str, old: &str, new: &str) -> Option<String> {
         let new_indent = text::indent(line).chars().count();
         let bare = line.trim_start_matches(text::is_space);
         result.push(match index {
-            0 => format!("{indent}{bare}"),
+            0 => format!("{indent}{bare}").into(),
             _ if old_indent > 0 && new_indent > 0 => {
-                format!(
-                    "{indent}{}{bare}",
-                    " ".repeat(new_indent.saturating_sub(old_indent))
-                )
+                let deeper = new_indent.saturating_sub(old_indent);
+                format!("{indent}{}{bare}", " ".repeat(deeper)).into()
             }
-            _ => line.to_owned(),
+            _ => line.into(),
         });
     }
-    result.extend(lines.iter().skip(at + old.len()).map(ToString::to_string));
+    result.extend(
+        lines
+            .iter()
+            .skip(at + old.len())
+            .map(|line| Cow::from(*line)),
+    );
     Some(result.join("\n"))
 }
 

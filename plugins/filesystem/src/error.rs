@@ -5,8 +5,8 @@ use std::io;
 
 /// How much text or data one call may read or answer with, in bytes. Well under
 /// the 256 MiB of memory that an instance has by default, because a text exists
-/// in two or three forms while it is worked on.
-pub const MAX_BYTES: u64 = 64 << 20;
+/// in several forms while it is worked on: what is not UTF-8 grows threefold.
+pub const MAX_BYTES: u64 = 32 << 20;
 
 /// Why a call failed. The text goes to the agent as it is.
 #[derive(Debug, thiserror::Error)]
@@ -83,11 +83,13 @@ pub enum Error {
         /// What was tried, with the paths: `open '/x'`.
         operation: String,
     },
-    /// More than [`MAX_BYTES`].
-    #[error("`{path}` is too large: more than {} MiB\nhint: {hint}", MAX_BYTES >> 20)]
+    /// More than a call takes.
+    #[error("`{path}` is too large: more than {} MiB\nhint: {hint}", limit >> 20)]
     TooLarge {
         /// The file or directory.
         path: String,
+        /// How much would have been taken, in bytes.
+        limit: u64,
         /// What to do instead.
         hint: &'static str,
     },

@@ -18,15 +18,20 @@ pub fn of(folders: &Folders, path: &str) -> Result<String, Error> {
     let metadata = fs::metadata(&real).map_err(|error| Error::system(&error, "stat", &real))?;
     let time =
         |time: io::Result<SystemTime>| time.map_or_else(|_| UNKNOWN.to_owned(), date::format);
+    // What WASI has in its place is when the file was last renamed, written or
+    // otherwise touched, so it would be wrong more often than not.
+    let created = match cfg!(target_family = "wasm") {
+        true => UNKNOWN.to_owned(),
+        false => time(metadata.created()),
+    };
     let permissions = if folders.is_writable(&real) {
         "granted read-write"
     } else {
         "granted read-only"
     };
     Ok(format!(
-        "size: {}\ncreated: {}\nmodified: {}\naccessed: {}\nisDirectory: {}\nisFile: {}\npermissions: {permissions}",
+        "size: {}\ncreated: {created}\nmodified: {}\naccessed: {}\nisDirectory: {}\nisFile: {}\npermissions: {permissions}",
         metadata.len(),
-        time(metadata.created()),
         time(metadata.modified()),
         time(metadata.accessed()),
         metadata.is_dir(),

@@ -8,11 +8,14 @@ pub mod diff;
 pub mod edit;
 pub mod error;
 pub mod glob;
+#[cfg(target_family = "wasm")]
+pub mod grants;
 pub mod info;
 pub mod list;
 pub mod media;
 pub mod paths;
 pub mod read;
+pub mod scan;
 pub mod search;
 pub mod text;
 pub mod tree;

@@ -5,23 +5,7 @@ use std::fs;
 use crate::collate;
 use crate::error::Error;
 use crate::paths::{self, Folders};
-
-/// A name in a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The name.
-    pub name: String,
-    /// Whether it is a directory; a link to one is not.
-    pub is_dir: bool,
-    /// Whether it is a link.
-    pub is_link: bool,
-}
-
-impl Entry {
-    fn label(&self) -> &'static str {
-        if self.is_dir { "[DIR]" } else { "[FILE]" }
-    }
-}
+use crate::scan::{self, Entry, Listing};
 
 /// How `list_directory_with_sizes` sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,41 +16,42 @@ pub enum SortBy {
     Size,
 }
 
-/// The entries of the directory at the real path `real`, sorted by the bytes of
-/// their names. A name that is not UTF-8 cannot be sent to an agent, nor come
-/// back from one: where the sandbox passes it on at all, it is shown with U+FFFD
-/// for what cannot be shown.
-pub fn entries(real: &str) -> Result<Vec<Entry>, Error> {
-    let failed = |error| Error::system(&error, "scandir", real);
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(real).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type();
-        entries.push(Entry {
-            name: entry.file_name().to_string_lossy().into_owned(),
-            is_dir: kind.as_ref().is_ok_and(fs::FileType::is_dir),
-            is_link: kind.as_ref().is_ok_and(fs::FileType::is_symlink),
-        });
+/// The directory at the real path `real`.
+pub fn directory(real: &str) -> Result<Listing, Error> {
+    scan::directory(real).map_err(|error| Error::system(&error, "scandir", real))
+}
+
+fn label(entry: &Entry) -> &'static str {
+    if entry.is_dir { "[DIR]" } else { "[FILE]" }
+}
+
+/// A last line that says what is missing. A name that is not UTF-8 could neither
+/// be sent to an agent nor come back from one.
+fn note(listing: &Listing) -> Option<String> {
+    match listing.unnamed {
+        0 => None,
+        1 => Some("(1 more entry has a name that is not UTF-8)".to_owned()),
+        count => Some(format!(
+            "({count} more entries have names that are not UTF-8)"
+        )),
     }
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
 }
 
 /// `list_directory`.
 pub fn names(folders: &Folders, path: &str) -> Result<String, Error> {
-    let entries = entries(&folders.resolve(path)?)?;
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|entry| format!("{} {}", entry.label(), entry.name))
-        .collect();
+    let listing = directory(&folders.resolve(path)?)?;
+    let entries = listing.entries.iter();
+    let lines = entries.map(|entry| format!("{} {}", label(entry), entry.name));
+    let lines: Vec<String> = lines.chain(note(&listing)).collect();
     Ok(lines.join("\n"))
 }
 
 /// `list_directory_with_sizes`: what cannot be looked at has size 0.
 pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, Error> {
     let real = folders.resolve(path)?;
-    let mut sized: Vec<(Entry, u64)> = Vec::new();
-    for entry in entries(&real)? {
+    let listing = directory(&real)?;
+    let mut sized: Vec<(&Entry, u64)> = Vec::new();
+    for entry in &listing.entries {
         let path = paths::join(&real, &entry.name);
         let size = match entry.is_dir {
             true => 0,
@@ -87,7 +72,7 @@ pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, E
         } else {
             format!("{:>10}", in_units(*size))
         };
-        lines.push(format!("{} {:<30} {size}", entry.label(), entry.name));
+        lines.push(format!("{} {:<30} {size}", label(entry), entry.name));
     }
     let directories = sized.iter().filter(|(entry, _)| entry.is_dir).count();
     let total = sized
@@ -99,6 +84,7 @@ pub fn sizes(folders: &Folders, path: &str, sort_by: SortBy) -> Result<String, E
         sized.len() - directories
     ));
     lines.push(format!("Combined size: {}", in_units(total)));
+    lines.extend(note(&listing));
     Ok(lines.join("\n"))
 }
 
@@ -178,6 +164,13 @@ mod tests {
         assert!(
             by_name.contains("\n\nTotal: 3 files, 1 directories\nCombined size: "),
             "{by_name}"
+        );
+        let odd = std::os::unix::ffi::OsStrExt::from_bytes(b"odd\xff");
+        fs::write(dir.path().join::<&std::ffi::OsStr>(odd), "").unwrap();
+        let noted = names(&folders, "").unwrap();
+        assert!(
+            noted.ends_with("[DIR] sub\n(1 more entry has a name that is not UTF-8)"),
+            "{noted}"
         );
         let error = names(&folders, "a.txt").unwrap_err().to_string();
         assert_eq!(

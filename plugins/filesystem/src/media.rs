@@ -1,6 +1,6 @@
 //! Files that are not text: their bytes, with what they are.
 
-use crate::error::Error;
+use crate::error::{Error, MAX_BYTES};
 use crate::paths::{self, Folders};
 use crate::read;
 
@@ -20,6 +20,7 @@ pub fn of(folders: &Folders, path: &str) -> Result<Media, Error> {
     let real = folders.resolve(path)?;
     let data = read::bytes(
         &real,
+        MAX_BYTES,
         "it cannot be read as media; a text file can be read with `head` or `tail`",
     )?;
     Ok(Media {

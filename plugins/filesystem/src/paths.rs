@@ -274,12 +274,11 @@ fn parts(path: &str) -> impl DoubleEndedIterator<Item = &str> {
         .filter(|part| !part.is_empty() && *part != ".")
 }
 
-/// Whether `path` is `folder` or inside it; both normalized.
-fn is_within(path: &str, folder: &str) -> bool {
-    match path.strip_prefix(folder) {
-        Some(rest) => rest.is_empty() || rest.starts_with('/') || folder == "/",
-        None => false,
-    }
+/// Whether the absolute path `path` is `folder` or inside it.
+pub fn is_within(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether `path` starts with a drive, like `C:\` or `C:/`.

@@ -25,7 +25,7 @@ pub fn text(
         (Some(_), Some(_)) => Err(Error::HeadAndTail),
         (Some(count), None) => first_lines(&real, count),
         (None, Some(count)) => last_lines(&real, count),
-        (None, None) => bytes(&real, HINT).map(text::lossy),
+        (None, None) => bytes(&real, MAX_BYTES, HINT).map(text::lossy),
     }
 }
 
@@ -41,12 +41,13 @@ pub fn several(folders: &Folders, paths: &[String]) -> Result<String, Error> {
         }
         let content = folders
             .resolve(path)
-            .and_then(|real| bytes(&real, HINT))
+            .and_then(|real| bytes(&real, MAX_BYTES, HINT))
             .map(text::lossy);
         match content {
             Ok(content) if (all.len() + content.len()) as u64 > MAX_BYTES => {
                 let error = Error::TooLarge {
                     path: path.clone(),
+                    limit: MAX_BYTES,
                     hint: "the files before it fill this answer; ask for fewer files at once",
                 };
                 all.push_str(&format!("{path}: Error - {error}"));
@@ -62,22 +63,23 @@ pub fn several(folders: &Folders, paths: &[String]) -> Result<String, Error> {
     Ok(all)
 }
 
-/// All bytes of the file at the real path `real`, at most [`MAX_BYTES`].
-pub fn bytes(real: &str, hint: &'static str) -> Result<Vec<u8>, Error> {
+/// All bytes of the file at the real path `real`, if they are at most `limit`.
+pub fn bytes(real: &str, limit: u64, hint: &'static str) -> Result<Vec<u8>, Error> {
     let (file, size) = open(real)?;
     let too_large = || Error::TooLarge {
         path: real.to_owned(),
+        limit,
         hint,
     };
-    if size > MAX_BYTES {
+    if size > limit {
         return Err(too_large());
     }
     let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     // A device or a growing file has more than its size says.
-    file.take(MAX_BYTES + 1)
+    file.take(limit + 1)
         .read_to_end(&mut content)
         .map_err(|error| Error::system(&error, "read", real))?;
-    if content.len() as u64 > MAX_BYTES {
+    if content.len() as u64 > limit {
         return Err(too_large());
     }
     Ok(content)
@@ -127,6 +129,7 @@ fn first_lines(real: &str, count: u64) -> Result<String, Error> {
     if content.len() as u64 > MAX_BYTES {
         return Err(Error::TooLarge {
             path: real.to_owned(),
+            limit: MAX_BYTES,
             hint: "ask for fewer lines",
         });
     }
@@ -145,6 +148,7 @@ fn last_lines(real: &str, count: u64) -> Result<String, Error> {
         if size > MAX_BYTES {
             return Err(Error::TooLarge {
                 path: real.to_owned(),
+                limit: MAX_BYTES,
                 hint: "ask for fewer lines",
             });
         }
@@ -156,7 +160,9 @@ fn last_lines(real: &str, count: u64) -> Result<String, Error> {
         chunks.push(chunk);
     }
     chunks.reverse();
-    let content = text::unix_lines(&text::lossy(chunks.concat()));
+    let content = chunks.concat();
+    drop(chunks);
+    let content = text::unix_lines(text::lossy(content));
     let wanted = usize::try_from(count).unwrap_or(usize::MAX);
     // The last line is what follows the last newline, even where that is nothing.
     let start = content

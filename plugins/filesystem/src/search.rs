@@ -38,6 +38,7 @@ pub fn files(
             if results.len() as u64 > MAX_BYTES {
                 return Err(Error::TooLarge {
                     path: root,
+                    limit: MAX_BYTES,
                     hint: "search for a narrower pattern",
                 });
             }

@@ -39,7 +39,7 @@ pub fn of(folders: &Folders, path: &str, exclude: &[String]) -> Result<String, E
                 json.push('{');
                 line(&mut json, indent + 2);
                 json.push_str("\"name\": ");
-                json.push_str(&serde_json::Value::from(found.entry.name.as_str()).to_string());
+                json.push_str(&serde_json::to_string(&found.entry.name).unwrap_or_default());
                 json.push(',');
                 line(&mut json, indent + 2);
                 has_elements = !found.entry.is_dir;
@@ -57,7 +57,11 @@ pub fn of(folders: &Folders, path: &str, exclude: &[String]) -> Result<String, E
         }
         if json.len() as u64 > MAX_BYTES {
             let hint = "leave parts of the tree out with `excludePatterns`";
-            return Err(Error::TooLarge { path: real, hint });
+            return Err(Error::TooLarge {
+                path: real,
+                limit: MAX_BYTES,
+                hint,
+            });
         }
     }
     Ok(json)

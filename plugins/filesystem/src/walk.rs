@@ -4,8 +4,9 @@
 use std::vec;
 
 use crate::error::Error;
-use crate::list::{self, Entry};
+use crate::list;
 use crate::paths;
+use crate::scan::Entry;
 
 /// A walk under way.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Walk {
     }
 
     fn push(&mut self, real: String, relative: String) -> Result<(), Error> {
-        let entries = list::entries(&real)?.into_iter();
+        let entries = list::directory(&real)?.entries.into_iter();
         self.levels.push(Level {
             real,
             relative,
