@@ -1,7 +1,7 @@
 //! The tools of `wit/`, each bound to the function behind it.
 
-use dormouse_sdk::Content;
-use exports::dormouse::filesystem::tools::{
+use bindings::dormouse::plugin::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
+use bindings::exports::dormouse::filesystem::tools::{
     EditArguments, Guest, ListArguments, ReadArguments, SearchArguments, SortBy, TreeArguments,
 };
 
@@ -9,9 +9,26 @@ use crate::edit::Edit;
 use crate::error::Error;
 use crate::{edit, grants, info, list, media, read, search, tree, write};
 
-struct Filesystem;
+mod bindings {
+    #![allow(
+        missing_docs,
+        unreachable_pub,
+        unsafe_code,
+        clippy::all,
+        clippy::restriction,
+        reason = "generated"
+    )]
 
-dormouse_sdk::plugin!(Filesystem);
+    wit_bindgen::generate!({
+        path: ["../../wit/plugin", "wit"],
+        world: "dormouse:filesystem/filesystem",
+        generate_all,
+    });
+    export!(Filesystem);
+    use super::Filesystem;
+}
+
+struct Filesystem;
 
 /// Errors leave as text.
 fn told<T>(result: Result<T, Error>) -> Result<T, String> {
@@ -24,17 +41,36 @@ impl Guest for Filesystem {
     }
 
     fn read_text_file(arguments: ReadArguments) -> Result<String, String> {
-        told(read::text(&grants::folders(), &arguments.path, arguments.head, arguments.tail))
+        told(read::text(
+            &grants::folders(),
+            &arguments.path,
+            arguments.head,
+            arguments.tail,
+        ))
     }
 
     fn read_media_file(path: String) -> Result<Vec<Content>, String> {
         let media = told(media::of(&grants::folders(), &path))?;
-        let content = match media.mime_type.split_once('/') {
-            Some(("image", _)) => Content::image(media.data, media.mime_type),
-            Some(("audio", _)) => Content::audio(media.data, media.mime_type),
-            _ => Content::blob_resource(media.uri, media.data, media.mime_type),
-        };
-        Ok(vec![content])
+        let mime_type = media.mime_type.to_owned();
+        let annotations = None;
+        Ok(vec![match media.mime_type.split_once('/') {
+            Some(("image", _)) => Content::Image(MediaContent {
+                data: media.data,
+                mime_type,
+                annotations,
+            }),
+            Some(("audio", _)) => Content::Audio(MediaContent {
+                data: media.data,
+                mime_type,
+                annotations,
+            }),
+            _ => Content::Resource(EmbeddedResource {
+                uri: media.uri,
+                mime_type: Some(mime_type),
+                body: ResourceBody::Blob(media.data),
+                annotations,
+            }),
+        }])
     }
 
     fn read_multiple_files(paths: Vec<String>) -> Result<String, String> {
@@ -47,9 +83,18 @@ impl Guest for Filesystem {
 
     fn edit_file(arguments: EditArguments) -> Result<String, String> {
         let edits = arguments.edits.into_iter();
-        let edits: Vec<Edit> =
-            edits.map(|edit| Edit { old_text: edit.old_text, new_text: edit.new_text }).collect();
-        told(edit::file(&grants::folders(), &arguments.path, &edits, arguments.dry_run))
+        let edits: Vec<Edit> = edits
+            .map(|edit| Edit {
+                old_text: edit.old_text,
+                new_text: edit.new_text,
+            })
+            .collect();
+        told(edit::file(
+            &grants::folders(),
+            &arguments.path,
+            &edits,
+            arguments.dry_run,
+        ))
     }
 
     fn create_directory(path: String) -> Result<String, String> {
@@ -69,7 +114,11 @@ impl Guest for Filesystem {
     }
 
     fn directory_tree(arguments: TreeArguments) -> Result<String, String> {
-        told(tree::of(&grants::folders(), &arguments.path, &arguments.exclude_patterns))
+        told(tree::of(
+            &grants::folders(),
+            &arguments.path,
+            &arguments.exclude_patterns,
+        ))
     }
 
     fn move_file(source: String, destination: String) -> Result<String, String> {
@@ -77,8 +126,17 @@ impl Guest for Filesystem {
     }
 
     fn search_files(arguments: SearchArguments) -> Result<String, String> {
-        let SearchArguments { path, pattern, exclude_patterns } = arguments;
-        told(search::files(&grants::folders(), &path, &pattern, &exclude_patterns))
+        let SearchArguments {
+            path,
+            pattern,
+            exclude_patterns,
+        } = arguments;
+        told(search::files(
+            &grants::folders(),
+            &path,
+            &pattern,
+            &exclude_patterns,
+        ))
     }
 
     fn get_file_info(path: String) -> Result<String, String> {

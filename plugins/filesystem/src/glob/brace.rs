@@ -20,13 +20,14 @@ fn alternatives(chars: &[char], depth: usize) -> Result<Vec<String>, &'static st
     let mut rest = chars;
     let mut before = None;
     while let Some((&first, tail)) = rest.split_first() {
-        if first == '{' && before != Some('$') {
-            if let Some((body, after)) = body(tail) {
-                results = combine(&results, &group(body, depth)?)?;
-                rest = after;
-                before = Some('}');
-                continue;
-            }
+        if first == '{'
+            && before != Some('$')
+            && let Some((body, after)) = body(tail)
+        {
+            results = combine(&results, &group(body, depth)?)?;
+            rest = after;
+            before = Some('}');
+            continue;
         }
         let taken = if first == '\\' && !tail.is_empty() {
             2

@@ -24,8 +24,10 @@ struct Class {
     negated: bool,
     ranges: Vec<(char, char)>,
     /// The predicates of `[:alpha:]` and its like.
-    named: Vec<fn(char) -> bool>,
+    named: Vec<Predicate>,
 }
+
+type Predicate = fn(char) -> bool;
 
 impl Segment {
     pub(super) fn new(pattern: &str) -> Result<Self, &'static str> {
@@ -146,11 +148,11 @@ fn member(first: char, tail: &[char]) -> Option<(char, &[char])> {
 }
 
 /// `[:alpha:]` and its like, inside a class.
-fn named(chars: &[char]) -> Option<(fn(char) -> bool, &[char])> {
+fn named(chars: &[char]) -> Option<(Predicate, &[char])> {
     // The longest name has six letters.
     let text: String = chars.iter().take("[:xdigit:]".len()).collect();
     let name = text.strip_prefix("[:")?.split_once(":]")?.0;
-    let predicate: fn(char) -> bool = match name {
+    let predicate: Predicate = match name {
         "alnum" => char::is_alphanumeric,
         "alpha" => char::is_alphabetic,
         "ascii" => |c| c.is_ascii(),
