@@ -152,14 +152,7 @@ mod tests {
 
     #[test]
     fn files_are_edited_and_diffs_fenced() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         let path = format!("{root}/f.md");
         fs::write(&path, "```\r\nold\r\n```\r\n").unwrap();
         let folder = |writable| {

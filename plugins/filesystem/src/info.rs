@@ -48,14 +48,7 @@ mod tests {
 
     #[test]
     fn facts_are_told_one_a_line() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         let file = fs::File::create(format!("{root}/f")).unwrap();
         file.set_len(5).unwrap();
         file.set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000_000))

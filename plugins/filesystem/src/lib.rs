@@ -8,6 +8,8 @@ pub mod date;
 pub mod diff;
 pub mod edit;
 pub mod error;
+#[cfg(test)]
+mod fixture;
 pub mod glob;
 #[cfg(target_family = "wasm")]
 pub mod grants;

@@ -130,14 +130,7 @@ mod tests {
 
     #[test]
     fn directories_are_listed() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (dir, root) = crate::fixture::folder();
         fs::create_dir(format!("{root}/sub")).unwrap();
         fs::write(format!("{root}/B.txt"), "x".repeat(2048)).unwrap();
         fs::write(format!("{root}/a.txt"), "x").unwrap();

@@ -178,14 +178,7 @@ mod tests {
     use crate::paths::Folder;
 
     fn with(content: &[u8], head: Option<f64>, tail: Option<f64>) -> Result<String, String> {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         fs::write(format!("{root}/f"), content).unwrap();
         let folders = Folders::new(
             vec![Folder {
@@ -243,14 +236,7 @@ mod tests {
 
     #[test]
     fn a_file_too_large_for_one_answer_is_read_in_part() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         let file = File::create(format!("{root}/big")).unwrap();
         file.set_len(MAX_BYTES * 4).unwrap();
         let folders = Folders::new(

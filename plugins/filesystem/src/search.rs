@@ -64,14 +64,7 @@ mod tests {
 
     #[test]
     fn matches_are_found_in_order() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         for directory in ["src/.hidden", "target"] {
             fs::create_dir_all(format!("{root}/{directory}")).unwrap();
         }

@@ -94,14 +94,7 @@ mod tests {
 
     #[test]
     fn a_tree_is_json_with_two_spaces() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         fs::create_dir_all(format!("{root}/a/b/empty")).unwrap();
         fs::create_dir_all(format!("{root}/node_modules/x")).unwrap();
         fs::write(format!("{root}/a/\"q\"\t.txt"), "").unwrap();
@@ -129,14 +122,7 @@ mod tests {
 
     #[test]
     fn a_deep_tree_is_no_problem() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (_dir, root) = crate::fixture::folder();
         fs::create_dir_all(format!("{root}{}", "/d".repeat(1500))).unwrap();
         let folders = Folders::new(
             vec![Folder {

@@ -124,14 +124,7 @@ mod tests {
 
     /// A folder that is granted for writing, with a part that is not.
     fn granted() -> (tempfile::TempDir, String, Folders) {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (dir, root) = crate::fixture::folder();
         fs::create_dir(format!("{root}/ro")).unwrap();
         fs::write(format!("{root}/ro/kept"), "kept").unwrap();
         let list = vec![

@@ -11,14 +11,7 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir
-            .path()
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let (dir, root) = crate::fixture::folder();
         fs::create_dir_all(format!("{root}/in/sub")).unwrap();
         fs::create_dir_all(format!("{root}/also")).unwrap();
         fs::create_dir_all(format!("{root}/out")).unwrap();
