@@ -1,7 +1,7 @@
 //! The tools of `wit/`, each bound to the function behind it.
 
 use bindings::dormouse::plugin::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
-use bindings::exports::dormouse::filesystem::tools::{
+use bindings::exports::dormouse_plugins::filesystem::tools::{
     EditArguments, Guest, ListArguments, ReadArguments, SearchArguments, SortBy, TreeArguments,
 };
 
@@ -21,7 +21,7 @@ mod bindings {
 
     wit_bindgen::generate!({
         path: ["../../wit/plugin", "wit"],
-        world: "dormouse:filesystem/filesystem",
+        world: "dormouse-plugins:filesystem/filesystem",
         generate_all,
     });
     export!(Filesystem);
