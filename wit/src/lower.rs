@@ -200,7 +200,7 @@ impl<'a> Lower<'a> {
                 self.constrain(tag, name, &ty, &mut notes);
             }
             if let Some(text) = doc.text {
-                notes.description = Some(text + &notes.cases());
+                notes.description = Some(text + &case_list(&ty, &notes));
             }
         }
         Ok((ty, notes))
@@ -358,7 +358,7 @@ impl<'a> Lower<'a> {
         for tag in doc.known(item, KNOWN, &[], &mut self.findings) {
             match tag.name.as_str() {
                 "name" => {
-                    field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json)
+                    field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json);
                 }
                 "default" => default = tags::json(tag, item, &mut self.findings),
                 _ => self.constrain(tag, item, &field.ty, &mut notes),
@@ -377,10 +377,7 @@ impl<'a> Lower<'a> {
             },
         }
         if let Some(text) = doc.text {
-            notes.description = Some(match &field.ty {
-                Type::Enum(_) | Type::Flags(_) => text + &notes.cases(),
-                _ => text,
-            });
+            notes.description = Some(text + &case_list(&field.ty, &notes));
         }
         Ok((field, notes))
     }
@@ -406,18 +403,12 @@ impl<'a> Lower<'a> {
             name,
             lowered.iter_mut().map(|case| (&case.wit, &mut case.json)),
         );
-        let parts = lowered
-            .iter()
-            .zip(descriptions)
-            .filter_map(|(case, description)| {
-                Some(Notes {
-                    description: Some(format!("- {}: {}", case.json, description?)),
-                    ..Notes::default()
-                })
-            });
+        let parts = descriptions.into_iter().map(|description| Notes {
+            description,
+            ..Notes::default()
+        });
         let mut notes = Notes::over(parts.collect());
-        notes.description =
-            Some(notes.cases().trim_start().to_owned()).filter(|text| !text.is_empty());
+        notes.description = Some(listed(&lowered, &notes)).filter(|text| !text.is_empty());
         Ok((lowered, notes))
     }
 
@@ -478,18 +469,29 @@ impl<'a> Lower<'a> {
     }
 }
 
-impl Notes {
-    /// The list of the comments on an enum's cases, to go below a description.
-    fn cases(&self) -> String {
-        let cases = self
-            .parts
-            .iter()
-            .filter_map(|part| part.description.as_deref());
-        cases
-            .filter(|text| text.starts_with("- "))
-            .map(|text| format!("\n{text}"))
-            .collect()
+/// The comments on an enum's cases, to go below the comment on the enum or on
+/// what is of its type.
+fn case_list(ty: &Type, notes: &Notes) -> String {
+    match ty {
+        Type::Option(inner) => case_list(inner, notes.part(0)),
+        Type::Enum(cases) | Type::Flags(cases) => {
+            let list = listed(cases, notes);
+            if list.is_empty() {
+                list
+            } else {
+                format!("\n{list}")
+            }
+        }
+        _ => String::new(),
     }
+}
+
+fn listed(cases: &[Case], notes: &Notes) -> String {
+    let lines = cases.iter().enumerate().filter_map(|(index, case)| {
+        let text = notes.part(index).description.as_ref()?;
+        Some(format!("- {}: {text}", case.json))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The JSON Schema keyword and value of a constraint tag on a type.

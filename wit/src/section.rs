@@ -246,3 +246,6 @@ fn leb128(mut value: usize, out: &mut Vec<u8>) {
     }
     out.push(value as u8);
 }
+
+#[cfg(test)]
+mod tests;

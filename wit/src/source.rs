@@ -107,12 +107,14 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
 
 /// The declaration of a world. What cannot be declared is left out and found
 /// fault with.
-///
-/// # Panics
-/// When `world` is not of this `resolve`.
 #[must_use]
 pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Finding>) {
-    let world = &resolve.worlds[world];
+    let Some(world) = resolve.worlds.get(world) else {
+        return (
+            empty(),
+            vec![Finding::error("world", "it is not of this WIT")],
+        );
+    };
     let mut lower = Lower::new(resolve);
     let mut declaration = describe(world, &mut lower.findings);
     let mut tools = Vec::new();
@@ -221,17 +223,7 @@ fn name(tools: Vec<Candidate>, findings: &mut Vec<Finding>) -> Vec<DeclaredTool>
 fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);
-    let mut declaration = Declaration {
-        format: FORMAT,
-        mapping: MAPPING,
-        name: None,
-        version: None,
-        title: None,
-        description: None,
-        instance: Instance::default(),
-        grants: Vec::new(),
-        tools: Vec::new(),
-    };
+    let mut declaration = empty();
     for tag in doc.known(
         &item,
         &["name", "version", "title", "instance"],
@@ -257,3 +249,20 @@ fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     declaration.description = doc.text;
     declaration
 }
+
+fn empty() -> Declaration {
+    Declaration {
+        format: FORMAT,
+        mapping: MAPPING,
+        name: None,
+        version: None,
+        title: None,
+        description: None,
+        instance: Instance::default(),
+        grants: Vec::new(),
+        tools: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
