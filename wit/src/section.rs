@@ -170,6 +170,11 @@ pub fn strip(component: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(bare)
 }
 
+/// Sees whether every section at component level is there in full.
+pub(crate) fn validate(component: &[u8]) -> Result<(), Error> {
+    sections(component, COMPONENT)?.try_for_each(|section| section.map(|_| ()))
+}
+
 /// One section of a component or module.
 struct Section<'a> {
     id: u8,

@@ -1,4 +1,5 @@
 //! What holds for every type and every declaration.
+#![allow(clippy::unwrap_used, reason = "a failed test is a failed test")]
 
 use dormouse_wit::declaration::{FORMAT, MAPPING};
 use dormouse_wit::schema::{result_schema, schema};
