@@ -1,6 +1,7 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+pub mod names;
 pub mod status;
 
 use std::path::{Path, PathBuf};
@@ -50,6 +51,23 @@ impl Roster {
 
     /// What there is now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
+        todo!()
+    }
+
+    /// A new agent's connection.
+    pub fn begin_session(&self) -> SessionId {
+        todo!()
+    }
+
+    /// An agent's connection has ended: what was kept for it is let go of.
+    pub async fn end_session(&self, session: SessionId) {
+        let _ = session;
+        todo!()
+    }
+
+    /// Does what had to wait until the first answer was out: saves the catalog's
+    /// index, and begins to watch the configuration and the components.
+    pub fn settle(self: &Arc<Self>) {
         todo!()
     }
 
