@@ -1,6 +1,7 @@
 //! `dormouse.toml`: what the user has configured. Knows formats, and nothing of
 //! MCP.
 
+pub mod edit;
 pub mod file;
 pub mod name;
 pub mod paths;

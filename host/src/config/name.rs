@@ -65,9 +65,58 @@ pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
     Ok(())
 }
 
+/// There is no server of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no server is called `{name}`\nhint: {hint}", name = .name.escape_debug())]
+pub struct Unknown {
+    name: String,
+    hint: String,
+}
+
+impl Unknown {
+    /// The name asked for, and those that there are.
+    #[must_use]
+    pub fn new<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Self {
+        let existing: Vec<_> = existing.into_iter().collect();
+        let near = existing
+            .iter()
+            .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+            .filter(|(likeness, _)| *likeness > 0.8)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let hint = match near {
+            Some((_, near)) => format!("did you mean `{near}`?"),
+            None if existing.is_empty() => {
+                "there is none yet; `dormouse add NAME FILE` adds one".to_owned()
+            }
+            None => "`dormouse list` shows them all".to_owned(),
+        };
+        Self {
+            name: name.to_owned(),
+            hint,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_name_gets_a_way_out() {
+        for (existing, hint) in [
+            (&["time", "files"][..], "did you mean `time`?"),
+            (&["files"][..], "`dormouse list` shows them all"),
+            (
+                &[][..],
+                "there is none yet; `dormouse add NAME FILE` adds one",
+            ),
+        ] {
+            assert_eq!(
+                Unknown::new("tmie", existing.iter().copied()).to_string(),
+                format!("no server is called `tmie`\nhint: {hint}")
+            );
+        }
+    }
 
     #[test]
     fn names_are_judged() {

@@ -82,6 +82,23 @@ pub(super) fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
     std::path::absolute(&path).map_err(|error| format!("`{text}` is no path: {error}"))
 }
 
+/// Makes a folder that only its user can look into, or makes one that is there
+/// into such a folder.
+///
+/// # Errors
+/// It cannot be made, or it is somebody else's.
+pub fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // Only a folder's owner can do this, so it proves whose it is, too. On
+        // Windows, what is below the user's own folder is theirs alone already.
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
 fn base() -> anyhow::Result<impl BaseStrategy> {
     etcetera::choose_base_strategy()
         .context("your home folder cannot be found\nhint: set HOME, or name a file with `--config`")
