@@ -211,7 +211,7 @@ impl Server {
         };
         match slot.call(call).await {
             Ok(result) => Ok(result),
-            Err(error) => Ok(tool_error(error.to_string())),
+            Err(error) => Ok(error.to_result()),
         }
     }
 

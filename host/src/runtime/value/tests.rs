@@ -41,7 +41,7 @@ fn a_type() -> impl Strategy<Value = Type> {
         names().prop_map(Type::Flags),
     ];
     leaf.prop_recursive(3, 16, 3, |inner| {
-        let fields = prop::collection::btree_map(name(), inner.clone(), 1..4);
+        let fields = prop::collection::btree_map(name().boxed(), inner.clone(), 1..4);
         prop_oneof![
             inner.clone().prop_map(|ty| Type::List(Box::new(ty))),
             (inner.clone(), 0_u32..3).prop_map(|(ty, n)| Type::FixedList(Box::new(ty), n)),
