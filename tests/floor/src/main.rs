@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServiceExt};
@@ -22,8 +22,9 @@ struct Floor {
 
 impl ServerHandler for Floor {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("dormouse-floor", env!("CARGO_PKG_VERSION")))
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(
+            Implementation::new("dormouse-floor", env!("CARGO_PKG_VERSION")),
+        )
     }
 
     async fn list_tools(
@@ -44,7 +45,9 @@ impl ServerHandler for Floor {
             .as_ref()
             .and_then(|arguments| arguments.get("text"))
             .and_then(Value::as_str)
-            .ok_or_else(|| ErrorData::invalid_params("`text` is missing\nhint: pass {\"text\": \"…\"}", None))?;
+            .ok_or_else(|| {
+                ErrorData::invalid_params("`text` is missing\nhint: pass {\"text\": \"…\"}", None)
+            })?;
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
 }
@@ -76,7 +79,11 @@ fn tools(servers: usize, tools: usize) -> Vec<Tool> {
     for server in 0..servers {
         for tool in 0..tools {
             // The first tool of the guest is `echo`; the others only fill the list.
-            let name = if tool == 0 { "echo".to_owned() } else { format!("filler_{tool:02}") };
+            let name = if tool == 0 {
+                "echo".to_owned()
+            } else {
+                format!("filler{tool:02}")
+            };
             all.push(Tool::new(
                 format!("p{server:04}__{name}"),
                 "Says what it is told. Stands here for a tool of ordinary size.",
@@ -91,13 +98,21 @@ fn tools(servers: usize, tools: usize) -> Vec<Tool> {
 async fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1).map(|argument| {
         argument.parse::<usize>().map_err(|error| {
-            anyhow::anyhow!("`{argument}` is no number: {error}\nhint: dormouse-floor [SERVERS] [TOOLS]")
+            anyhow::anyhow!(
+                "`{argument}` is no number: {error}\nhint: dormouse-floor [SERVERS] [TOOLS]"
+            )
         })
     });
     let servers = arguments.next().transpose()?.unwrap_or(1);
     let per_server = arguments.next().transpose()?.unwrap_or(20);
-    let floor = Floor { tools: tools(servers, per_server) };
+    let floor = Floor {
+        tools: tools(servers, per_server),
+    };
     // The faster of rmcp's two stdio transports: a floor has to be low.
-    floor.serve(rmcp::transport::stdio_pipes()).await?.waiting().await?;
+    floor
+        .serve(rmcp::transport::stdio_pipes())
+        .await?
+        .waiting()
+        .await?;
     Ok(())
 }
