@@ -46,8 +46,8 @@ pub struct Declaration {
     pub tools: Vec<DeclaredTool>,
 }
 
-/// How long an instance of a plugin lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// How long an instance of a plugin lives; the greater is the longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instance {
     /// A fresh instance for each call: calls run in parallel, and no state leaks

@@ -10,12 +10,26 @@
 //! - [`types`]: the types of its tools, with their JSON names;
 //! - [`section`]: the declaration inside a `.wasm` file;
 //! - [`source`]: WIT → declaration;
-//! - [`schema`]: types → JSON Schema 2020-12.
+//! - [`schema`]: types → JSON Schema 2020-12;
+//! - [`signature`]: a tool in one line, and whether two functions agree.
 
 pub mod declaration;
+pub mod error;
+pub mod schema;
+pub mod section;
+pub mod signature;
+pub mod source;
 pub mod types;
 
+mod accept;
+mod lower;
+mod notes;
+mod tags;
+mod tool;
+
 pub use declaration::{Declaration, DeclaredTool, Export, Function, GrantRequest, Instance, Param};
+pub use error::{Error, Finding, Severity};
+pub use source::{Declared, from_component, from_resolve, from_wit};
 pub use types::{Case, Field, Type, VariantCase};
 
 /// The WIT text of `dormouse:plugin`, for tools that need it as a dependency.

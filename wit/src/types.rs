@@ -51,6 +51,40 @@ pub enum Type {
     Contents,
 }
 
+impl Type {
+    /// The name of its kind, as WIT has it, without its parts.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::S8 => "s8",
+            Self::U8 => "u8",
+            Self::S16 => "s16",
+            Self::U16 => "u16",
+            Self::S32 => "s32",
+            Self::U32 => "u32",
+            Self::S64 => "s64",
+            Self::U64 => "u64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Char => "char",
+            Self::String => "string",
+            Self::Bytes => "list<u8>",
+            Self::List(_) => "list",
+            Self::FixedList(..) => "fixed-length list",
+            Self::Tuple(_) => "tuple",
+            Self::Record(_) => "record",
+            Self::Option(_) => "option",
+            Self::Enum(_) => "enum",
+            Self::Flags(_) => "flags",
+            Self::Variant(_) => "variant",
+            Self::Result { .. } => "result",
+            Self::Map(..) => "map",
+            Self::Contents => "list<content>",
+        }
+    }
+}
+
 /// A field of a record, or a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Field {

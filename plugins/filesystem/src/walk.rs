@@ -1,0 +1,95 @@
+//! Going through a directory and all below it, without recursion: a tree may be
+//! deeper than the stack of a sandbox.
+
+use std::vec;
+
+use crate::error::Error;
+use crate::list;
+use crate::paths;
+use crate::scan::Entry;
+
+/// A walk under way.
+#[derive(Debug)]
+pub struct Walk {
+    levels: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    /// The real path of the directory.
+    real: String,
+    /// Its path as seen from where the walk began; empty there.
+    relative: String,
+    entries: vec::IntoIter<Entry>,
+}
+
+/// What comes next on a walk.
+#[derive(Debug)]
+pub enum Step {
+    /// An entry of the innermost directory that was entered.
+    Found(Found),
+    /// That directory has no more, and is left.
+    Leave,
+}
+
+/// An entry, with where it is.
+#[derive(Debug)]
+pub struct Found {
+    /// The entry.
+    pub entry: Entry,
+    /// Its path, absolute.
+    pub real: String,
+    /// Its path as seen from where the walk began.
+    pub relative: String,
+}
+
+impl Walk {
+    /// Begins in the directory at the real path `real`.
+    pub fn new(real: &str) -> Result<Self, Error> {
+        let mut walk = Self { levels: Vec::new() };
+        walk.push(real.to_owned(), String::new())?;
+        Ok(walk)
+    }
+
+    /// Goes on in the directory that was found.
+    pub fn enter(&mut self, found: Found) -> Result<(), Error> {
+        self.push(found.real, found.relative)
+    }
+
+    /// How many directories deep the walk is, counting the one it began in.
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    fn push(&mut self, real: String, relative: String) -> Result<(), Error> {
+        let entries = list::directory(&real)?.entries.into_iter();
+        self.levels.push(Level {
+            real,
+            relative,
+            entries,
+        });
+        Ok(())
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let level = self.levels.last_mut()?;
+        let Some(entry) = level.entries.next() else {
+            self.levels.pop();
+            return Some(Step::Leave);
+        };
+        let real = paths::join(&level.real, &entry.name);
+        let relative = match level.relative.as_str() {
+            "" => entry.name.clone(),
+            above => paths::join(above, &entry.name),
+        };
+        Some(Step::Found(Found {
+            entry,
+            real,
+            relative,
+        }))
+    }
+}

@@ -1,0 +1,591 @@
+//! WIT types → tool types, with their notes.
+
+use serde_json::{Number, Value};
+use wit_parser::{Docs, Resolve, TypeDef, TypeDefKind, TypeId, TypeOwner};
+
+use crate::accept::{accept, integer};
+use crate::error::Finding;
+use crate::notes::Notes;
+use crate::schema::bounds;
+use crate::tags::{self, Doc, Tag, note};
+use crate::types::{Case, Field, Type, VariantCase};
+
+/// How deep a type may be nested. A level is at most four levels of its JSON
+/// Schema, and JSON readers commonly stop at 128.
+const MAX_DEPTH: usize = 24;
+/// How large the types of one function may get, written out. Types share parts
+/// in WIT but not in a declaration, so thirty small records can double thirty
+/// times over.
+const MAX_SIZE: usize = 256 * 1024;
+/// The same for a whole declaration.
+const MAX_TOTAL: usize = 32 * 1024 * 1024;
+/// What a part of a type counts besides the length of its name and comment.
+const PART: usize = 32;
+
+/// Why something is no tool type.
+#[derive(Debug)]
+pub(crate) struct Unfit(pub(crate) String);
+
+/// A type and what there is to say about it.
+pub(crate) type Noted = (Type, Notes);
+
+/// Turns the types of one [`Resolve`] into tool types.
+pub(crate) struct Lower<'a> {
+    resolve: &'a Resolve,
+    size: usize,
+    total: usize,
+    /// What was noticed on the way.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl<'a> Lower<'a> {
+    pub(crate) fn new(resolve: &'a Resolve) -> Self {
+        Self {
+            resolve,
+            size: 0,
+            total: 0,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Starts on another function.
+    pub(crate) fn next_function(&mut self) {
+        self.size = 0;
+    }
+
+    /// The tool type of a parameter.
+    pub(crate) fn parameter(&mut self, ty: &wit_parser::Type) -> Result<Noted, Unfit> {
+        self.lower(ty, 0)
+    }
+
+    /// The tool type of a result. `list<content>` has a meaning of its own there.
+    pub(crate) fn result(&mut self, ty: &wit_parser::Type) -> Result<Noted, Unfit> {
+        if self.is_contents(ty) {
+            return Ok((Type::Contents, Notes::default()));
+        }
+        if let Some(TypeDefKind::Result(result)) = self.definition(ty).map(|def| &def.kind) {
+            let ok = match &result.ok {
+                Some(ok) if self.is_contents(ok) => Some((Type::Contents, Notes::default())),
+                ok => self.optional(ok.as_ref(), 1)?,
+            };
+            let err = self.optional(result.err.as_ref(), 1)?;
+            return Ok(either(ok, err));
+        }
+        self.lower(ty, 0)
+    }
+
+    /// What a type is called by, behind all its aliases.
+    fn definition(&self, ty: &wit_parser::Type) -> Option<&'a TypeDef> {
+        let mut ty = *ty;
+        while let wit_parser::Type::Id(id) = ty {
+            let def = self.resolve.types.get(id)?;
+            match def.kind {
+                TypeDefKind::Type(aliased) => ty = aliased,
+                _ => return Some(def),
+            }
+        }
+        None
+    }
+
+    /// Whether this is the `list<content>` of a contract that this crate knows.
+    fn is_contents(&self, ty: &wit_parser::Type) -> bool {
+        let Some(TypeDefKind::List(item)) = self.definition(ty).map(|def| &def.kind) else {
+            return false;
+        };
+        let Some(def) = self.definition(item) else {
+            return false;
+        };
+        let TypeOwner::Interface(owner) = def.owner else {
+            return false;
+        };
+        let Some(interface) = self.resolve.interfaces.get(owner) else {
+            return false;
+        };
+        let Some(package) = interface
+            .package
+            .and_then(|id| self.resolve.packages.get(id))
+        else {
+            return false;
+        };
+        def.name.as_deref() == Some("content")
+            && interface.name.as_deref() == Some("types")
+            && package.name.namespace == "dormouse"
+            && package.name.name == "plugin"
+            && package
+                .name
+                .version
+                .as_ref()
+                .is_some_and(|version| (version.major, version.minor) == (0, 1))
+    }
+
+    fn spend(&mut self, text: usize) -> Result<(), Unfit> {
+        self.size += PART + text;
+        self.total += PART + text;
+        if self.size > MAX_SIZE {
+            return Err(Unfit(format!(
+                "its types are larger than {} KiB written out",
+                MAX_SIZE / 1024
+            )));
+        }
+        if self.total > MAX_TOTAL {
+            return Err(Unfit(format!(
+                "all tools together are larger than {} MiB written out",
+                MAX_TOTAL / 1024 / 1024
+            )));
+        }
+        Ok(())
+    }
+
+    fn lower(&mut self, ty: &wit_parser::Type, depth: usize) -> Result<Noted, Unfit> {
+        use wit_parser::Type as Wit;
+        self.spend(0)?;
+        if depth > MAX_DEPTH {
+            return Err(Unfit(format!(
+                "its types are nested deeper than {MAX_DEPTH}"
+            )));
+        }
+        let plain = match ty {
+            Wit::Bool => Type::Bool,
+            Wit::U8 => Type::U8,
+            Wit::U16 => Type::U16,
+            Wit::U32 => Type::U32,
+            Wit::U64 => Type::U64,
+            Wit::S8 => Type::S8,
+            Wit::S16 => Type::S16,
+            Wit::S32 => Type::S32,
+            Wit::S64 => Type::S64,
+            Wit::F32 => Type::F32,
+            Wit::F64 => Type::F64,
+            Wit::Char => Type::Char,
+            Wit::String => Type::String,
+            Wit::ErrorContext => return Err(Unfit("`error-context` is no tool type".into())),
+            Wit::Id(id) => return self.named(*id, depth),
+        };
+        Ok((plain, Notes::default()))
+    }
+
+    /// A type that is defined somewhere. Its doc comment goes for every place
+    /// that has none of its own, and so do its constraints.
+    fn named(&mut self, id: TypeId, depth: usize) -> Result<Noted, Unfit> {
+        let mut docs = Vec::new();
+        let mut id = id;
+        let lowered = loop {
+            let Some(def) = self.resolve.types.get(id) else {
+                return Err(Unfit("a type is missing".into()));
+            };
+            if let Some(name) = def.name.as_deref().filter(|_| !def.docs.is_empty()) {
+                docs.push((name, &def.docs));
+            }
+            match &def.kind {
+                TypeDefKind::Type(wit_parser::Type::Id(aliased)) => {
+                    self.spend(0)?;
+                    id = *aliased;
+                }
+                TypeDefKind::Type(primitive) => break self.lower(primitive, depth)?,
+                _ => break self.defined(def, depth)?,
+            }
+        };
+        let (ty, mut notes) = lowered;
+        // From the definition outwards, so that the nearest comment wins.
+        for (name, docs) in docs.into_iter().rev() {
+            let doc = Doc::parse(docs);
+            self.spend(doc.text.as_ref().map_or(0, String::len))?;
+            let tags = doc.known(
+                name,
+                &["minimum", "maximum", "pattern", "format"],
+                &[],
+                &mut self.findings,
+            );
+            for tag in tags {
+                self.constrain(tag, name, &ty, &mut notes);
+            }
+            if let Some(text) = doc.text {
+                notes.description = Some(text + &notes.cases());
+            }
+        }
+        Ok((ty, notes))
+    }
+
+    fn defined(&mut self, def: &'a TypeDef, depth: usize) -> Result<Noted, Unfit> {
+        let inside = depth + 1;
+        let name = def.name.as_deref().unwrap_or("(unnamed)");
+        let unfit = |what: String| Err(Unfit(format!("`{what}` is no tool type")));
+        Ok(match &def.kind {
+            TypeDefKind::Record(record) => {
+                let mut fields = Vec::new();
+                let mut parts = Vec::new();
+                for field in &record.fields {
+                    let noted = self.lower(&field.ty, inside)?;
+                    let item = format!("{name}.{}", field.name);
+                    let (field, notes) = self.field(&field.name, &item, &field.docs, noted)?;
+                    fields.push(field);
+                    parts.push(notes);
+                }
+                self.distinct(
+                    name,
+                    fields.iter_mut().map(|field| (&field.wit, &mut field.json)),
+                );
+                (Type::Record(fields), Notes::over(parts))
+            }
+            TypeDefKind::Variant(variant) => {
+                let mut cases = Vec::new();
+                let mut parts = Vec::new();
+                for case in &variant.cases {
+                    let value = self.optional(case.ty.as_ref(), inside)?;
+                    let (json, description) = self.case(name, &case.name, &case.docs)?;
+                    let (ty, notes) = value.unzip();
+                    parts.push(Notes {
+                        description,
+                        ..Notes::over(notes.into_iter().collect())
+                    });
+                    cases.push(VariantCase {
+                        wit: case.name.clone(),
+                        json,
+                        ty,
+                    });
+                }
+                self.distinct(
+                    name,
+                    cases.iter_mut().map(|case| (&case.wit, &mut case.json)),
+                );
+                (Type::Variant(cases), Notes::over(parts))
+            }
+            TypeDefKind::Enum(cases) => {
+                let cases = cases.cases.iter().map(|case| (&*case.name, &case.docs));
+                let (cases, notes) = self.cases(name, cases)?;
+                (Type::Enum(cases), notes)
+            }
+            TypeDefKind::Flags(flags) => {
+                let flags = flags.flags.iter().map(|flag| (&*flag.name, &flag.docs));
+                let (flags, notes) = self.cases(name, flags)?;
+                (Type::Flags(flags), notes)
+            }
+            TypeDefKind::Tuple(tuple) => {
+                let mut items = Vec::new();
+                let mut parts = Vec::new();
+                for item in &tuple.types {
+                    let (item, notes) = self.lower(item, inside)?;
+                    items.push(item);
+                    parts.push(notes);
+                }
+                (Type::Tuple(items), Notes::over(parts))
+            }
+            TypeDefKind::Option(inner) => {
+                if matches!(
+                    self.definition(inner).map(|def| &def.kind),
+                    Some(TypeDefKind::Option(_))
+                ) {
+                    return Err(Unfit(
+                        "`option<option<T>>` is no tool type, because null could mean either none"
+                            .into(),
+                    ));
+                }
+                let (inner, notes) = self.lower(inner, inside)?;
+                (Type::Option(Box::new(inner)), Notes::over(vec![notes]))
+            }
+            TypeDefKind::Result(result) => {
+                let ok = self.optional(result.ok.as_ref(), inside)?;
+                let err = self.optional(result.err.as_ref(), inside)?;
+                either(ok, err)
+            }
+            TypeDefKind::List(item) => match self.lower(item, inside)? {
+                (Type::U8, _) => (Type::Bytes, Notes::default()),
+                (item, notes) => (Type::List(Box::new(item)), Notes::over(vec![notes])),
+            },
+            TypeDefKind::FixedLengthList(item, n) => {
+                let (item, notes) = self.lower(item, inside)?;
+                (
+                    Type::FixedList(Box::new(item), *n),
+                    Notes::over(vec![notes]),
+                )
+            }
+            TypeDefKind::Map(key, value) => {
+                let (key, key_notes) = self.lower(key, inside)?;
+                let (value, value_notes) = self.lower(value, inside)?;
+                (
+                    Type::Map(Box::new(key), Box::new(value)),
+                    Notes::over(vec![key_notes, value_notes]),
+                )
+            }
+            TypeDefKind::Handle(wit_parser::Handle::Own(id)) => {
+                return unfit(format!("own<{}>", self.name(*id)));
+            }
+            TypeDefKind::Handle(wit_parser::Handle::Borrow(id)) => {
+                return unfit(format!("borrow<{}>", self.name(*id)));
+            }
+            TypeDefKind::Resource => return unfit(format!("resource {name}")),
+            TypeDefKind::Future(_) => return unfit("future".into()),
+            TypeDefKind::Stream(_) => return unfit("stream".into()),
+            TypeDefKind::Type(_) | TypeDefKind::Unknown => return unfit(name.into()),
+        })
+    }
+
+    fn name(&self, id: TypeId) -> &'a str {
+        self.resolve
+            .types
+            .get(id)
+            .and_then(|def| def.name.as_deref())
+            .unwrap_or("_")
+    }
+
+    fn optional(
+        &mut self,
+        ty: Option<&wit_parser::Type>,
+        depth: usize,
+    ) -> Result<Option<Noted>, Unfit> {
+        ty.map(|ty| self.lower(ty, depth)).transpose()
+    }
+
+    /// A field of a record from its type and its doc comment.
+    fn field(
+        &mut self,
+        wit: &str,
+        item: &str,
+        docs: &Docs,
+        noted: Noted,
+    ) -> Result<(Field, Notes), Unfit> {
+        const KNOWN: &[&str] = &["name", "default", "minimum", "maximum", "pattern", "format"];
+        let (ty, mut notes) = noted;
+        let doc = Doc::parse(docs);
+        self.spend(wit.len() + docs.contents.as_ref().map_or(0, String::len))?;
+        let mut field = Field {
+            wit: wit.to_owned(),
+            json: snake_case(wit),
+            ty,
+            default: None,
+        };
+        let mut default = None;
+        for tag in doc.known(item, KNOWN, &[], &mut self.findings) {
+            match tag.name.as_str() {
+                "name" => {
+                    field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json)
+                }
+                "default" => default = tags::json(tag, item, &mut self.findings),
+                _ => self.constrain(tag, item, &field.ty, &mut notes),
+            }
+        }
+        // Judged last, when all the constraints are known.
+        match (default, &field.ty) {
+            (None, _) => {}
+            (Some(Value::Null), Type::Option(_)) => notes.nullable = true,
+            (Some(value), ty) => match accept(ty, &notes, &value) {
+                Ok(()) => field.default = Some(value),
+                Err(error) => note(
+                    &mut self.findings,
+                    Finding::error(item, format!("`@default`: {error}")),
+                ),
+            },
+        }
+        if let Some(text) = doc.text {
+            notes.description = Some(match &field.ty {
+                Type::Enum(_) | Type::Flags(_) => text + &notes.cases(),
+                _ => text,
+            });
+        }
+        Ok((field, notes))
+    }
+
+    /// The cases of an enum, or flags. JSON Schema has no place for their
+    /// comments, so these become a list in the description.
+    fn cases(
+        &mut self,
+        name: &str,
+        cases: impl Iterator<Item = (&'a str, &'a Docs)>,
+    ) -> Result<(Vec<Case>, Notes), Unfit> {
+        let mut lowered = Vec::new();
+        let mut descriptions = Vec::new();
+        for (wit, docs) in cases {
+            let (json, description) = self.case(name, wit, docs)?;
+            lowered.push(Case {
+                wit: wit.to_owned(),
+                json,
+            });
+            descriptions.push(description);
+        }
+        self.distinct(
+            name,
+            lowered.iter_mut().map(|case| (&case.wit, &mut case.json)),
+        );
+        let parts = lowered
+            .iter()
+            .zip(descriptions)
+            .filter_map(|(case, description)| {
+                Some(Notes {
+                    description: Some(format!("- {}: {}", case.json, description?)),
+                    ..Notes::default()
+                })
+            });
+        let mut notes = Notes::over(parts.collect());
+        notes.description =
+            Some(notes.cases().trim_start().to_owned()).filter(|text| !text.is_empty());
+        Ok((lowered, notes))
+    }
+
+    /// The JSON name and the description of a case.
+    fn case(
+        &mut self,
+        owner: &str,
+        wit: &str,
+        docs: &Docs,
+    ) -> Result<(String, Option<String>), Unfit> {
+        self.spend(wit.len() + docs.contents.as_ref().map_or(0, String::len))?;
+        let item = format!("{owner}.{wit}");
+        let doc = Doc::parse(docs);
+        let tag = doc.known(&item, &["name"], &[], &mut self.findings);
+        let name = tag
+            .first()
+            .and_then(|tag| tags::text(tag, &item, &mut self.findings));
+        Ok((name.unwrap_or_else(|| snake_case(wit)), doc.text))
+    }
+
+    /// Sees to it that no two parts have one JSON name: where a `@name` makes
+    /// them so, all go back to their WIT names, which differ.
+    fn distinct<'n>(
+        &mut self,
+        item: &str,
+        names: impl Iterator<Item = (&'n String, &'n mut String)>,
+    ) {
+        let names: Vec<_> = names.collect();
+        let mut seen = std::collections::HashSet::new();
+        let double = names.iter().find(|(_, json)| !seen.insert(json.as_str()));
+        let Some(json) = double.map(|(_, json)| (**json).clone()) else {
+            return;
+        };
+        note(
+            &mut self.findings,
+            Finding::error(item, format!("two of its parts are named `{json}` in JSON")),
+        );
+        for (wit, json) in names {
+            *json = snake_case(wit);
+        }
+    }
+
+    /// Adds a constraint to a type, which an option passes on to what is in it.
+    fn constrain(&mut self, tag: &Tag, item: &str, ty: &Type, notes: &mut Notes) {
+        let (ty, notes) = match (ty, notes.parts.is_empty()) {
+            (Type::Option(inner), false) => match notes.parts.first_mut() {
+                Some(part) => (&**inner, part),
+                None => return,
+            },
+            _ => (ty, notes),
+        };
+        match constraint(tag, ty, notes) {
+            Ok((keyword, value)) => {
+                notes.constraints.insert(keyword, value);
+            }
+            Err(message) => note(&mut self.findings, Finding::error(item, message)),
+        }
+    }
+}
+
+impl Notes {
+    /// The list of the comments on an enum's cases, to go below a description.
+    fn cases(&self) -> String {
+        let cases = self
+            .parts
+            .iter()
+            .filter_map(|part| part.description.as_deref());
+        cases
+            .filter(|text| text.starts_with("- "))
+            .map(|text| format!("\n{text}"))
+            .collect()
+    }
+}
+
+/// The JSON Schema keyword and value of a constraint tag on a type.
+fn constraint(tag: &Tag, ty: &Type, notes: &Notes) -> Result<(&'static str, Value), String> {
+    let unfit = || format!("`@{}` does not go with `{}`", tag.name, ty.kind());
+    if matches!(tag.name.as_str(), "pattern" | "format") {
+        if *ty != Type::String {
+            return Err(unfit());
+        }
+        if tag.text.is_empty() {
+            return Err(format!("`@{}` needs a text after it", tag.name));
+        }
+        let keyword = if tag.name == "pattern" {
+            "pattern"
+        } else {
+            "format"
+        };
+        return Ok((keyword, Value::from(tag.text.as_str())));
+    }
+    // Of text and lists it is the length that is limited.
+    let (least, most) = match ty {
+        Type::String => ("minLength", "maxLength"),
+        Type::List(_) => ("minItems", "maxItems"),
+        Type::F32 | Type::F64 => ("minimum", "maximum"),
+        _ if bounds(ty).is_some() => ("minimum", "maximum"),
+        _ => return Err(unfit()),
+    };
+    let number: Number = serde_json::from_str(&tag.text)
+        .map_err(|_| format!("`@{} {}` is not a number", tag.name, tag.text))?;
+    let (low, high) = match (ty, bounds(ty)) {
+        (Type::String | Type::List(_), _) => (0, i128::from(u32::MAX)),
+        (_, Some((low, high))) => (
+            low.as_number().and_then(integer).unwrap_or(0),
+            high.as_number().and_then(integer).unwrap_or(0),
+        ),
+        _ => return in_order(tag, number, least, most, notes),
+    };
+    if !integer(&number).is_some_and(|number| (low..=high).contains(&number)) {
+        return Err(format!(
+            "`@{} {number}` is outside what `{}` can hold: an integer from `{low}` to `{high}`",
+            tag.name,
+            ty.kind()
+        ));
+    }
+    in_order(tag, number, least, most, notes)
+}
+
+/// Refuses a minimum above the maximum.
+fn in_order(
+    tag: &Tag,
+    number: Number,
+    least: &'static str,
+    most: &'static str,
+    notes: &Notes,
+) -> Result<(&'static str, Value), String> {
+    let is_least = tag.name == "minimum";
+    let (keyword, other) = if is_least {
+        (least, most)
+    } else {
+        (most, least)
+    };
+    let value = number.as_f64().unwrap_or(f64::NAN);
+    let crossed = notes
+        .constraints
+        .get(other)
+        .and_then(Value::as_f64)
+        .is_some_and(|other| {
+            if is_least {
+                value > other
+            } else {
+                value < other
+            }
+        });
+    if crossed {
+        return Err(format!("`@{} {number}` leaves no value at all", tag.name));
+    }
+    Ok((keyword, Value::Number(number)))
+}
+
+fn either(ok: Option<Noted>, err: Option<Noted>) -> Noted {
+    let (ok, ok_notes) = ok.unzip();
+    let (err, err_notes) = err.unzip();
+    let notes = Notes::over(vec![
+        ok_notes.unwrap_or_default(),
+        err_notes.unwrap_or_default(),
+    ]);
+    (
+        Type::Result {
+            ok: ok.map(Box::new),
+            err: err.map(Box::new),
+        },
+        notes,
+    )
+}
+
+/// A WIT name as JSON has it.
+pub(crate) fn snake_case(kebab: &str) -> String {
+    kebab.replace('-', "_").to_ascii_lowercase()
+}

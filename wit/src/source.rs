@@ -1,0 +1,259 @@
+//! WIT, as source text or as what a built component still knows of it → a
+//! [`Declaration`].
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use wit_parser::decoding::{DecodedWasm, decode};
+use wit_parser::{PackageId, Resolve, World, WorldId, WorldItem, WorldKey};
+
+use crate::CONTRACT_WIT;
+use crate::declaration::{Declaration, DeclaredTool, Export, FORMAT, Instance, MAPPING};
+use crate::error::{Error, Finding};
+use crate::lower::{Lower, snake_case};
+use crate::tags::{self, Doc, note};
+use crate::tool::{Nameless, tool};
+
+/// A declaration, and what was noticed while making it.
+#[derive(Debug)]
+pub struct Declared {
+    /// The declaration: everything that is right.
+    pub declaration: Declaration,
+    /// Everything that is not, and what was left out.
+    pub findings: Vec<Finding>,
+    /// The WIT files that were read; a build has to run again when one of them
+    /// changes. Empty for a component.
+    pub files: Vec<PathBuf>,
+}
+
+/// The declaration of a world in WIT source.
+///
+/// Each path is a `.wit` file or a folder (with or without `deps/`); later ones
+/// may use the packages of earlier ones, and the last is the main package. The
+/// contract `dormouse:plugin` is there without being among them. Without
+/// `world`, the main package's only world is taken.
+///
+/// # Errors
+/// When the WIT does not parse or resolve, or there is no such world.
+pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error> {
+    // Most plugins leave the contract to us. Where one brings its own copy, the
+    // two collide, and its own one wins.
+    let (resolve, main, files) = match push(paths, true) {
+        Ok(pushed) => pushed,
+        Err(error) => push(paths, false).map_err(|_| error)?,
+    };
+    let world = resolve
+        .select_world(&[main], world)
+        .map_err(|error| Error::World {
+            message: format!("{error:#}"),
+        })?;
+    let (declaration, findings) = from_resolve(&resolve, world);
+    Ok(Declared {
+        declaration,
+        findings,
+        files,
+    })
+}
+
+fn push(paths: &[&Path], contract: bool) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
+    let failed = |message: String| Error::Wit {
+        paths: paths.iter().map(|path| path.to_path_buf()).collect(),
+        message,
+    };
+    let mut resolve = Resolve::default();
+    if contract {
+        let pushed = resolve.push_str("plugin.wit", CONTRACT_WIT);
+        pushed.map_err(|error| failed(resolve.render_error(&error)))?;
+    }
+    let mut main = None;
+    let mut files = Vec::new();
+    for path in paths {
+        let pushed = resolve.push_path(path);
+        let (package, sources) = pushed.map_err(|error| failed(resolve.render_error(&error)))?;
+        files.extend(sources.paths().map(Path::to_path_buf));
+        main = Some(package);
+    }
+    let main = main.ok_or_else(|| failed("no path was given".into()))?;
+    Ok((resolve, main, files))
+}
+
+/// The declaration of a built component, from its type section: without
+/// descriptions, for that section has none.
+///
+/// # Errors
+/// When the bytes are no component.
+pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
+    // The decoder asserts what its validator has let through. Should a
+    // stranger's file find a gap between the two, then only that file is bad.
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode(bytes)))
+        .map_err(|_| Error::Component("its types cannot be decoded".into()))?
+        .map_err(|error| Error::Component(format!("{error:#}")))?;
+    let (resolve, world) = match decoded {
+        DecodedWasm::Component(resolve, world) => (resolve, world),
+        DecodedWasm::WitPackage(..) => {
+            return Err(Error::Component(
+                "this is a WIT package without any code".into(),
+            ));
+        }
+    };
+    let (declaration, findings) = from_resolve(&resolve, world);
+    Ok(Declared {
+        declaration,
+        findings,
+        files: Vec::new(),
+    })
+}
+
+/// The declaration of a world. What cannot be declared is left out and found
+/// fault with.
+///
+/// # Panics
+/// When `world` is not of this `resolve`.
+#[must_use]
+pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Finding>) {
+    let world = &resolve.worlds[world];
+    let mut lower = Lower::new(resolve);
+    let mut declaration = describe(world, &mut lower.findings);
+    let mut tools = Vec::new();
+    for (key, item) in &world.exports {
+        match item {
+            WorldItem::Function(function) => {
+                let export = Export {
+                    interface: None,
+                    function: function.name.clone(),
+                };
+                add(&mut lower, export, function, None, &mut tools);
+            }
+            WorldItem::Interface { id, .. } if !is_foreign(resolve, key) => {
+                let Some(interface) = resolve.interfaces.get(*id) else {
+                    continue;
+                };
+                let prefix = match key {
+                    WorldKey::Name(name) => name,
+                    WorldKey::Interface(_) => interface.name.as_deref().unwrap_or_default(),
+                };
+                let name = resolve.name_world_key(key);
+                for function in interface.functions.values() {
+                    let export = Export {
+                        interface: Some(name.clone()),
+                        function: function.name.clone(),
+                    };
+                    add(&mut lower, export, function, Some(prefix), &mut tools);
+                }
+            }
+            WorldItem::Interface { .. } | WorldItem::Type { .. } => {}
+        }
+    }
+    declaration.tools = name(tools, &mut lower.findings);
+    (declaration, lower.findings)
+}
+
+/// A tool, and the name of its interface.
+type Candidate = (Nameless, Option<String>);
+
+fn add(
+    lower: &mut Lower<'_>,
+    export: Export,
+    function: &wit_parser::Function,
+    interface: Option<&str>,
+    tools: &mut Vec<Candidate>,
+) {
+    let item = export.to_string();
+    match tool(lower, export, function) {
+        Ok(tool) => tools.push((tool, interface.map(snake_case))),
+        Err(unfit) => lower
+            .findings
+            .push(Finding::warning(item, format!("not a tool: {}", unfit.0))),
+    }
+}
+
+/// Exports of WASI (`wasi:cli/run`) and of the contract are for the host.
+fn is_foreign(resolve: &Resolve, key: &WorldKey) -> bool {
+    let WorldKey::Interface(id) = key else {
+        return false;
+    };
+    let package = resolve
+        .interfaces
+        .get(*id)
+        .and_then(|interface| interface.package);
+    let package = package.and_then(|id| resolve.packages.get(id));
+    package.is_some_and(|package| matches!(package.name.namespace.as_str(), "wasi" | "dormouse"))
+}
+
+/// Names the tools. Where two interfaces have functions of one name, each gets
+/// its interface's name in front.
+fn name(tools: Vec<Candidate>, findings: &mut Vec<Finding>) -> Vec<DeclaredTool> {
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    for (tool, _) in tools.iter().filter(|(tool, _)| tool.name.is_none()) {
+        *uses.entry(snake_case(&tool.export().function)).or_default() += 1;
+    }
+    let mut taken: HashMap<String, String> = HashMap::new();
+    let mut named = Vec::new();
+    for (tool, interface) in tools {
+        let export = tool.export().to_string();
+        let short = snake_case(&tool.export().function);
+        let name = match (&tool.name, interface) {
+            (Some(name), _) => name.clone(),
+            (None, Some(interface)) if uses.get(&short).is_some_and(|uses| *uses > 1) => {
+                format!("{interface}_{short}")
+            }
+            (None, _) => short,
+        };
+        if let Some(other) = taken.get(&name) {
+            let finding = Finding::error(
+                export,
+                format!("its name `{name}` is that of `{other}` already"),
+            );
+            findings.push(finding.hint("give one of them a `@name`"));
+            continue;
+        }
+        taken.insert(name.clone(), export.clone());
+        match tool.named(name) {
+            Ok(tool) => named.push(tool),
+            Err(error) => findings.push(Finding::error(export, error.to_string())),
+        }
+    }
+    named
+}
+
+/// The declaration as the world's own doc comment has it, without tools.
+fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
+    let item = format!("world {}", world.name);
+    let doc = Doc::parse(&world.docs);
+    let mut declaration = Declaration {
+        format: FORMAT,
+        mapping: MAPPING,
+        name: None,
+        version: None,
+        title: None,
+        description: None,
+        instance: Instance::default(),
+        grants: Vec::new(),
+        tools: Vec::new(),
+    };
+    for tag in doc.known(
+        &item,
+        &["name", "version", "title", "instance"],
+        &["grant"],
+        findings,
+    ) {
+        match tag.name.as_str() {
+            "name" => declaration.name = tags::text(tag, &item, findings),
+            "version" => declaration.version = tags::text(tag, &item, findings),
+            "title" => declaration.title = tags::text(tag, &item, findings),
+            "grant" => declaration.grants.extend(tags::grant(tag, &item, findings)),
+            _ => match tag.text.as_str() {
+                "per-call" => declaration.instance = Instance::PerCall,
+                "per-session" => declaration.instance = Instance::PerSession,
+                other => note(
+                    findings,
+                    Finding::error(&item, format!("there is no `@instance {other}`"))
+                        .hint("write `@instance per-call` or `@instance per-session`"),
+                ),
+            },
+        }
+    }
+    declaration.description = doc.text;
+    declaration
+}

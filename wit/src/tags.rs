@@ -1,0 +1,249 @@
+//! The JSDoc-style tags at the end of WIT doc comments.
+//!
+//! A line that starts with `@` and a letter starts a tag; what follows it, to
+//! the next tag, is the tag's text. Everything before the first tag is prose.
+//! Lines inside a fenced code block are never tags.
+
+use crate::declaration::GrantRequest;
+use crate::error::Finding;
+
+/// A doc comment, taken apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Doc {
+    /// The prose, its paragraphs unwrapped.
+    pub(crate) text: Option<String>,
+    /// The tags, in order.
+    pub(crate) tags: Vec<Tag>,
+}
+
+/// One tag of a doc comment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tag {
+    /// Its name, without the `@`.
+    pub(crate) name: String,
+    /// Its text, empty where it has none.
+    pub(crate) text: String,
+}
+
+impl Doc {
+    /// Takes a doc comment apart.
+    pub(crate) fn parse(docs: &wit_parser::Docs) -> Self {
+        let mut prose = Vec::new();
+        let mut tags: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut fenced = false;
+        for line in docs.contents.as_deref().unwrap_or_default().lines() {
+            if line.trim_start().starts_with("```") {
+                fenced = !fenced;
+            } else if let Some((name, text)) = tag_line(line).filter(|_| !fenced) {
+                tags.push((name.to_owned(), vec![text]));
+                continue;
+            }
+            match tags.last_mut() {
+                Some((_, text)) => text.push(line),
+                None => prose.push(line),
+            }
+        }
+        let text = unwrap(&prose);
+        Self {
+            text: (!text.is_empty()).then_some(text),
+            tags: tags
+                .into_iter()
+                .map(|(name, lines)| Tag {
+                    name,
+                    text: unwrap(&lines),
+                })
+                .collect(),
+        }
+    }
+
+    /// The tags that `known` names, each at most once unless it `repeats`; of
+    /// the others there are findings.
+    pub(crate) fn known(
+        &self,
+        item: &str,
+        known: &[&str],
+        repeats: &[&str],
+        findings: &mut Vec<Finding>,
+    ) -> Vec<&Tag> {
+        let mut kept: Vec<&Tag> = Vec::new();
+        for tag in &self.tags {
+            let name = tag.name.as_str();
+            if repeats.contains(&name) {
+                kept.push(tag);
+            } else if !known.contains(&name) {
+                let mut all: Vec<_> = known
+                    .iter()
+                    .chain(repeats)
+                    .map(|name| format!("@{name}"))
+                    .collect();
+                all.sort();
+                note(
+                    findings,
+                    Finding::error(item, format!("there is no tag `@{name}` here"))
+                        .hint(format!("the tags here are {}", all.join(", "))),
+                );
+            } else if kept.iter().any(|other| other.name == tag.name) {
+                note(
+                    findings,
+                    Finding::error(item, format!("`@{name}` is there twice")),
+                );
+            } else {
+                kept.push(tag);
+            }
+        }
+        kept
+    }
+}
+
+/// Adds a finding unless it is there already: a type that many functions use is
+/// looked at many times.
+pub(crate) fn note(findings: &mut Vec<Finding>, finding: Finding) {
+    if !findings.contains(&finding) {
+        findings.push(finding);
+    }
+}
+
+fn tag_line(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start().strip_prefix('@')?;
+    if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (name, text) = rest.split_at_checked(end)?;
+    Some((name, text.trim()))
+}
+
+/// Joins the lines of each paragraph, because authors wrap their comments and
+/// models should not pay for it. Lists, quotes, tables, headings, indented and
+/// fenced lines stay as they are, and a `\` at a line's end keeps its break.
+fn unwrap(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut fenced = false;
+    let mut breaks = true;
+    for line in lines {
+        let fence = line.trim_start().starts_with("```");
+        let verbatim = fenced || fence || line.trim().is_empty() || starts_block(line);
+        if !text.is_empty() {
+            text.push_str(if breaks || verbatim { "\n" } else { " " });
+        }
+        let kept = if fenced { line } else { line.trim_end() };
+        let hard = !fenced && kept.ends_with('\\');
+        text.push_str(if hard {
+            kept.trim_end_matches('\\').trim_end()
+        } else {
+            kept
+        });
+        if fence {
+            fenced = !fenced;
+        }
+        breaks = hard || fenced || fence || line.trim().is_empty();
+    }
+    text.trim().to_owned()
+}
+
+fn starts_block(line: &str) -> bool {
+    let bare = line.trim_start();
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered =
+        digits.len() < bare.len() && (digits.starts_with(". ") || digits.starts_with(") "));
+    line.starts_with("    ")
+        || numbered
+        || ["- ", "* ", "+ ", "> ", "|", "#"]
+            .iter()
+            .any(|start| bare.starts_with(start))
+}
+
+/// The text of a tag that needs one.
+pub(crate) fn text(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<String> {
+    if tag.text.is_empty() {
+        note(
+            findings,
+            Finding::error(item, format!("`@{}` needs a text after it", tag.name)),
+        );
+        return None;
+    }
+    Some(tag.text.clone())
+}
+
+/// The value of a tag that is a switch: nothing means `true`.
+pub(crate) fn switch(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<bool> {
+    match tag.text.as_str() {
+        "" | "true" => Some(true),
+        "false" => Some(false),
+        other => {
+            note(
+                findings,
+                Finding::error(
+                    item,
+                    format!("`@{}` takes `true` or `false`, not `{other}`", tag.name),
+                ),
+            );
+            None
+        }
+    }
+}
+
+/// The value of a tag that is JSON.
+pub(crate) fn json(
+    tag: &Tag,
+    item: &str,
+    findings: &mut Vec<Finding>,
+) -> Option<serde_json::Value> {
+    match serde_json::from_str(&tag.text) {
+        Ok(value) => Some(value),
+        Err(error) => {
+            let finding = Finding::error(
+                item,
+                format!("`@{} {}` is not JSON: {error}", tag.name, tag.text),
+            );
+            note(
+                findings,
+                finding.hint(format!("a string needs quotes: `@{} \"text\"`", tag.name)),
+            );
+            None
+        }
+    }
+}
+
+/// What a `@grant` asks for.
+pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<GrantRequest> {
+    let (kind, rest) = word(&tag.text);
+    let (value, why) = word(rest);
+    let why = why.to_owned();
+    let request = match (kind, value) {
+        ("fs", "ro") => Some(GrantRequest::Fs { write: false, why }),
+        ("fs", "rw") => Some(GrantRequest::Fs { write: true, why }),
+        ("env", name) if !name.is_empty() && !name.contains('=') => Some(GrantRequest::Env {
+            name: name.to_owned(),
+            why,
+        }),
+        ("http", origin) if is_origin(origin) => Some(GrantRequest::Http {
+            origin: origin.trim_end_matches('/').to_owned(),
+            why,
+        }),
+        _ => None,
+    };
+    if request.is_none() {
+        note(
+            findings,
+            Finding::error(item, format!("`@grant {}` asks for nothing that can be granted", tag.text)).hint(
+                "write `@grant fs ro|rw [why]`, `@grant env NAME [why]` or `@grant http https://host[:port] [why]`",
+            ),
+        );
+    }
+    request
+}
+
+fn word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// Scheme, host and perhaps port, and nothing after them.
+fn is_origin(text: &str) -> bool {
+    let host = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
+    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
+}
