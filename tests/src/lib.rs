@@ -1,1 +1,12 @@
-//! Stub.
+//! What the end-to-end tests and the benches stand on: where the built things
+//! are, a home of its own for each test, and a small MCP client that can be told
+//! to do what no SDK would.
+
+pub mod artifacts;
+pub mod client;
+pub mod component;
+pub mod home;
+pub mod wire;
+
+pub use client::Client;
+pub use home::Home;

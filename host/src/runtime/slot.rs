@@ -91,7 +91,10 @@ impl Slot {
     ///
     /// # Errors
     /// Everything that goes wrong outside of the tool's own code.
-    pub async fn call(&self, call: Call) -> Result<Value, CallError> {
+    pub async fn call(&self, mut call: Call) -> Result<Value, CallError> {
+        if let Some(function) = &call.function {
+            super::value::drop_nulls(function, &mut call.arguments);
+        }
         let fail = |cause| CallError {
             server: self.target.server.clone(),
             tool: call.tool.clone(),

@@ -47,20 +47,36 @@ pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
 ) -> Result<Vec<Val>, Mismatch> {
-    if function.spread
-        && let [
+    let values = record(fields(function), arguments)?;
+    if function.spread {
+        return Ok(vec![Val::Record(values)]);
+    }
+    Ok(values.into_iter().map(|(_, value)| value).collect())
+}
+
+/// The fields that the arguments are made of.
+fn fields(function: &Function) -> &[Field] {
+    match function.params.as_slice() {
+        [
             Field {
                 ty: Type::Record(fields),
                 ..
             },
-        ] = function.params.as_slice()
-    {
-        return Ok(vec![Val::Record(record(fields, arguments)?)]);
+        ] if function.spread => fields,
+        params => params,
     }
-    Ok(record(&function.params, arguments)?
-        .into_iter()
-        .map(|(_, value)| value)
-        .collect())
+}
+
+/// Models like to send null for an argument that they leave out, and published
+/// schemas say that it may be left out, not that it may be null.
+pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>) {
+    for field in fields(function) {
+        if matches!(field.ty, Type::Option(_))
+            && arguments.get(&field.json).is_some_and(Value::is_null)
+        {
+            arguments.shift_remove(&field.json);
+        }
+    }
 }
 
 /// A value of type `ty`.

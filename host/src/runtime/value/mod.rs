@@ -7,5 +7,5 @@ mod result;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::arguments;
+pub(crate) use decode::{arguments, drop_nulls};
 pub(crate) use result::tool_result;

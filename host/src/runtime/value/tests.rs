@@ -46,7 +46,7 @@ fn a_type() -> impl Strategy<Value = Type> {
             inner.clone().prop_map(|ty| Type::List(Box::new(ty))),
             (inner.clone(), 0_u32..3).prop_map(|(ty, n)| Type::FixedList(Box::new(ty), n)),
             prop::collection::vec(inner.clone(), 1..3).prop_map(Type::Tuple),
-            fields.clone().prop_map(|fields| {
+            fields.prop_map(|fields| {
                 let field = |(wit, ty): (String, Type)| Field {
                     json: format!("{wit}J"),
                     wit,

@@ -1,0 +1,22 @@
+//! Says how far it is.
+#![allow(missing_docs, reason = "a guest's interface is its WIT")]
+
+struct Reporter;
+
+dormouse_sdk::plugin!(Reporter, world = "reporter");
+
+use dormouse_sdk::log;
+
+impl Guest for Reporter {
+    fn work(steps: u32) -> String {
+        for step in 1..=steps {
+            dormouse_sdk::progress(
+                f64::from(step),
+                Some(f64::from(steps)),
+                &format!("step {step}"),
+            );
+            log::info(&format!("did step {step}"));
+        }
+        format!("did {steps} steps")
+    }
+}

@@ -1,0 +1,127 @@
+//! Where the things are that `cargo xtask test` builds and installs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+/// The root of the workspace.
+#[must_use]
+pub fn workspace() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests).to_owned()
+}
+
+/// Cargo's target folder.
+#[must_use]
+pub fn target() -> PathBuf {
+    let workspace = workspace();
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => workspace.join(folder),
+        None => workspace.join("target"),
+    }
+}
+
+/// A file or folder that has to be there by now.
+///
+/// # Errors
+/// It is not there: the tests were not started by `cargo xtask test`, which is
+/// what builds and installs it. That is never a reason to skip a test.
+pub fn existing(path: PathBuf) -> Result<PathBuf> {
+    ensure!(
+        path.exists(),
+        "`{}` does not exist\nhint: run `cargo xtask test` once, which builds and installs what the tests need",
+        path.display()
+    );
+    Ok(path)
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// A program of this workspace, as users get it.
+///
+/// # Errors
+/// It has not been built.
+pub fn program(name: &str) -> Result<PathBuf> {
+    existing(target().join("release").join(executable(name)))
+}
+
+/// One of the guests of `tests/guests`, as rustc left it: its declaration is in
+/// the core module.
+///
+/// # Errors
+/// It has not been built.
+pub fn guest(name: &str) -> Result<PathBuf> {
+    existing(
+        target()
+            .join("wasm32-wasip2/release/examples")
+            .join(format!("{name}.wasm")),
+    )
+}
+
+/// One of the plugins of `plugins/`, packed.
+///
+/// # Errors
+/// It has not been built.
+pub fn plugin(name: &str) -> Result<PathBuf> {
+    existing(target().join("plugins").join(format!("{name}.wasm")))
+}
+
+/// A component that another toolchain has built from `tests/foreign`, before
+/// `dormouse pack` has seen it.
+///
+/// # Errors
+/// It has not been built.
+pub fn foreign(name: &str) -> Result<PathBuf> {
+    existing(target().join("foreign").join(format!("{name}.wasm")))
+}
+
+/// A program in one of the Python environments: `clients` or `reference`.
+///
+/// # Errors
+/// It is not installed.
+pub fn python(environment: &str, program: &str) -> Result<PathBuf> {
+    let folder = target().join("python").join(environment);
+    let bin = if cfg!(windows) { "Scripts" } else { "bin" };
+    existing(folder.join(bin).join(executable(program)))
+}
+
+/// The folder into which the npm packages are installed.
+#[must_use]
+pub fn npm() -> PathBuf {
+    target().join("npm")
+}
+
+/// A JavaScript file of an npm package, by its name within the package's folder.
+///
+/// # Errors
+/// It is not installed.
+pub fn npm_file(package: &str, file: &str) -> Result<PathBuf> {
+    existing(npm().join("node_modules").join(package).join(file))
+}
+
+/// The `node` that the npm packages run on; the Inspector wants a newer one than
+/// many systems have.
+///
+/// # Errors
+/// It is not installed.
+pub fn node() -> Result<PathBuf> {
+    npm_file("node", &format!("bin/{}", executable("node")))
+}
+
+/// `wasm-tools`.
+///
+/// # Errors
+/// It is not installed.
+pub fn wasm_tools() -> Result<PathBuf> {
+    existing(target().join("tools/bin").join(executable("wasm-tools")))
+}
+
+/// Reads a file, and says which one it was if that fails.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+}

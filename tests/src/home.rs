@@ -1,0 +1,230 @@
+//! A user's home, for one test: configuration, cache and runtime folders that
+//! nobody else has.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Client, artifacts};
+
+/// A home with a `dormouse.toml` in it.
+#[derive(Debug)]
+pub struct Home {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Home {
+    /// An empty home.
+    ///
+    /// # Errors
+    /// It cannot be made, or Dormouse has not been built.
+    pub fn new() -> Result<Self> {
+        let program = artifacts::program("dormouse")?;
+        // Short, because the control socket lies in it, and a socket's path may
+        // have no more than a hundred characters.
+        let folder = tempfile::Builder::new().prefix("dm-").tempdir()?;
+        for name in ["config", "cache", "run", "plugins"] {
+            std::fs::create_dir(folder.path().join(name))?;
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(
+                folder.path().join("run"),
+                std::fs::Permissions::from_mode(0o700),
+            )?;
+        }
+        let home = Self { folder, program };
+        std::fs::write(home.config(), "")?;
+        Ok(home)
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The configuration file.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.path().join("config/dormouse.toml")
+    }
+
+    /// Adds a server for a component.
+    ///
+    /// # Errors
+    /// The configuration cannot be written.
+    pub fn server(&self, name: &str, component: &Path) -> Result<&Self> {
+        self.server_with(name, component, "")
+    }
+
+    /// Adds a server for a component, with more lines of TOML in its table.
+    ///
+    /// # Errors
+    /// The configuration cannot be written.
+    pub fn server_with(&self, name: &str, component: &Path, more: &str) -> Result<&Self> {
+        let mut config = std::fs::read_to_string(self.config())?;
+        // A TOML literal string takes backslashes as they are.
+        let component = component.display();
+        writeln!(
+            config,
+            "[servers.{name}]\ncomponent = '{component}'\n{more}\n"
+        )?;
+        std::fs::write(self.config(), config)?;
+        Ok(self)
+    }
+
+    /// Adds servers for guests of `tests/guests`, each under its own name.
+    ///
+    /// # Errors
+    /// One has not been built, or the configuration cannot be written.
+    pub fn guests(&self, names: &[&str]) -> Result<&Self> {
+        for name in names {
+            self.server(name, &artifacts::guest(name)?)?;
+        }
+        Ok(self)
+    }
+
+    /// Puts a plugin's bytes into a file of this home.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn plugin_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = self.path().join("plugins").join(name);
+        std::fs::write(&path, bytes)?;
+        Ok(path)
+    }
+
+    /// Replaces a file at once, as an installer does.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let next = path.with_extension("next");
+        std::fs::write(&next, bytes)?;
+        std::fs::rename(&next, path)?;
+        Ok(())
+    }
+
+    /// The environment that makes a process live in this home.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(&'static str, PathBuf)> {
+        let path = self.path();
+        vec![
+            ("HOME", path.to_owned()),
+            ("XDG_CONFIG_HOME", path.join("config")),
+            ("XDG_CACHE_HOME", path.join("cache")),
+            ("XDG_STATE_HOME", path.join("cache/state")),
+            ("XDG_DATA_HOME", path.join("cache/data")),
+            ("XDG_RUNTIME_DIR", path.join("run")),
+        ]
+    }
+
+    /// `dormouse` with arguments, in this home.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg("--config")
+            .arg(self.config())
+            .args(arguments)
+            .envs(self.environment())
+            .env_remove("RUST_LOG")
+            .current_dir(self.path());
+        command
+    }
+
+    /// The words with which an MCP client starts `dormouse serve` in this home.
+    #[must_use]
+    pub fn launch(&self) -> Vec<String> {
+        let config = self.config();
+        [
+            self.program.as_path(),
+            Path::new("--config"),
+            &config,
+            Path::new("serve"),
+        ]
+        .iter()
+        .map(|word| word.display().to_string())
+        .collect()
+    }
+
+    /// Starts `dormouse serve` and shakes hands with it.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn serve(&self) -> Result<Client> {
+        Client::start(&mut self.command(&["serve"]))
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn run(&self, arguments: &[&str]) -> Result<Output> {
+        let output = self.command(arguments).stdin(Stdio::null()).output()?;
+        Ok(output)
+    }
+
+    /// Runs a command that has to succeed and print JSON.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn json(&self, arguments: &[&str]) -> Result<Value> {
+        let output = self.run(arguments)?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "`dormouse {}` failed: {stderr}",
+            arguments.join(" ")
+        );
+        serde_json::from_slice(&output.stdout).with_context(|| {
+            format!(
+                "`dormouse {}` printed `{}`",
+                arguments.join(" "),
+                String::from_utf8_lossy(&output.stdout)
+            )
+        })
+    }
+
+    /// What `dormouse status` says of the one host that runs in this home.
+    ///
+    /// # Errors
+    /// There is not exactly one.
+    pub fn status(&self) -> Result<Value> {
+        let mut status = self.json(&["status", "--json"])?;
+        let hosts = status
+            .as_array_mut()
+            .context("`status --json` is no array of hosts")?;
+        ensure!(
+            hosts.len() == 1,
+            "there is not one host but {}",
+            hosts.len()
+        );
+        hosts.pop().context("there is no host")
+    }
+
+    /// What `dormouse status` says of one server of that host.
+    ///
+    /// # Errors
+    /// There is no such server.
+    pub fn server_status(&self, name: &str) -> Result<Value> {
+        let status = self.status()?;
+        let servers = status
+            .get("servers")
+            .and_then(Value::as_array)
+            .context("no `servers` in the status")?;
+        let found = servers
+            .iter()
+            .find(|server| server.get("name").and_then(Value::as_str) == Some(name));
+        found
+            .cloned()
+            .with_context(|| format!("no server `{name}` in {status}"))
+    }
+}

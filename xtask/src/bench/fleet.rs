@@ -1,0 +1,98 @@
+//! Many servers of one plugin, each a file of its own.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use dormouse_tests::wire::Wire;
+use dormouse_tests::{Home, artifacts, component};
+use serde_json::{Value, json};
+
+/// How many tools the `bench` guest has.
+pub(super) const TOOLS: usize = 20;
+
+/// A home with that many servers, `p0000` and so on. Their files do not share
+/// their bytes, so that nothing can be found by digest that should be read.
+pub(super) fn home(component: &Path, servers: usize) -> Result<Home> {
+    let home = Home::new()?;
+    let bytes = artifacts::read(component)?;
+    for number in 0..servers {
+        let name = format!("p{number:04}");
+        let distinct = component::with_section(&bytes, "bench", name.as_bytes());
+        let file = home.plugin_file(&format!("{name}.wasm"), &distinct)?;
+        home.server(&name, &file)?;
+    }
+    Ok(home)
+}
+
+/// `dormouse serve` in that home.
+pub(super) fn dormouse(home: &Home) -> Command {
+    quiet(home.command(&["serve"]))
+}
+
+/// The rmcp-only server with as many tools.
+pub(super) fn floor(servers: usize) -> Result<Command> {
+    let mut command = Command::new(artifacts::program("dormouse-floor")?);
+    command.arg(servers.to_string()).arg(TOOLS.to_string());
+    Ok(quiet(command))
+}
+
+fn quiet(mut command: Command) -> Command {
+    command.stderr(Stdio::null());
+    command
+}
+
+/// From spawning a server to having its whole list: the time, the tools, and
+/// the server, still running.
+pub(super) fn spawn_to_list(command: &mut Command) -> Result<(Duration, Vec<Value>, Wire)> {
+    let start = Instant::now();
+    let mut wire = Wire::spawn(command)?;
+    wire.initialize()?;
+    let mut tools = Vec::new();
+    let mut params = json!({});
+    for id in 1.. {
+        let mut page = wire.request(id, "tools/list", params)?;
+        match page.get_mut("tools").map(Value::take) {
+            Some(Value::Array(page)) => tools.extend(page),
+            _ => anyhow::bail!("a page without `tools`: {page}"),
+        }
+        match page.get("nextCursor") {
+            Some(cursor) if !cursor.is_null() => params = json!({ "cursor": cursor }),
+            _ => break,
+        }
+    }
+    Ok((start.elapsed(), tools, wire))
+}
+
+/// Lets a server leave, and what it writes last be written.
+pub(super) fn leave(mut wire: Wire) -> Result<()> {
+    wire.close();
+    wire.wait(Duration::from_secs(30)).map(drop)
+}
+
+/// The memory that a process really has, in MiB; not a number where the system
+/// does not tell.
+pub(super) fn memory(wire: &Wire) -> f64 {
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", wire.pid())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.map_or(f64::NAN, |kib| kib / 1024.0)
+}
+
+/// One call, and how long it took. The answer must not be an error.
+pub(super) fn call(wire: &mut Wire, id: u64, tool: &str, arguments: &Value) -> Result<Duration> {
+    let params = json!({ "name": tool, "arguments": arguments });
+    let start = Instant::now();
+    let result = wire.request(id, "tools/call", params)?;
+    let time = start.elapsed();
+    ensure!(
+        result.get("isError") != Some(&Value::Bool(true)),
+        "`{tool}` failed: {result}"
+    );
+    result
+        .get("content")
+        .with_context(|| format!("`{tool}` answered without content: {result}"))?;
+    Ok(time)
+}

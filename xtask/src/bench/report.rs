@@ -1,0 +1,58 @@
+//! What the benches have found.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Map, Value, json};
+
+/// Measured values by name, and the targets with what became of them.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    values: Map<String, Value>,
+    targets: Vec<Value>,
+}
+
+impl Report {
+    /// Notes a value, and prints it.
+    pub(super) fn value(&mut self, name: &str, value: f64, unit: &str) {
+        println!("  {name:<58} {value:>10.3} {unit}");
+        self.values
+            .insert(name.to_owned(), json!({ "value": value, "unit": unit }));
+    }
+
+    /// Holds a value against the most that it is meant to be. A value that could
+    /// not be measured misses.
+    pub(super) fn target(&mut self, name: &str, value: f64, at_most: f64, unit: &str) {
+        let ok = value <= at_most;
+        let verdict = if ok { "ok" } else { "MISSED" };
+        println!("* {name:<58} {value:>10.3} {unit:<4} ≤ {at_most} {verdict}");
+        self.targets.push(
+            json!({ "name": name, "value": value, "at_most": at_most, "unit": unit, "ok": ok }),
+        );
+    }
+
+    /// Writes everything as JSON, and prints the targets once more, together.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let all = json!({ "targets": self.targets, "values": self.values });
+        let text = serde_json::to_string_pretty(&all)?;
+        std::fs::write(path, text + "\n")
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
+        let missed = self
+            .targets
+            .iter()
+            .filter(|target| target.get("ok") != Some(&Value::Bool(true)));
+        let missed: Vec<_> = missed
+            .filter_map(|target| target.get("name")?.as_str())
+            .collect();
+        println!(
+            "\n{} of {} targets met",
+            self.targets.len() - missed.len(),
+            self.targets.len()
+        );
+        for name in missed {
+            println!("MISSED: {name}");
+        }
+        println!("written to {}", path.display());
+        Ok(())
+    }
+}

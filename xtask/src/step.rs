@@ -1,0 +1,69 @@
+//! One step of a task: a command that has to succeed, and perhaps one that need
+//! not be repeated while nothing has changed that it depends on.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// A command that runs in the workspace's root.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dormouse_tests::artifacts::workspace());
+    command
+}
+
+/// The same cargo that runs this.
+pub(crate) fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Prints a command, runs it, and fails if it fails.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let shown = shown(command);
+    eprintln!("+ {shown}");
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start `{shown}`"))?;
+    ensure!(status.success(), "`{shown}` failed: {status}");
+    Ok(())
+}
+
+/// Whether a command can be run at all, quietly.
+pub(crate) fn works(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
+
+fn shown(command: &Command) -> String {
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Runs a step unless its outcome is there and was made from the same inputs.
+/// They are kept whole beside it, which tells more than a hash of them would.
+pub(crate) fn once(outcome: &Path, inputs: &[u8], step: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mut stamp = outcome.as_os_str().to_owned();
+    stamp.push(".made-from");
+    let stamp = Path::new(&stamp);
+    if outcome.exists() && std::fs::read(stamp).is_ok_and(|made_from| made_from == inputs) {
+        return Ok(());
+    }
+    // Gone while the step runs, so that one which is broken off is repeated.
+    if stamp.exists() {
+        std::fs::remove_file(stamp)?;
+    }
+    if let Some(folder) = outcome.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    step()?;
+    ensure!(
+        outcome.exists(),
+        "`{}` should be there by now",
+        outcome.display()
+    );
+    std::fs::write(stamp, inputs).with_context(|| format!("cannot write `{}`", stamp.display()))
+}
