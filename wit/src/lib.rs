@@ -22,6 +22,7 @@ pub mod source;
 pub mod types;
 
 mod accept;
+mod constraint;
 mod lower;
 mod notes;
 mod tags;

@@ -1,12 +1,12 @@
 //! WIT types → tool types, with their notes.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 use wit_parser::{Docs, Resolve, TypeDef, TypeDefKind, TypeId, TypeOwner};
 
-use crate::accept::{accept, integer};
+use crate::accept::accept;
+use crate::constraint::constraint;
 use crate::error::Finding;
 use crate::notes::Notes;
-use crate::schema::bounds;
 use crate::tags::{self, Doc, Tag, note};
 use crate::types::{Case, Field, Type, VariantCase};
 
@@ -200,7 +200,7 @@ impl<'a> Lower<'a> {
                 self.constrain(tag, name, &ty, &mut notes);
             }
             if let Some(text) = doc.text {
-                notes.description = Some(text + &notes.cases());
+                notes.description = Some(text + &case_list(&ty, &notes));
             }
         }
         Ok((ty, notes))
@@ -358,7 +358,7 @@ impl<'a> Lower<'a> {
         for tag in doc.known(item, KNOWN, &[], &mut self.findings) {
             match tag.name.as_str() {
                 "name" => {
-                    field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json)
+                    field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json);
                 }
                 "default" => default = tags::json(tag, item, &mut self.findings),
                 _ => self.constrain(tag, item, &field.ty, &mut notes),
@@ -377,10 +377,7 @@ impl<'a> Lower<'a> {
             },
         }
         if let Some(text) = doc.text {
-            notes.description = Some(match &field.ty {
-                Type::Enum(_) | Type::Flags(_) => text + &notes.cases(),
-                _ => text,
-            });
+            notes.description = Some(text + &case_list(&field.ty, &notes));
         }
         Ok((field, notes))
     }
@@ -406,18 +403,12 @@ impl<'a> Lower<'a> {
             name,
             lowered.iter_mut().map(|case| (&case.wit, &mut case.json)),
         );
-        let parts = lowered
-            .iter()
-            .zip(descriptions)
-            .filter_map(|(case, description)| {
-                Some(Notes {
-                    description: Some(format!("- {}: {}", case.json, description?)),
-                    ..Notes::default()
-                })
-            });
+        let parts = descriptions.into_iter().map(|description| Notes {
+            description,
+            ..Notes::default()
+        });
         let mut notes = Notes::over(parts.collect());
-        notes.description =
-            Some(notes.cases().trim_start().to_owned()).filter(|text| !text.is_empty());
+        notes.description = Some(listed(&lowered, &notes)).filter(|text| !text.is_empty());
         Ok((lowered, notes))
     }
 
@@ -478,95 +469,29 @@ impl<'a> Lower<'a> {
     }
 }
 
-impl Notes {
-    /// The list of the comments on an enum's cases, to go below a description.
-    fn cases(&self) -> String {
-        let cases = self
-            .parts
-            .iter()
-            .filter_map(|part| part.description.as_deref());
-        cases
-            .filter(|text| text.starts_with("- "))
-            .map(|text| format!("\n{text}"))
-            .collect()
-    }
-}
-
-/// The JSON Schema keyword and value of a constraint tag on a type.
-fn constraint(tag: &Tag, ty: &Type, notes: &Notes) -> Result<(&'static str, Value), String> {
-    let unfit = || format!("`@{}` does not go with `{}`", tag.name, ty.kind());
-    if matches!(tag.name.as_str(), "pattern" | "format") {
-        if *ty != Type::String {
-            return Err(unfit());
-        }
-        if tag.text.is_empty() {
-            return Err(format!("`@{}` needs a text after it", tag.name));
-        }
-        let keyword = if tag.name == "pattern" {
-            "pattern"
-        } else {
-            "format"
-        };
-        return Ok((keyword, Value::from(tag.text.as_str())));
-    }
-    // Of text and lists it is the length that is limited.
-    let (least, most) = match ty {
-        Type::String => ("minLength", "maxLength"),
-        Type::List(_) => ("minItems", "maxItems"),
-        Type::F32 | Type::F64 => ("minimum", "maximum"),
-        _ if bounds(ty).is_some() => ("minimum", "maximum"),
-        _ => return Err(unfit()),
-    };
-    let number: Number = serde_json::from_str(&tag.text)
-        .map_err(|_| format!("`@{} {}` is not a number", tag.name, tag.text))?;
-    let (low, high) = match (ty, bounds(ty)) {
-        (Type::String | Type::List(_), _) => (0, i128::from(u32::MAX)),
-        (_, Some((low, high))) => (
-            low.as_number().and_then(integer).unwrap_or(0),
-            high.as_number().and_then(integer).unwrap_or(0),
-        ),
-        _ => return in_order(tag, number, least, most, notes),
-    };
-    if !integer(&number).is_some_and(|number| (low..=high).contains(&number)) {
-        return Err(format!(
-            "`@{} {number}` is outside what `{}` can hold: an integer from `{low}` to `{high}`",
-            tag.name,
-            ty.kind()
-        ));
-    }
-    in_order(tag, number, least, most, notes)
-}
-
-/// Refuses a minimum above the maximum.
-fn in_order(
-    tag: &Tag,
-    number: Number,
-    least: &'static str,
-    most: &'static str,
-    notes: &Notes,
-) -> Result<(&'static str, Value), String> {
-    let is_least = tag.name == "minimum";
-    let (keyword, other) = if is_least {
-        (least, most)
-    } else {
-        (most, least)
-    };
-    let value = number.as_f64().unwrap_or(f64::NAN);
-    let crossed = notes
-        .constraints
-        .get(other)
-        .and_then(Value::as_f64)
-        .is_some_and(|other| {
-            if is_least {
-                value > other
+/// The comments on an enum's cases, to go below the comment on the enum or on
+/// what is of its type.
+fn case_list(ty: &Type, notes: &Notes) -> String {
+    match ty {
+        Type::Option(inner) => case_list(inner, notes.part(0)),
+        Type::Enum(cases) | Type::Flags(cases) => {
+            let list = listed(cases, notes);
+            if list.is_empty() {
+                list
             } else {
-                value < other
+                format!("\n{list}")
             }
-        });
-    if crossed {
-        return Err(format!("`@{} {number}` leaves no value at all", tag.name));
+        }
+        _ => String::new(),
     }
-    Ok((keyword, Value::Number(number)))
+}
+
+fn listed(cases: &[Case], notes: &Notes) -> String {
+    let lines = cases.iter().enumerate().filter_map(|(index, case)| {
+        let text = notes.part(index).description.as_ref()?;
+        Some(format!("- {}: {text}", case.json))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn either(ok: Option<Noted>, err: Option<Noted>) -> Noted {

@@ -64,8 +64,7 @@ pub(crate) fn output(ty: &Type, notes: &Notes) -> Option<Map<String, Value>> {
     }
 }
 
-/// The schema of `ty` alone, as arguments have it: what `@default` and
-/// `@example` are judged by is in `accept`, this is what they are shown in.
+/// The schema of a type with its notes.
 fn of(ty: &Type, notes: &Notes, side: Side) -> Map<String, Value> {
     let mut schema = match ty {
         Type::Option(inner) => nullable(of(inner, notes.part(0), side)),
@@ -214,8 +213,8 @@ fn nullable(schema: Map<String, Value>) -> Map<String, Value> {
     members(json!({ "anyOf": [schema, { "type": "null" }] }))
 }
 
-/// Puts the description where the schema has none of its own yet, or in its
-/// place: the nearer comment is the one that the author wrote for this spot.
+/// Adds the description. One that is there already is of the type, and gives
+/// way to that of the place where the type is used.
 fn describe(schema: &mut Map<String, Value>, notes: &Notes) {
     if let Some(text) = &notes.description {
         schema.insert("description".into(), Value::from(text.as_str()));

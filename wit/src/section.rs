@@ -170,6 +170,11 @@ pub fn strip(component: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(bare)
 }
 
+/// Sees whether every section at component level is there in full.
+pub(crate) fn validate(component: &[u8]) -> Result<(), Error> {
+    sections(component, COMPONENT)?.try_for_each(|section| section.map(|_| ()))
+}
+
 /// One section of a component or module.
 struct Section<'a> {
     id: u8,
@@ -246,3 +251,6 @@ fn leb128(mut value: usize, out: &mut Vec<u8>) {
     }
     out.push(value as u8);
 }
+
+#[cfg(test)]
+mod tests;

@@ -404,3 +404,6 @@ fn variant_case(wit: &str, ty: Type) -> crate::VariantCase {
         ty: Some(ty),
     }
 }
+
+#[cfg(test)]
+mod tests;

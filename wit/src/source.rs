@@ -1,19 +1,20 @@
 //! WIT, as source text or as what a built component still knows of it → a
 //! [`Declaration`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use wit_parser::decoding::{DecodedWasm, decode};
-use wit_parser::{PackageId, Resolve, World, WorldId, WorldItem, WorldKey};
+use wit_parser::{PackageId, Resolve, UnresolvedPackageGroup, World, WorldId, WorldItem, WorldKey};
 
-use crate::CONTRACT_WIT;
 use crate::declaration::{Declaration, DeclaredTool, Export, FORMAT, Instance, MAPPING};
 use crate::error::{Error, Finding};
 use crate::lower::{Lower, snake_case};
+use crate::section;
 use crate::tags::{self, Doc, note};
 use crate::tool::{Nameless, tool};
+use crate::{CONTRACT, CONTRACT_WIT};
 
 /// A declaration, and what was noticed while making it.
 #[derive(Debug)]
@@ -37,12 +38,7 @@ pub struct Declared {
 /// # Errors
 /// When the WIT does not parse or resolve, or there is no such world.
 pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error> {
-    // Most plugins leave the contract to us. Where one brings its own copy, the
-    // two collide, and its own one wins.
-    let (resolve, main, files) = match push(paths, true) {
-        Ok(pushed) => pushed,
-        Err(error) => push(paths, false).map_err(|_| error)?,
-    };
+    let (resolve, main, files) = push(paths)?;
     let world = resolve
         .select_world(&[main], world)
         .map_err(|error| Error::World {
@@ -56,13 +52,21 @@ pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error>
     })
 }
 
-fn push(paths: &[&Path], contract: bool) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
+fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
     let failed = |message: String| Error::Wit {
         paths: paths.iter().map(|path| path.to_path_buf()).collect(),
         message,
     };
+    // The parser asserts that nobody gives it a package twice, so that has to be
+    // known before.
+    let mut brought = HashSet::new();
+    for package in paths.iter().flat_map(|path| packages(path)) {
+        if let Some(package) = brought.replace(package) {
+            return Err(failed(format!("the package `{package}` is there twice")));
+        }
+    }
     let mut resolve = Resolve::default();
-    if contract {
+    if !brought.contains(CONTRACT) {
         let pushed = resolve.push_str("plugin.wit", CONTRACT_WIT);
         pushed.map_err(|error| failed(resolve.render_error(&error)))?;
     }
@@ -78,13 +82,43 @@ fn push(paths: &[&Path], contract: bool) -> Result<(Resolve, PackageId, Vec<Path
     Ok((resolve, main, files))
 }
 
+/// The names of the packages that a path brings along. What cannot be parsed has
+/// none here; pushing it says why.
+fn packages(path: &Path) -> Vec<String> {
+    let mut groups = Vec::new();
+    if path.is_dir() {
+        groups.extend(UnresolvedPackageGroup::parse_dir(path));
+        let deps = path.join("deps").read_dir().into_iter().flatten().flatten();
+        for dep in deps.map(|dep| dep.path()) {
+            if dep.is_dir() {
+                groups.extend(UnresolvedPackageGroup::parse_dir(dep));
+            } else if dep.extension().is_some_and(|extension| extension == "wit") {
+                groups.extend(parse_file(&dep));
+            }
+        }
+    } else {
+        groups.extend(parse_file(path));
+    }
+    let packages = groups
+        .into_iter()
+        .flat_map(|group| group.nested.into_iter().chain([group.main]));
+    packages.map(|package| package.name.to_string()).collect()
+}
+
+fn parse_file(path: &Path) -> Option<UnresolvedPackageGroup> {
+    let text = std::fs::read_to_string(path).ok()?;
+    UnresolvedPackageGroup::parse(path.to_str()?, &text).ok()
+}
+
 /// The declaration of a built component, from its type section: without
 /// descriptions, for that section has none.
 ///
 /// # Errors
 /// When the bytes are no component.
 pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
-    // The decoder asserts what its validator has let through. Should a
+    // To the decoder, a file that is cut off just ends there.
+    section::validate(bytes)?;
+    // It asserts what its validator has let through. Should a
     // stranger's file find a gap between the two, then only that file is bad.
     let decoded = catch_unwind(AssertUnwindSafe(|| decode(bytes)))
         .map_err(|_| Error::Component("its types cannot be decoded".into()))?
@@ -107,12 +141,14 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
 
 /// The declaration of a world. What cannot be declared is left out and found
 /// fault with.
-///
-/// # Panics
-/// When `world` is not of this `resolve`.
 #[must_use]
 pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Finding>) {
-    let world = &resolve.worlds[world];
+    let Some(world) = resolve.worlds.get(world) else {
+        return (
+            empty(),
+            vec![Finding::error("world", "it is not of this WIT")],
+        );
+    };
     let mut lower = Lower::new(resolve);
     let mut declaration = describe(world, &mut lower.findings);
     let mut tools = Vec::new();
@@ -221,17 +257,7 @@ fn name(tools: Vec<Candidate>, findings: &mut Vec<Finding>) -> Vec<DeclaredTool>
 fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);
-    let mut declaration = Declaration {
-        format: FORMAT,
-        mapping: MAPPING,
-        name: None,
-        version: None,
-        title: None,
-        description: None,
-        instance: Instance::default(),
-        grants: Vec::new(),
-        tools: Vec::new(),
-    };
+    let mut declaration = empty();
     for tag in doc.known(
         &item,
         &["name", "version", "title", "instance"],
@@ -257,3 +283,20 @@ fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     declaration.description = doc.text;
     declaration
 }
+
+fn empty() -> Declaration {
+    Declaration {
+        format: FORMAT,
+        mapping: MAPPING,
+        name: None,
+        version: None,
+        title: None,
+        description: None,
+        instance: Instance::default(),
+        grants: Vec::new(),
+        tools: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -247,3 +247,6 @@ fn is_origin(text: &str) -> bool {
     let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
     host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
 }
+
+#[cfg(test)]
+mod tests;

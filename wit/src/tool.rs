@@ -200,7 +200,7 @@ fn about(doc: &Doc, item: &str, findings: &mut Vec<Finding>) -> About {
         match tag.name.as_str() {
             "name" => {
                 about.name =
-                    tags::text(tag, item, findings).filter(|name| is_name(name, item, findings))
+                    tags::text(tag, item, findings).filter(|name| is_name(name, item, findings));
             }
             "title" => about.title = tags::text(tag, item, findings),
             "param" => match tag.text.split_once(char::is_whitespace) {

@@ -1,13 +1,23 @@
 //! `dormouse.toml`: what the user has configured. Knows formats, and nothing of
 //! MCP.
 
+pub mod edit;
+pub mod file;
+pub mod name;
+pub mod paths;
+pub mod problem;
+pub mod units;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, Limits};
+
+pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,4 +58,29 @@ pub struct Origin {
     pub file: PathBuf,
     /// The line, counted from 1.
     pub line: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+/// Reads a configuration file. One that does not exist is an empty one: a user
+/// who has configured nothing yet has done nothing wrong. (Whoever names a file
+/// with `--config` meant it to exist; [`paths::config_file`] sees to that.)
+///
+/// # Errors
+/// The file cannot be read, or something in it is wrong ([`Invalid`], with every
+/// problem in it).
+pub fn load(path: &Path) -> anyhow::Result<Config> {
+    let Some(text) = file::read(path)? else {
+        return Ok(Config::default());
+    };
+    let (config, problems) = file::parse(path, &text);
+    if problems.is_empty() {
+        Ok(config)
+    } else {
+        Err(Invalid { problems }.into())
+    }
 }

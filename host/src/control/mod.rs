@@ -1,1 +1,25 @@
-//! Stub.
+//! The control socket: how `dormouse status`, `restart` and every edit of the
+//! configuration reach the hosts that are running.
+//!
+//! Each host listens on a Unix domain socket (a named pipe on Windows) of its
+//! own, in a folder that only its user can look into. It speaks JSON-RPC 2.0, one
+//! message a line:
+//!
+//! | method | parameters | result |
+//! |---|---|---|
+//! | `status` | none | a [`Status`](crate::roster::Status) |
+//! | `reload` | `{"config": path}`, optional | `{"reloaded": bool}`: false in a host of another configuration |
+//! | `restart` | `{"server": name}` | `{"restarted": bool}`: false where there is no such server |
+
+mod client;
+mod methods;
+mod place;
+mod server;
+mod wire;
+
+pub use client::{Answer, Host, RequestError, ask_all, hosts};
+pub use server::{Guard, listen};
+pub use wire::RpcError;
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,100 @@
-//! Stub.
+//! The MCP server that agents see.
+//!
+//! rmcp does the protocol: framing of requests, the two eras (a handshake up to
+//! 2025-11-25, none from 2026-07-28 on), cancellation. What it must not do is to
+//! pass tools and results through its own types, which drop what they do not
+//! know; so [`service`] sends `tools/*` around them, and [`wire`] writes what is
+//! JSON text already as it is.
+
+mod handler;
+mod relay;
+mod service;
+mod session;
+pub mod stdio;
+mod tools;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use rmcp::service::{QuitReason, ServerInitializeError, ServiceExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use crate::roster::Roster;
+use handler::Host;
+use service::Lossless;
+use session::Session;
+use wire::Wire;
+
+/// How long calls that run when the agent closes its end may still go on: long
+/// enough for the answers to what was piped in, short enough that nobody waits.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long, after the grace, unsent answers may take to go out.
+const FLUSH: Duration = Duration::from_millis(250);
+
+/// How long an agent that has shaken hands may ask for nothing before the host
+/// does what it had put off until the first answer.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Serves one agent until it closes its end or `stop` is cancelled. Cancels
+/// `ready` when the first tools have been listed or called, so that whatever is
+/// not needed for that can wait until then.
+///
+/// # Errors
+/// The other side does not speak MCP, or the connection breaks.
+pub async fn serve<R, W>(
+    roster: Arc<Roster>,
+    (input, output): (R, W),
+    stop: CancellationToken,
+    ready: CancellationToken,
+) -> anyhow::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let closed = CancellationToken::new();
+    let wire = Wire::new(input, output, closed.clone(), ready.clone());
+    let session = Session::begin(roster.clone());
+    let host = Host::new(roster, session.id(), closed.clone());
+    let ending = host.ending();
+
+    let served = Lossless(host).serve_with_ct(wire, stop.clone()).await;
+    let outcome = match served {
+        Ok(running) => {
+            let patience = async {
+                tokio::time::sleep(PATIENCE).await;
+                ready.cancel();
+                std::future::pending::<()>().await;
+            };
+            let end = async {
+                closed.cancelled().await;
+                tokio::time::sleep(GRACE).await;
+                ending.cancel();
+                tokio::time::sleep(FLUSH).await;
+            };
+            tokio::select! {
+                quit = running.waiting() => match quit.context("the connection's task failed")? {
+                    QuitReason::JoinError(error) => Err(error).context("sending to the agent failed"),
+                    _ => Ok(()),
+                },
+                // Whoever closed its end and does not read any more gets no more.
+                () = end => Ok(()),
+                () = patience => Ok(()),
+            }
+        }
+        // The agent left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            Ok(())
+        }
+        Err(error) => Err(error).context("the agent's first messages were not understood"),
+    };
+    ending.cancel();
+    session.end().await;
+    outcome
+}

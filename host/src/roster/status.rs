@@ -1,8 +1,13 @@
 //! What `dormouse status` shows of a host.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+
+use super::{Roster, Server, Snapshot};
+use crate::runtime::Phase;
 
 /// One host and its servers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -73,4 +78,84 @@ pub enum State {
     Idle,
     /// Its file cannot be read, or it could not be started.
     Failed,
+}
+
+/// What a running host shows of its roster.
+pub(super) fn of(roster: &Roster) -> Status {
+    let snapshot = roster.snapshot();
+    let counts = roster.runtime.counts();
+    Status {
+        pid: Some(std::process::id()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        config: roster.places.config.clone(),
+        started: Some(seconds(roster.started)),
+        engines: counts.engines,
+        compiled: counts.compiled,
+        cache_hits: counts.cache_hits,
+        sessions: roster.sessions.load(Ordering::Relaxed),
+        servers: snapshot
+            .servers()
+            .values()
+            .map(|server| of_server(server, &snapshot))
+            .collect(),
+    }
+}
+
+fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
+    let config = server.config();
+    let slot = server.slot();
+    let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
+    let (state, since) = if !config.enabled {
+        (State::Disabled, None)
+    } else if server.problem().is_some() {
+        (State::Failed, None)
+    } else {
+        match slot.map_or(Phase::Known, |slot| slot.phase()) {
+            Phase::Known => (State::Known, None),
+            Phase::Starting => (State::Starting, None),
+            Phase::Ready(since) => (State::Ready, Some(seconds(since))),
+            Phase::Idle(since) => (State::Idle, Some(seconds(since))),
+            Phase::Failed(why, _) => {
+                errors.push(why);
+                (State::Failed, None)
+            }
+        }
+    };
+    let collisions = snapshot
+        .collisions()
+        .iter()
+        .filter(|collision| collision.tools.iter().any(|(name, _)| *name == config.name));
+    errors.extend(collisions.map(ToString::to_string));
+    ServerStatus {
+        name: config.name.clone(),
+        state,
+        client_state: state.as_clients_say().to_owned(),
+        since,
+        component: config.component.clone(),
+        tools: server.listed().map_or(0, |entry| entry.listing.tools.len()),
+        calls: server.tally().calls.load(Ordering::Relaxed),
+        running: server.tally().running.load(Ordering::Relaxed),
+        instances: slot.map_or(0, |slot| slot.instances()),
+        error: (!errors.is_empty()).then(|| errors.join("\n")),
+        origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
+    }
+}
+
+impl State {
+    /// The state in the six words that clients have for it.
+    #[must_use]
+    pub fn as_clients_say(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Known | Self::Starting | Self::Idle => "pending",
+            Self::Ready => "connected",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A moment in seconds since the Unix epoch.
+fn seconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

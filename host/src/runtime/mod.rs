@@ -3,19 +3,94 @@
 //! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
 //! no thread and no file.
 
-use std::path::PathBuf;
+mod arguments;
+mod bindings;
+mod cache;
+mod engine;
+mod error;
+mod instance;
+mod load;
+mod signature;
+mod slot;
+mod state;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use error::{CallError, Cause};
+pub use slot::Slot;
+
 use crate::sandbox::{Grants, Limits};
+use load::Loader;
 
 /// Runs calls. One per process.
-#[derive(Debug)]
-pub struct Runtime {}
+pub struct Runtime {
+    loader: Arc<Loader>,
+}
+
+/// What a runtime has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Engines made: 0 until the first call, 1 from then on.
+    pub engines: u64,
+    /// Components compiled.
+    pub compiled: u64,
+    /// Compiled components taken from the cache.
+    pub cache_hits: u64,
+}
+
+impl Runtime {
+    /// A runtime that keeps compiled components below `cache`.
+    #[must_use]
+    pub fn new(cache: PathBuf) -> Self {
+        Self {
+            loader: Arc::new(Loader::new(&cache)),
+        }
+    }
+
+    /// A place for a server to live in; asleep.
+    #[must_use]
+    pub fn slot(&self, target: Target) -> Arc<Slot> {
+        Slot::new(Arc::clone(&self.loader), target)
+    }
+
+    /// Compiles a component into the cache, so that its first call need not.
+    /// Blocks, for seconds where the component is large.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no component.
+    pub fn prepare(&self, path: &Path) -> Result<(), String> {
+        self.loader.component(path).map(drop)
+    }
+
+    /// Removes all compiled components, and says how many bytes that freed.
+    ///
+    /// # Errors
+    /// The cache's directory cannot be read or written.
+    pub fn clean_cache(&self) -> std::io::Result<u64> {
+        self.loader.cache.clean()
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            engines: self.loader.machine.made(),
+            compiled: self.loader.compiled.load(Ordering::Relaxed),
+            cache_hits: self.loader.cache_hits.load(Ordering::Relaxed),
+        }
+    }
+}
 
 /// A server as the runtime knows it: one configured plugin at one content of its
 /// file. Edited configuration or a changed file makes a new one; calls that run

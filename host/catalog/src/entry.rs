@@ -1,0 +1,155 @@
+//! What the catalog knows of one component.
+
+use std::path::PathBuf;
+
+use dormouse_wit::{Declaration, DeclaredTool, Function, GrantRequest, Instance};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::Stamp;
+
+/// A component's declaration, as far as it is needed to list its tools; what is
+/// needed to call one is parsed only then.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The component's file.
+    pub path: PathBuf,
+    /// What that file looked like when it was read.
+    pub stamp: Stamp,
+    /// What it declares.
+    pub listing: Listing,
+}
+
+/// What a component declares.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Listing {
+    /// Where the declaration was found.
+    pub provenance: Provenance,
+    /// The version of the value mapping that it was declared for.
+    pub mapping: u32,
+    /// The plugin's own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The plugin's version, as its author counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What a person would call the plugin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it keeps state between calls.
+    #[serde(default)]
+    pub instance: Instance,
+    /// What it wants to be granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<GrantRequest>,
+    /// Its tools, in the order in which they are declared.
+    pub tools: Vec<ListedTool>,
+    /// What was left out, as sentences for the user: exported functions that
+    /// cannot be tools. Only a derived declaration has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+}
+
+/// Where a declaration was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// In a section right behind the component's preamble, where two small reads
+    /// find it: the component has been packed.
+    Front,
+    /// In a section somewhere else in the component.
+    Section,
+    /// Nowhere: it was derived from the component's types, which have no
+    /// descriptions.
+    Derived,
+}
+
+/// One tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ListedTool {
+    /// The tool's own name, without a server's prefix.
+    pub name: String,
+    /// The MCP `Tool` object, byte for byte as it was declared.
+    pub tool: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    function: Option<Box<RawValue>>,
+}
+
+impl ListedTool {
+    /// The exported function behind the tool; none for an adapter's.
+    ///
+    /// # Errors
+    /// The declaration has something else where a function should be.
+    pub fn function(&self) -> serde_json::Result<Option<Function>> {
+        self.function
+            .as_ref()
+            .map(|raw| serde_json::from_str(raw.get()))
+            .transpose()
+    }
+}
+
+impl Listing {
+    /// The whole declaration, parsed.
+    ///
+    /// # Errors
+    /// A tool has something else where its function should be.
+    pub fn declaration(&self) -> serde_json::Result<Declaration> {
+        let tools = self
+            .tools
+            .iter()
+            .map(|tool| {
+                Ok(DeclaredTool {
+                    name: tool.name.clone(),
+                    tool: tool.tool.clone(),
+                    function: tool.function()?,
+                })
+            })
+            .collect::<serde_json::Result<_>>()?;
+        Ok(Declaration {
+            format: dormouse_wit::declaration::FORMAT,
+            mapping: self.mapping,
+            name: self.name.clone(),
+            version: self.version.clone(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            instance: self.instance,
+            grants: self.grants.clone(),
+            tools,
+        })
+    }
+
+    /// The listing of a declaration.
+    pub(crate) fn new(declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
+        let tools = declared
+            .tools
+            .into_iter()
+            .map(|tool| {
+                let function = tool
+                    .function
+                    .as_ref()
+                    .map(serde_json::value::to_raw_value)
+                    .transpose()?;
+                Ok(ListedTool {
+                    name: tool.name,
+                    tool: tool.tool,
+                    function,
+                })
+            })
+            .collect::<serde_json::Result<_>>()?;
+        Ok(Self {
+            provenance,
+            mapping: declared.mapping,
+            name: declared.name,
+            version: declared.version,
+            title: declared.title,
+            description: declared.description,
+            instance: declared.instance,
+            grants: declared.grants,
+            tools,
+            skipped: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! One component file → what it declares, from its bytes alone.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use dormouse_wit::{CONTRACT, section, source};
+use wasmparser::{Parser, Payload};
+
+use crate::error::{Problem, ReadError};
+use crate::{Entry, Listing, Provenance, Stamp};
+
+/// The largest component that is read, in bytes.
+pub const LIMIT: u64 = 512 << 20;
+
+/// How much of a file is read at first, in bytes: a small section, or enough of
+/// a large one to know its size.
+const FIRST: usize = 4096;
+
+/// Reads what the component in a file declares.
+///
+/// # Errors
+/// The file is no component, or its declaration is not to be used.
+pub fn entry(path: &Path) -> Result<Entry, ReadError> {
+    let (stamp, listing) = read(path)?;
+    Ok(Entry {
+        path: path.to_owned(),
+        stamp,
+        listing,
+    })
+}
+
+/// The metadata of a file that may be a component.
+pub(crate) fn metadata(path: &Path) -> Result<Metadata, ReadError> {
+    check(std::fs::metadata(path)).map_err(|problem| ReadError {
+        path: path.to_owned(),
+        problem,
+    })
+}
+
+/// Reads a file's declaration, and what the file looked like meanwhile.
+pub(crate) fn read(path: &Path) -> Result<(Stamp, Listing), ReadError> {
+    // A pipe would never open, so the look comes before the opening.
+    metadata(path)?;
+    let problem = |problem| ReadError {
+        path: path.to_owned(),
+        problem,
+    };
+    let mut file = File::open(path).map_err(|error| problem(Problem::Io(error)))?;
+    let stamp = Stamp::of(&check(file.metadata()).map_err(problem)?);
+    let listing = listing(&mut file, stamp.size).map_err(problem)?;
+    Ok((stamp, listing))
+}
+
+fn check(metadata: io::Result<Metadata>) -> Result<Metadata, Problem> {
+    let metadata = metadata.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Problem::Missing,
+        _ => Problem::Io(error),
+    })?;
+    if metadata.is_dir() {
+        return Err(Problem::Folder);
+    }
+    if !metadata.is_file() {
+        return Err(Problem::Special);
+    }
+    if metadata.len() > LIMIT {
+        return Err(Problem::TooLarge {
+            size: metadata.len(),
+            limit: LIMIT,
+        });
+    }
+    Ok(metadata)
+}
+
+fn listing(file: &mut File, size: u64) -> Result<Listing, Problem> {
+    let mut bytes = Vec::with_capacity(FIRST);
+    let mut first = file.take(FIRST as u64);
+    first.read_to_end(&mut bytes).map_err(Problem::Io)?;
+    preamble(&bytes, size)?;
+    if let Some((start, end)) = front(&bytes) {
+        if end as u64 > size {
+            return Err(Problem::Truncated { size });
+        }
+        read_to(file, &mut bytes, end as u64)?;
+        let section = bytes.get(start..end).unwrap_or_default();
+        return declared(section, Provenance::Front);
+    }
+    read_to(file, &mut bytes, LIMIT)?;
+    contract(&bytes)?;
+    match section::find(&bytes) {
+        Ok(Some(section)) => declared(&section, Provenance::Section),
+        Ok(None) => derived(&bytes, size),
+        Err(error) => Err(malformed(&bytes, size, error.to_string())),
+    }
+}
+
+/// Reads on until `bytes` holds the first `end` bytes of the file, or all of it.
+fn read_to(file: &mut File, bytes: &mut Vec<u8>, end: u64) -> Result<(), Problem> {
+    let held = bytes.len() as u64;
+    file.seek(SeekFrom::Start(held)).map_err(Problem::Io)?;
+    file.take(end.saturating_sub(held))
+        .read_to_end(bytes)
+        .map_err(Problem::Io)?;
+    Ok(())
+}
+
+/// Judges the first eight bytes: is this a component at all?
+fn preamble(bytes: &[u8], size: u64) -> Result<(), Problem> {
+    let Some((magic, rest)) = bytes.split_first_chunk::<4>() else {
+        return Err(if bytes.is_empty() {
+            Problem::Empty
+        } else {
+            not_wasm(bytes)
+        });
+    };
+    if magic != b"\0asm" {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_start();
+        return Err(
+            if text.starts_with("(component") || text.starts_with("(module") {
+                Problem::WasmText
+            } else if text.starts_with("package ") || text.starts_with("///") {
+                Problem::WitPackage
+            } else {
+                not_wasm(bytes)
+            },
+        );
+    }
+    match rest.first_chunk::<4>() {
+        None => Err(Problem::Truncated { size }),
+        // The version and the layer of a component (component model, Binary.md).
+        Some([0x0d, 0, 1, 0]) => Ok(()),
+        Some([1, 0, 0, 0]) => Err(Problem::CoreModule),
+        Some(version) => Err(Problem::Encoding {
+            version: u32::from_le_bytes(*version),
+        }),
+    }
+}
+
+fn not_wasm(bytes: &[u8]) -> Problem {
+    let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
+    Problem::NotWasm {
+        start: start.escape_ascii().to_string(),
+    }
+}
+
+/// Where the declaration's content is, if its section is the file's first.
+fn front(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut at = 8;
+    if *bytes.get(at)? != 0 {
+        return None;
+    }
+    at += 1;
+    let length = leb(bytes, &mut at)?;
+    let end = at.checked_add(length)?;
+    let name = leb(bytes, &mut at)?;
+    let start = at.checked_add(name)?;
+    let named = bytes.get(at..start)? == section::NAME.as_bytes();
+    (named && start <= end).then_some((start, end))
+}
+
+/// An unsigned LEB128 number of at most 32 bits.
+fn leb(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut number = 0_u64;
+    for shift in (0..35).step_by(7) {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return usize::try_from(number).ok();
+        }
+    }
+    None
+}
+
+fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> {
+    let damaged = |message: String| Problem::Declaration { message };
+    let declaration = section::decode(section).map_err(|error| damaged(error.to_string()))?;
+    Listing::new(declaration, provenance).map_err(|error| damaged(error.to_string()))
+}
+
+/// The declaration of a component that carries none: from its types, without words.
+fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
+    let declared =
+        source::from_component(bytes).map_err(|error| malformed(bytes, size, error.to_string()))?;
+    let skipped = declared.findings.iter().map(ToString::to_string).collect();
+    let mut listing = Listing::new(declared.declaration, Provenance::Derived).map_err(|error| {
+        Problem::Declaration {
+            message: error.to_string(),
+        }
+    })?;
+    listing.skipped = skipped;
+    Ok(listing)
+}
+
+/// What is wrong with a component that could not be read: whether it ends too
+/// early, and else what its decoder says.
+fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload {
+            Ok(_) => {}
+            Err(error) if error.message().contains("unexpected end") => {
+                return Problem::Truncated { size };
+            }
+            Err(error) => {
+                return Problem::Malformed {
+                    offset: error.offset(),
+                    message: error.message().to_owned(),
+                };
+            }
+        }
+    }
+    Problem::Declaration { message }
+}
+
+/// Refuses a component that speaks another version of the contract.
+fn contract(bytes: &[u8]) -> Result<(), Problem> {
+    let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
+    let refuse = |verb, name: &str, hint| Problem::Contract {
+        verb,
+        name: name.to_owned(),
+        offered: CONTRACT,
+        hint,
+    };
+    let foreign = |name: &str| {
+        let of_contract = name
+            .strip_prefix(ours)
+            .is_some_and(|rest| rest.starts_with('/'));
+        of_contract
+            && name
+                .rsplit_once('@')
+                .is_none_or(|(_, found)| found != version)
+    };
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(bytes) {
+        // Whatever is damaged is said by those who need it whole.
+        let Ok(payload) = payload else { return Ok(()) };
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                for import in imports.into_iter().flatten() {
+                    if foreign(import.name.name) {
+                        return Err(refuse(
+                            "imports",
+                            import.name.name,
+                            "update Dormouse, or build the plugin for this version",
+                        ));
+                    }
+                }
+            }
+            Payload::ComponentExportSection(exports) if depth == 0 => {
+                for export in exports.into_iter().flatten() {
+                    if foreign(export.name.name) {
+                        return Err(refuse(
+                            "exports",
+                            export.name.name,
+                            "update Dormouse, or build the plugin for this version",
+                        ));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,339 @@
+//! Changing `dormouse.toml` in place of its user, who finds every comment and
+//! every blank line where they left it.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::{file, name, paths};
+use crate::sandbox::{FsMode, Grants};
+
+/// Edits one configuration file. Edits of several processes wait for each other,
+/// and a reader sees the file before or after one, never in between.
+#[derive(Debug)]
+pub struct Editor {
+    file: PathBuf,
+    /// Held while the file is read and written. Not the file itself: that one is
+    /// replaced by each edit, and with it would go the lock.
+    lock: PathBuf,
+}
+
+impl Editor {
+    /// An editor of a configuration file, which need not exist yet.
+    ///
+    /// # Errors
+    /// The user has no home folder.
+    pub fn new(file: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            file: file.to_owned(),
+            lock: paths::runtime_dir()?.join("edit.lock"),
+        })
+    }
+
+    /// Adds a server.
+    ///
+    /// # Errors
+    /// The name is taken, unless it is to be replaced: then everything that was
+    /// configured for the old one goes, since what was granted to one plugin was
+    /// not granted to another. Or the name is none, or the file cannot be edited.
+    pub fn add(
+        &self,
+        server: &str,
+        component: &Path,
+        grants: &Grants,
+        replace: bool,
+    ) -> anyhow::Result<()> {
+        name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
+        let Some(component) = component.to_str() else {
+            bail!(
+                "`{}` is not UTF-8, which a configuration file has to be\nhint: move the plugin to a folder that is",
+                component.display()
+            );
+        };
+        let mut table = Table::new();
+        table.insert("component", Item::Value(component.into()));
+        if let Some(grants) = grants_table(grants)? {
+            table.insert("grants", Item::Table(grants));
+        }
+        self.edit(|document| {
+            let end = document.trailing().as_str().unwrap_or_default().to_owned();
+            let servers = document.entry("servers").or_insert_with(|| {
+                let mut servers = Table::new();
+                servers.set_implicit(true);
+                Item::Table(servers)
+            });
+            let servers = table_like(servers, "servers")?;
+            match servers.get(server) {
+                Some(_) if !replace => bail!(
+                    "there is a server `{server}` already\nhint: choose another name, or replace it with `--force`"
+                ),
+                Some(old) => {
+                    if let Some(old) = old.as_table() {
+                        table.set_position(old.position());
+                        *table.decor_mut() = old.decor().clone();
+                    }
+                    servers.insert(server, Item::Table(table));
+                }
+                None => {
+                    // Comments at the end of the file stay above what comes now.
+                    if !end.trim().is_empty() {
+                        table
+                            .decor_mut()
+                            .set_prefix(format!("{}\n\n", end.trim_end()));
+                    }
+                    servers.insert(server, Item::Table(table));
+                    document.set_trailing("");
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Removes a server.
+    ///
+    /// # Errors
+    /// There is none of that name, or the file cannot be edited.
+    pub fn remove(&self, server: &str) -> anyhow::Result<()> {
+        self.edit(|document| {
+            let servers = self.servers(document, server)?;
+            let removed = servers.remove(server);
+            if let Some(table) = removed.as_ref().and_then(Item::as_table) {
+                keep_detached(document, table);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Switches a server on or off. True where that changed anything.
+    ///
+    /// # Errors
+    /// There is none of that name, or the file cannot be edited.
+    pub fn set_enabled(&self, server: &str, enabled: bool) -> anyhow::Result<bool> {
+        self.edit(|document| {
+            let servers = self.servers(document, server)?;
+            let Some(item) = servers.get_mut(server) else {
+                return Ok(());
+            };
+            let table = table_like(item, server)?;
+            match table.get_mut("enabled") {
+                Some(Item::Value(value)) if value.as_bool() == Some(enabled) => {}
+                Some(Item::Value(value)) => {
+                    // The comment behind a value is part of it.
+                    let decor = value.decor().clone();
+                    *value = Value::from(enabled);
+                    *value.decor_mut() = decor;
+                }
+                // On is what it is where nothing is said.
+                None if enabled => {}
+                _ => {
+                    table.insert("enabled", Item::Value(enabled.into()));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The table of servers, which has one of this name.
+    fn servers<'d>(
+        &self,
+        document: &'d mut DocumentMut,
+        server: &str,
+    ) -> anyhow::Result<&'d mut dyn TableLike> {
+        let names: Vec<String> = document
+            .get("servers")
+            .and_then(Item::as_table_like)
+            .map(|servers| servers.iter().map(|(name, _)| name.to_owned()).collect())
+            .unwrap_or_default();
+        if !names.iter().any(|name| name == server) {
+            return Err(name::Unknown::new(server, names.iter().map(String::as_str)).into());
+        }
+        match document.get_mut("servers") {
+            Some(servers) => table_like(servers, "servers"),
+            None => bail!("`{}` has no servers", self.file.display()),
+        }
+    }
+
+    /// Changes the file under the lock, all or nothing. True where the file is
+    /// another one now.
+    fn edit(
+        &self,
+        change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
+    ) -> anyhow::Result<bool> {
+        let shown = self.file.display();
+        let _lock = self.lock()?;
+        let before = file::read(&self.file)?;
+        let text = before.as_deref().unwrap_or_default();
+        let mut document: DocumentMut = match text.parse() {
+            Ok(document) => document,
+            Err(_) => {
+                // The reader words it better, and knows the place.
+                let (_, problems) = file::parse(&self.file, text);
+                return Err(super::Invalid { problems })
+                    .context("the configuration is left as it is, because it cannot be read");
+            }
+        };
+        change(&mut document)?;
+        let after = document.to_string();
+        if before.as_deref() == Some(after.as_str()) {
+            return Ok(false);
+        }
+        // TOML can be written in ways that no edit fits into (a table of servers
+        // by dotted keys). Such an edit must not cost the user their file.
+        if after.parse::<DocumentMut>().is_err() {
+            bail!(
+                "`{shown}` is written in a way that this cannot be added to\nhint: edit it by hand"
+            );
+        }
+        self.write(&after)
+            .with_context(|| format!("the configuration file `{shown}` cannot be written"))?;
+        Ok(true)
+    }
+
+    fn lock(&self) -> anyhow::Result<File> {
+        let path = &self.lock;
+        let lock = || -> std::io::Result<File> {
+            if let Some(folder) = path.parent() {
+                paths::make_private(folder)?;
+            }
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(path)?;
+            file.lock()?;
+            Ok(file)
+        };
+        lock().with_context(|| format!("the lock `{}` cannot be taken", path.display()))
+    }
+
+    /// Puts a new text in place of the file, with the file's own permissions.
+    fn write(&self, text: &str) -> anyhow::Result<()> {
+        // A link stays a link: what is replaced is the file behind it.
+        let target = match fs::symlink_metadata(&self.file) {
+            Ok(_) => fs::canonicalize(&self.file)?,
+            Err(_) => self.file.clone(),
+        };
+        let folder = target.parent().context("it is in no folder")?;
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".dormouse-")
+            .suffix(".toml")
+            .tempfile_in(folder)?;
+        if let Ok(metadata) = fs::metadata(&target) {
+            // Replacing a file asks nobody whether it may be written to.
+            if metadata.permissions().readonly() {
+                bail!("it is read-only\nhint: give yourself permission to write to it");
+            }
+            file.as_file().set_permissions(metadata.permissions())?;
+        }
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(&target)?;
+        Ok(())
+    }
+}
+
+/// The lines of a configuration that grant this, as a `grants` table; none where
+/// there is nothing to grant.
+///
+/// # Errors
+/// A path is not UTF-8.
+pub fn grants_table(grants: &Grants) -> anyhow::Result<Option<Table>> {
+    let mut table = Table::new();
+    if !grants.fs.is_empty() {
+        let mut folders = Array::new();
+        for grant in &grants.fs {
+            let Some(path) = grant.path.to_str() else {
+                bail!(
+                    "`{}` is not UTF-8, which a configuration file has to be",
+                    grant.path.display()
+                );
+            };
+            let mut folder = InlineTable::new();
+            folder.insert("path", path.into());
+            folder.insert(
+                "mode",
+                match grant.mode {
+                    FsMode::ReadOnly => "ro",
+                    FsMode::ReadWrite => "rw",
+                }
+                .into(),
+            );
+            folders.push(folder);
+        }
+        table.insert("fs", Item::Value(folders.into()));
+    }
+    if !grants.env.is_empty() {
+        let names: Array = grants.env.iter().map(String::as_str).collect();
+        table.insert("env", Item::Value(names.into()));
+    }
+    Ok((!table.is_empty()).then_some(table))
+}
+
+fn table_like<'i>(item: &'i mut Item, key: &str) -> anyhow::Result<&'i mut dyn TableLike> {
+    item.as_table_like_mut()
+        .with_context(|| format!("`{key}` is no table\nhint: `dormouse doctor` says where"))
+}
+
+/// Comments directly above a table's header belong to it; those with a blank
+/// line between do not, and stay when the table goes: before the next table, or
+/// at the end of the file.
+fn keep_detached(document: &mut DocumentMut, removed: &Table) {
+    let prefix = removed.decor().prefix().and_then(|raw| raw.as_str());
+    let Some((detached, _)) = prefix.unwrap_or_default().rsplit_once("\n\n") else {
+        return;
+    };
+    if detached.trim().is_empty() {
+        return;
+    }
+    let detached = format!("{}\n", detached.trim_end());
+    let after = removed.position().unwrap_or(isize::MAX);
+    let mut next = None;
+    each_table(document.as_table_mut(), &mut |table| {
+        next = table
+            .position()
+            .filter(|position| *position > after && next.is_none_or(|next| *position < next))
+            .or(next);
+    });
+    let Some(next) = next else {
+        let rest = document.trailing().as_str().unwrap_or_default();
+        document.set_trailing(format!("{detached}{rest}"));
+        return;
+    };
+    each_table(document.as_table_mut(), &mut |table| {
+        if table.position() == Some(next) {
+            let own = table.decor().prefix().and_then(|raw| raw.as_str());
+            let prefix = format!("{detached}{}", own.unwrap_or_default());
+            table.decor_mut().set_prefix(prefix);
+        }
+    });
+}
+
+/// Visits every table that has a header of its own.
+fn each_table(table: &mut Table, visit: &mut dyn FnMut(&mut Table)) {
+    for (_, item) in table.iter_mut() {
+        match item {
+            Item::Table(table) => {
+                if !table.is_implicit() && !table.is_dotted() {
+                    visit(table);
+                }
+                each_table(table, visit);
+            }
+            Item::ArrayOfTables(tables) => {
+                for table in tables.iter_mut() {
+                    visit(table);
+                    each_table(table, visit);
+                }
+            }
+            Item::None | Item::Value(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

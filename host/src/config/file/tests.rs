@@ -1,0 +1,359 @@
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+const FILE: &str = "/etc/dm/dormouse.toml";
+
+#[test]
+fn everything_that_can_be_said_is_read() {
+    let (config, problems) = parse(
+        Path::new(FILE),
+        r#"
+# My servers.
+[servers.time]
+component = "plugins/time.wasm"
+
+[servers.files]
+component = "/opt/files.wasm"
+enabled = false
+prefix = ""
+instance = "per-session"
+
+[servers.files.grants]
+fs = [{ path = "~/notes", mode = "rw" }, { path = "docs" }]
+env = ["TZ", "LANG"]
+
+[servers.files.limits]
+memory = "1GiB"
+timeout = "5m"
+idle = "30s"
+result = "1MiB"
+output = "4 KiB"
+instances = 3
+
+[servers.files.settings]
+name = "x"
+deep = { list = [1, 2.5, true], when = 2026-11-21 }
+[[servers.files.settings.rows]]
+a = 1
+"#,
+    );
+    assert_eq!(problems, []);
+    let time = &config.servers["time"];
+    assert_eq!(time.component, Path::new("/etc/dm/plugins/time.wasm"));
+    assert!(time.enabled);
+    assert_eq!((&time.prefix, time.instance), (&None, None));
+    assert_eq!(time.grants, Grants::default());
+    assert_eq!(time.limits, Limits::default());
+    assert_eq!(time.origin.to_string(), "/etc/dm/dormouse.toml:3");
+
+    let files = &config.servers["files"];
+    assert!(!files.enabled);
+    assert_eq!(files.prefix.as_deref(), Some(""));
+    assert_eq!(files.instance, Some(Instance::PerSession));
+    assert_eq!(
+        files.grants,
+        Grants {
+            fs: vec![
+                FsGrant {
+                    path: etcetera::home_dir().unwrap().join("notes"),
+                    mode: FsMode::ReadWrite,
+                },
+                FsGrant {
+                    path: "/etc/dm/docs".into(),
+                    mode: FsMode::ReadOnly,
+                },
+            ],
+            env: vec!["TZ".to_owned(), "LANG".to_owned()],
+        }
+    );
+    assert_eq!(
+        files.limits,
+        Limits {
+            memory: 1 << 30,
+            timeout: Duration::from_secs(300),
+            idle: Duration::from_secs(30),
+            result: 1 << 20,
+            output: 4 << 10,
+            instances: 3,
+        }
+    );
+    assert_eq!(
+        Json::Object(files.settings.clone()),
+        json!({
+            "name": "x",
+            "deep": { "list": [1, 2.5, true], "when": "2026-11-21" },
+            "rows": [{ "a": 1 }],
+        })
+    );
+}
+
+#[test]
+fn nothing_is_an_empty_configuration() {
+    for text in ["", "# only a comment\n", "[servers]\n", "\u{feff}"] {
+        assert_eq!(
+            parse(Path::new(FILE), text),
+            (Config::default(), vec![]),
+            "{text:?}"
+        );
+    }
+}
+
+/// Each text, after `[servers.t]` and its component, and what is said of it: the
+/// place, the message and the hint.
+#[test]
+fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
+    const SIZE: &str =
+        "a size is a whole number above 0 with a unit, like `64KiB`, `256MiB` or `1GiB`";
+    const DURATION: &str = "a duration is a whole number above 0 with a unit, like `500ms`, `60s`, `10m` or `1h`, and at most `30d`";
+    let table: &[(&str, &str, &str, &str)] = &[
+        (
+            "enabeld = true",
+            "3:1",
+            "`enabeld` is no key of `[servers.t]`",
+            "did you mean `enabled`?",
+        ),
+        (
+            "command = \"npx\"",
+            "3:1",
+            "`command` is no key of `[servers.t]`",
+            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`",
+        ),
+        (
+            "enabled = \"yes\"",
+            "3:11",
+            "`servers.t.enabled` has to be true or false, and `\"yes\"` is a string",
+            "",
+        ),
+        (
+            "prefix = 5",
+            "3:10",
+            "`servers.t.prefix` has to be a string, and `5` is an integer",
+            "",
+        ),
+        (
+            "prefix = \"a.b\"",
+            "3:10",
+            "`servers.t.prefix` cannot be `a.b`",
+            "use letters (a-z, A-Z), digits, `-` and `_`",
+        ),
+        (
+            "instance = \"per-sesion\"",
+            "3:12",
+            "`servers.t.instance` cannot be `\"per-sesion\"`",
+            "use \"per-call\" or \"per-session\"",
+        ),
+        (
+            "grants = []",
+            "3:10",
+            "`servers.t.grants` has to be a table, and `[]` is an array",
+            "",
+        ),
+        (
+            "grants.http = []",
+            "3:8",
+            "`http` is no key of `[servers.t.grants]`",
+            "its keys are `fs`, `env`",
+        ),
+        (
+            "grants.env = \"TZ\"",
+            "3:14",
+            "`servers.t.grants.env` has to be an array, and `\"TZ\"` is a string",
+            "",
+        ),
+        (
+            "grants.env = [\"TZ\", \"A=b\"]",
+            "3:21",
+            "`servers.t.grants.env[1]` is `A=b`, which is no name of an environment variable",
+            "write only the name, like `TZ`; its value is taken from the environment of `dormouse`",
+        ),
+        (
+            "grants.fs = [\"/a\"]",
+            "3:14",
+            "`servers.t.grants.fs[0]` has to be a table, and `\"/a\"` is a string",
+            "",
+        ),
+        (
+            "grants.fs = [{ mode = \"ro\" }]",
+            "3:14",
+            "`servers.t.grants.fs[0]` has no `path`",
+            "name the folder: `{ path = \"~/notes\", mode = \"ro\" }`",
+        ),
+        (
+            "grants.fs = [{ path = \"/a\", mode = \"wr\" }]",
+            "3:36",
+            "`servers.t.grants.fs[0].mode` cannot be `\"wr\"`",
+            "use \"ro\" or \"rw\"",
+        ),
+        (
+            "grants.fs = [{ path = \"~bob/a\" }]",
+            "3:23",
+            "`servers.t.grants.fs[0].path`: `~bob/a` names another user's home, which is not looked up",
+            "use an absolute path, one from the folder of this file, or one from your home with `~/`",
+        ),
+        (
+            "[servers.t.grants]\nfs = [{ pat = \"/a\", path = \"/a\" }]",
+            "4:9",
+            "`pat` is no key of `servers.t.grants.fs[0]`",
+            "did you mean `path`?",
+        ),
+        (
+            "limits.memory = \"lots\"",
+            "3:17",
+            "`servers.t.limits.memory` cannot be `\"lots\"`",
+            SIZE,
+        ),
+        (
+            "limits.memory = 256",
+            "3:17",
+            "`servers.t.limits.memory` cannot be `256`",
+            SIZE,
+        ),
+        (
+            "limits.timeout = \"0s\"",
+            "3:18",
+            "`servers.t.limits.timeout` cannot be `\"0s\"`",
+            DURATION,
+        ),
+        (
+            "limits.idle = true",
+            "3:15",
+            "`servers.t.limits.idle` has to be a string, and `true` is a boolean",
+            "",
+        ),
+        (
+            "limits.instances = 0",
+            "3:20",
+            "`servers.t.limits.instances` cannot be `0`",
+            "use a number from 1 to 4294967295",
+        ),
+        (
+            "limits.instances = \"4\"",
+            "3:20",
+            "`servers.t.limits.instances` has to be a whole number, and `\"4\"` is a string",
+            "",
+        ),
+        (
+            "limits.timeuot = \"1s\"",
+            "3:8",
+            "`timeuot` is no key of `[servers.t.limits]`",
+            "did you mean `timeout`?",
+        ),
+        (
+            "settings.x = nan",
+            "3:14",
+            "`servers.t.settings.x` is `nan`, which JSON cannot express",
+            "settings reach the plugin as JSON: use a finite number, or a string",
+        ),
+        (
+            "settings = 1",
+            "3:12",
+            "`servers.t.settings` has to be a table, and `1` is an integer",
+            "",
+        ),
+        (
+            "[server.x]\na = 1",
+            "3:2",
+            "`server` is no key of the configuration",
+            "did you mean `servers`?",
+        ),
+        (
+            "[servers.a__b]",
+            "3:10",
+            "server name `a__b` has a `__` in it",
+            "use a single `_`: two of them separate the server from the tool, as in `time__convert_time`",
+        ),
+        (
+            "[servers.\"ä b\"]",
+            "3:10",
+            "server name `ä b` has a `ä` in it",
+            "use letters (a-z, A-Z), digits, `-` and `_`",
+        ),
+        (
+            "[servers.u]",
+            "3:10",
+            "`[servers.u]` has no `component`",
+            "add the plugin's file: `component = \"path/to/plugin.wasm\"`",
+        ),
+        (
+            "[servers]\nu = 1",
+            "4:5",
+            "`servers.u` has to be a table, and `1` is an integer",
+            "",
+        ),
+    ];
+    for (text, place, message, hint) in table {
+        let text = format!("[servers.t]\ncomponent = \"t.wasm\"\n{text}\n");
+        let (_, problems) = parse(Path::new(FILE), &text);
+        let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        let hint = match *hint {
+            "" => String::new(),
+            hint => format!("\nhint: {hint}"),
+        };
+        assert_eq!(told, [format!("{FILE}:{place}: {message}{hint}")], "{text}");
+    }
+}
+
+#[test]
+fn columns_are_characters_and_long_values_are_cut() {
+    let (_, problems) = parse(Path::new(FILE), "servers = { \"äö\" = 1, b = 1 }");
+    assert_eq!((problems[0].line, problems[0].column), (1, 13));
+    assert_eq!(problems[1].column, 27);
+
+    let text = format!("servers.t = \"\"\"a\n{}\"\"\"", "x".repeat(200));
+    let (_, problems) = parse(Path::new(FILE), &text);
+    assert_eq!(
+        problems[0].message,
+        format!(
+            "`servers.t` has to be a table, and `\"\"\"a\\n{}…` is a string",
+            "x".repeat(55)
+        )
+    );
+}
+
+#[test]
+fn a_syntax_error_has_a_place() {
+    for (text, place) in [
+        ("[servers.t\n", "1:11"),
+        ("a = 1\na = 2\n", "2:1"),
+        ("[servers.t]\ncomponent = t.wasm\n", "2:13"),
+    ] {
+        let (config, problems) = parse(Path::new(FILE), text);
+        assert_eq!(config, Config::default());
+        let told = problems[0].to_string();
+        assert!(
+            told.starts_with(&format!("{FILE}:{place}: this is not TOML: ")),
+            "{told}"
+        );
+        assert!(!told.contains('\n'), "{told}");
+    }
+}
+
+#[test]
+fn all_problems_are_told_and_the_other_servers_still_read() {
+    let (config, problems) = parse(
+        Path::new(FILE),
+        "[servers.bad]\nenabled = 1\nprefix = 2\n[servers.good]\ncomponent = \"g.wasm\"\n",
+    );
+    let places: Vec<_> = problems.iter().map(|p| (p.line, p.column)).collect();
+    assert_eq!(places, [(1, 10), (2, 11), (3, 10)]);
+    assert_eq!(config.servers.keys().collect::<Vec<_>>(), ["good"]);
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        crate::config::load(&folder.path().join("none.toml")).unwrap(),
+        Config::default()
+    );
+    assert!(crate::config::load(folder.path()).is_err(), "a folder");
+    let file = folder.path().join("x.toml");
+    std::fs::write(&file, b"\xff").unwrap();
+    assert!(crate::config::load(&file).is_err(), "not UTF-8");
+    std::fs::write(&file, vec![b'\n'; (LARGEST + 1) as usize]).unwrap();
+    let error = crate::config::load(&file).unwrap_err().to_string();
+    assert!(error.contains("larger than 4 MiB"), "{error}");
+}

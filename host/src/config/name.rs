@@ -1,0 +1,138 @@
+//! The names that users give to servers.
+
+/// What separates a server's name from a tool's in the names that agents see.
+const SEPARATOR: &str = "__";
+
+/// Why a name cannot be a server's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadName {
+    /// It is empty.
+    #[error("a server's name is empty")]
+    Empty,
+    /// It has a character that agents do not accept in names of tools.
+    #[error("server name `{name}` has a `{found}` in it", name = .name.escape_debug(), found = .found.escape_debug())]
+    Character {
+        /// The name.
+        name: String,
+        /// The first such character.
+        found: char,
+    },
+    /// It has the separator in it.
+    #[error("server name `{0}` has a `__` in it")]
+    Separator(String),
+}
+
+impl BadName {
+    /// What a name has to be like.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Empty | Self::Character { .. } => "use letters (a-z, A-Z), digits, `-` and `_`",
+            Self::Separator(_) => {
+                "use a single `_`: two of them separate the server from the tool, as in `time__convert_time`"
+            }
+        }
+    }
+}
+
+/// Judges a server's name.
+///
+/// # Errors
+/// It is none.
+pub fn check(name: &str) -> Result<(), BadName> {
+    if name.is_empty() {
+        return Err(BadName::Empty);
+    }
+    check_prefix(name)
+}
+
+/// Judges what a user wants before the names of a server's tools. Empty is fine
+/// here: it means nothing before them.
+///
+/// # Errors
+/// It cannot stand there.
+pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
+    let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    if let Some(found) = prefix.chars().find(odd) {
+        return Err(BadName::Character {
+            name: prefix.to_owned(),
+            found,
+        });
+    }
+    if prefix.contains(SEPARATOR) {
+        return Err(BadName::Separator(prefix.to_owned()));
+    }
+    Ok(())
+}
+
+/// There is no server of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no server is called `{name}`\nhint: {hint}", name = .name.escape_debug())]
+pub struct Unknown {
+    name: String,
+    hint: String,
+}
+
+impl Unknown {
+    /// The name asked for, and those that there are.
+    #[must_use]
+    pub fn new<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Self {
+        let existing: Vec<_> = existing.into_iter().collect();
+        let near = existing
+            .iter()
+            .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+            .filter(|(likeness, _)| *likeness > 0.8)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let hint = match near {
+            Some((_, near)) => format!("did you mean `{near}`?"),
+            None if existing.is_empty() => {
+                "there is none yet; `dormouse add NAME FILE` adds one".to_owned()
+            }
+            None => "`dormouse list` shows them all".to_owned(),
+        };
+        Self {
+            name: name.to_owned(),
+            hint,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_gets_a_way_out() {
+        for (existing, hint) in [
+            (&["time", "files"][..], "did you mean `time`?"),
+            (&["files"][..], "`dormouse list` shows them all"),
+            (
+                &[][..],
+                "there is none yet; `dormouse add NAME FILE` adds one",
+            ),
+        ] {
+            assert_eq!(
+                Unknown::new("tmie", existing.iter().copied()).to_string(),
+                format!("no server is called `tmie`\nhint: {hint}")
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_judged() {
+        for good in ["time", "T-1", "a_b", "_", "0", "-x"] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for (bad, message) in [
+            ("", "a server's name is empty"),
+            ("a b", "server name `a b` has a ` ` in it"),
+            ("zeit/ä", "server name `zeit/ä` has a `/` in it"),
+            ("a\nb", "server name `a\\nb` has a `\\n` in it"),
+            ("a__b", "server name `a__b` has a `__` in it"),
+            ("日本", "server name `日本` has a `日` in it"),
+        ] {
+            assert_eq!(check(bad).unwrap_err().to_string(), message);
+        }
+        assert_eq!(check_prefix(""), Ok(()));
+    }
+}

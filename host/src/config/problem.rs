@@ -1,0 +1,78 @@
+//! What is wrong with a configuration file, and where.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// One thing that is wrong in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// What is wrong, with the value in backticks.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}:{}:{}: {}",
+            self.file.display(),
+            self.line,
+            self.column,
+            self.message
+        )?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A configuration file that cannot be used, with everything that is wrong in it:
+/// whoever has made two mistakes wants to hear of both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The problems, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// A value as it stands in the file, fit to be shown in a message: in backticks,
+/// on one line and not too long.
+pub(super) fn quoted(value: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut shown = String::from("`");
+    for (count, c) in value.chars().enumerate() {
+        if count == LONGEST {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.push('`');
+    shown
+}

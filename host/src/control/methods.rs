@@ -1,0 +1,75 @@
+//! What a host does when it is asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::wire::RpcError;
+use crate::roster::Roster;
+
+/// Answers requests.
+pub(super) trait Methods: Clone + Send + Sync + 'static {
+    fn call(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> impl Future<Output = Result<Value, RpcError>> + Send;
+}
+
+impl Methods for Arc<Roster> {
+    async fn call(&self, method: &str, params: Value) -> Result<Value, RpcError> {
+        #[derive(Deserialize)]
+        struct Reload {
+            config: Option<PathBuf>,
+        }
+        #[derive(Deserialize)]
+        struct Restart {
+            server: String,
+        }
+        match method {
+            "status" => serde_json::to_value(self.status())
+                .context("the status cannot be written")
+                .map_err(|error| RpcError::failed(&error)),
+            "reload" => {
+                let config = match params {
+                    Value::Null => None,
+                    params => read::<Reload>(params)?.config,
+                };
+                if config.is_some_and(|config| !same_file(&config, self.config_path())) {
+                    return Ok(json!({ "reloaded": false }));
+                }
+                let roster = self.clone();
+                // It reads files.
+                let reloaded = tokio::task::spawn_blocking(move || roster.reload()).await;
+                reloaded
+                    .context("the reload broke off")
+                    .flatten()
+                    .map(|()| json!({ "reloaded": true }))
+                    .map_err(|error| RpcError::failed(&error))
+            }
+            "restart" => {
+                let Restart { server } = read(params)?;
+                Ok(json!({ "restarted": self.restart(&server).await }))
+            }
+            _ => Err(RpcError::unknown_method(method)),
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    serde_json::from_value(params).map_err(RpcError::bad_params)
+}
+
+/// Whether two paths lead to one file, by whatever links. A file that is gone is
+/// compared by its path.
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b
+        || matches!(
+            (a.canonicalize(), b.canonicalize()),
+            (Ok(a), Ok(b)) if a == b
+        )
+}

@@ -1,0 +1,114 @@
+//! The host's side of the control socket.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
+use serde_json::Value;
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::sync::Semaphore;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::methods::Methods;
+use super::{place, wire};
+use crate::config::paths;
+use crate::roster::Roster;
+
+/// The longest request, in bytes.
+const LONGEST: u64 = 64 << 10;
+
+/// How many may be connected; more wait.
+const CONNECTIONS: usize = 16;
+
+/// How long a connection may be silent, and how long it may take to read what it
+/// is sent. Nobody has a reason to stay.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Keeps a host reachable: dropped, it takes the socket away.
+#[derive(Debug)]
+pub struct Guard {
+    file: PathBuf,
+    task: AbortHandle,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.task.abort();
+        if let Err(error) = std::fs::remove_file(&self.file) {
+            tracing::debug!("`{}` is not removed: {error}", self.file.display());
+        }
+    }
+}
+
+/// Makes this host reachable by `dormouse status` and its like, until the guard
+/// is dropped. Needs a running tokio runtime.
+///
+/// # Errors
+/// The socket cannot be made; a host does well to go on without one.
+pub fn listen(roster: Arc<Roster>) -> anyhow::Result<Guard> {
+    listen_in(&paths::runtime_dir()?, std::process::id(), roster)
+}
+
+/// Listens as the host of a process id, in a folder.
+pub(super) fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> anyhow::Result<Guard> {
+    let file = place::file(folder, pid);
+    let bind = || {
+        paths::make_private(folder)?;
+        place::bind(&file)
+    };
+    let listener = bind()
+        .with_context(|| format!("the control socket `{}` cannot be made", file.display()))?;
+    let task = tokio::spawn(accept(listener, methods)).abort_handle();
+    Ok(Guard { file, task })
+}
+
+async fn accept(listener: Listener, methods: impl Methods) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    // Dropped with this task, and then its connections end, too.
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok(stream) => {
+                let methods = methods.clone();
+                connections.spawn(async move {
+                    let _place = place;
+                    if let Err(error) = serve(&stream, &methods).await {
+                        tracing::debug!("a control connection ends: {error}");
+                    }
+                });
+            }
+            Err(error) => {
+                // Most likely there are too many open files; it passes.
+                tracing::warn!("a control connection is not accepted: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn serve(stream: &Stream, methods: &impl Methods) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut writer = stream;
+    while let Some(line) = timeout(PATIENCE, wire::read_line(&mut reader, LONGEST)).await?? {
+        let (id, outcome) = match wire::request(&line) {
+            Ok(request) => {
+                let outcome = methods.call(&request.method, request.params).await;
+                (request.id, outcome)
+            }
+            // Whose request it was, cannot be known.
+            Err(error) => (Some(Value::Null), Err(error)),
+        };
+        if let Some(id) = id {
+            let answer = wire::answer(&id, &outcome);
+            timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
+        }
+    }
+    Ok(())
+}

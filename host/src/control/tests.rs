@@ -1,0 +1,145 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::client::hosts_in;
+use super::methods::Methods;
+use super::server::listen_in;
+use super::{RequestError, RpcError, place};
+
+/// Says its name, after a while if asked to.
+#[derive(Clone)]
+struct Echo(&'static str);
+
+impl Methods for Echo {
+    async fn call(&self, method: &str, params: Value) -> Result<Value, RpcError> {
+        match method {
+            "name" => Ok(json!({ "name": self.0, "params": params })),
+            "slow" => {
+                tokio::time::sleep(Duration::from_secs(3600)).await;
+                Ok(Value::Null)
+            }
+            "big" => Ok(json!("x".repeat(1 << 20))),
+            _ => Err(RpcError::unknown_method(method)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn hosts_are_found_asked_and_gone_again() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(hosts_in(&folder.path().join("none")).await.is_empty());
+    let one = listen_in(folder.path(), 11, Echo("one")).unwrap();
+    let two = listen_in(folder.path(), 7, Echo("two")).unwrap();
+
+    let mut hosts = hosts_in(folder.path()).await;
+    assert_eq!(
+        hosts.iter().map(|host| host.pid).collect::<Vec<_>>(),
+        [7, 11]
+    );
+    for (host, name) in hosts.iter_mut().zip(["two", "one"]) {
+        // More than once over one connection, with something large between.
+        for params in [Value::Null, json!({ "a": [1, "ä"] })] {
+            let answer = host.request("name", params.clone()).await.unwrap();
+            assert_eq!(answer, json!({ "name": name, "params": params }));
+            let big = host.request("big", Value::Null).await.unwrap();
+            assert_eq!(big.as_str().unwrap().len(), 1 << 20);
+        }
+        let error = host.request("no\nsuch", Value::Null).await.unwrap_err();
+        assert_eq!(error.to_string(), "there is no method `no\\nsuch`");
+        assert!(matches!(error, RequestError::Refused(error) if error.code == -32601));
+    }
+    drop(one);
+    let hosts = hosts_in(folder.path()).await;
+    assert_eq!(hosts.iter().map(|host| host.pid).collect::<Vec<_>>(), [7]);
+    drop(two);
+    assert!(place::files(folder.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_user_gets_in() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("run");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let _guard = listen_in(&inner, 1, Echo("x")).unwrap();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&inner), 0o700);
+    if cfg!(target_os = "linux") {
+        assert_eq!(mode(&place::file(&inner, 1)), 0o600);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_a_killed_host_leaves_is_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    // A listener that is gone without its guard, as after a kill.
+    let leave = |pid| {
+        let file = place::file(folder.path(), pid);
+        drop(std::os::unix::net::UnixListener::bind(&file).unwrap());
+        file
+    };
+    let (old, fresh) = (leave(1), leave(2));
+    let status = std::process::Command::new("touch")
+        .arg("-d")
+        .arg("1 hour ago")
+        .arg(&old)
+        .status();
+    assert!(status.unwrap().success());
+    assert!(hosts_in(folder.path()).await.is_empty());
+    assert!(!old.exists());
+    // It may be just about to listen.
+    assert!(fresh.exists());
+    // A host with the id of a dead one takes its place.
+    let _guard = listen_in(folder.path(), 2, Echo("new")).unwrap();
+    assert_eq!(hosts_in(folder.path()).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_silent_host_is_given_up_on_and_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let _guard = listen_in(folder.path(), 1, Echo("x")).unwrap();
+    let mut hosts = hosts_in(folder.path()).await;
+    hosts[0].patience = Duration::from_millis(50);
+    let error = hosts[0].request("slow", Value::Null).await.unwrap_err();
+    assert!(matches!(error, RequestError::Silent(_)));
+    assert_eq!(error.to_string(), "it does not answer within 50ms");
+    let mut again = hosts_in(folder.path()).await;
+    assert!(again[0].request("name", Value::Null).await.is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nonsense_is_answered_and_the_connection_goes_on() {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let _guard = listen_in(folder.path(), 1, Echo("x")).unwrap();
+    let connect = || tokio::net::UnixStream::connect(place::file(folder.path(), 1));
+
+    let mut stream = BufReader::new(connect().await.unwrap());
+    stream
+        .write_all(b"hello\n{\"jsonrpc\":\"2.0\",\"method\":\"name\"}\n{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"name\"}\n")
+        .await
+        .unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        answers.push(serde_json::from_str::<Value>(&line).unwrap());
+    }
+    assert_eq!(answers[0]["error"]["code"], -32700);
+    assert_eq!(answers[0]["id"], Value::Null);
+    // The notification between them got none.
+    assert_eq!(answers[1]["id"], "q");
+
+    // A line without end is not waited for, nor kept.
+    let mut flood = connect().await.unwrap();
+    let _ = flood.write_all(&vec![b'x'; 1 << 20]).await;
+    let mut rest = String::new();
+    let ended = BufReader::new(flood).read_line(&mut rest).await;
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?} {rest}");
+    assert_eq!(hosts_in(folder.path()).await.len(), 1);
+}

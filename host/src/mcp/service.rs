@@ -1,0 +1,122 @@
+//! Keeps tools and their results out of rmcp's types.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt as _;
+use rmcp::model::{
+    ClientNotification, ClientRequest, CustomRequest, ErrorData, ProtocolVersion, ServerConfig,
+    ServerResult,
+};
+use rmcp::service::{NotificationContext, RequestContext, Service};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+
+/// Hands `tools/*` to the handler as custom requests, whose results rmcp passes
+/// on as they are. All that rmcp checks of a request is still checked. A request
+/// for tools that rmcp's types do not understand arrives as a custom one anyhow,
+/// so the handler sees every one of them in the same shape.
+pub(super) struct Lossless<H>(pub(super) H);
+
+impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let id = context.id.clone();
+        let handled = self.0.handle_request(untyped(request), context);
+        // rmcp would never answer a request whose handler has panicked.
+        AssertUnwindSafe(handled)
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| {
+                tracing::error!(%id, "a request ended in a panic");
+                Err(ErrorData::internal_error(
+                    "this request met a bug in dormouse; its log says more",
+                    None,
+                ))
+            })
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        ServerHandler::get_info(&self.0)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        ServerHandler::supported_protocol_versions(&self.0)
+    }
+}
+
+fn untyped(request: ClientRequest) -> ClientRequest {
+    let mut params = Map::new();
+    let method = request.method().to_owned();
+    match request {
+        ClientRequest::CallToolRequest(call) => {
+            params.insert("name".into(), call.params.name.into());
+            if let Some(arguments) = call.params.arguments {
+                params.insert("arguments".into(), Value::Object(arguments));
+            }
+        }
+        ClientRequest::ListToolsRequest(list) => {
+            if let Some(cursor) = list.params.and_then(|params| params.cursor) {
+                params.insert("cursor".into(), cursor.into());
+            }
+        }
+        other => return other,
+    }
+    ClientRequest::CustomRequest(CustomRequest::new(method, Some(Value::Object(params))))
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::CustomResult;
+    use rmcp::service::serve_directly;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+
+    /// Panics when tools are listed, and repeats what it gets of a call.
+    struct Odd;
+
+    impl ServerHandler for Odd {
+        async fn on_custom_request(
+            &self,
+            request: CustomRequest,
+            _context: RequestContext<RoleServer>,
+        ) -> Result<CustomResult, ErrorData> {
+            assert_ne!(request.method, "tools/list", "a bug");
+            Ok(CustomResult(request.params.unwrap_or_default()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_and_odd_fields_pass() {
+        let (ours, theirs) = tokio::io::duplex(4096);
+        let _running = serve_directly(Lossless(Odd), theirs, None);
+        let (output, mut input) = tokio::io::split(ours);
+        let mut lines = BufReader::new(output).lines();
+        let mut ask = async |line: &str| -> Value {
+            input.write_all(line.as_bytes()).await.unwrap();
+            let answer = lines.next_line().await.unwrap().unwrap();
+            serde_json::from_str(&answer).unwrap()
+        };
+        let answer = ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n").await;
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        let answer = ask("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\
+             \"params\":{\"name\":\"x\",\"arguments\":{\"b\":1,\"a\":[2]}}}\n")
+        .await;
+        assert_eq!(
+            answer["result"].to_string(),
+            r#"{"name":"x","arguments":{"b":1,"a":[2]}}"#
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! Lines of JSON to and from an agent.
+//!
+//! rmcp's own transport would do but for three things: a result that is JSON
+//! text already goes out as it is, byte for byte; the end of the input is
+//! noticed at once, so that running calls can be ended; and a message that makes
+//! no sense is answered under its id.
+
+use std::io;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use rmcp::ErrorData;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, CustomResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Mutex;
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::sync::CancellationToken;
+
+/// The longest message that is read, in bytes. As in rmcp's own transports.
+const LONGEST: usize = 16 << 20;
+
+/// One connection's messages.
+pub(super) struct Wire<R, W> {
+    lines: FramedRead<R, Lines>,
+    output: Arc<Mutex<Option<W>>>,
+    /// Whether a request has been read.
+    begun: bool,
+    /// Cancelled when the input ends.
+    closed: CancellationToken,
+    /// Cancelled when the first answer about tools has gone out.
+    ready: CancellationToken,
+}
+
+impl<R, W> Wire<R, W>
+where
+    R: AsyncRead,
+{
+    pub(super) fn new(
+        input: R,
+        output: W,
+        closed: CancellationToken,
+        ready: CancellationToken,
+    ) -> Self {
+        Self {
+            lines: FramedRead::new(input, Lines(LinesCodec::new_with_max_length(LONGEST))),
+            output: Arc::new(Mutex::new(Some(output))),
+            begun: false,
+            closed,
+            ready,
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Wire<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = self.output.clone();
+        let ready = self.ready.clone();
+        async move {
+            let about_tools = matches!(
+                &message,
+                JsonRpcMessage::Response(response)
+                    if matches!(response.result, ServerResult::CustomResult(_))
+            );
+            write(&output, encode(&message)?).await?;
+            if about_tools {
+                ready.cancel();
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let line = match self.lines.next().await {
+                Some(Ok(line)) => line,
+                Some(Err(error)) => {
+                    tracing::warn!("reading from the agent failed: {error}");
+                    self.closed.cancel();
+                    return None;
+                }
+                None => {
+                    self.closed.cancel();
+                    return None;
+                }
+            };
+            match decode(line) {
+                // Nothing but a request can begin a connection. Whatever comes
+                // before is of no use to anybody, but no reason to hang up.
+                Decoded::Message(message)
+                    if self.begun || matches!(*message, JsonRpcMessage::Request(_)) =>
+                {
+                    self.begun = true;
+                    return Some(*message);
+                }
+                Decoded::Message(_) | Decoded::Nothing => {}
+                Decoded::Refused(id, error) => {
+                    // This future may be dropped at any await, and half a line
+                    // must not have been written then.
+                    let output = self.output.clone();
+                    tokio::spawn(async move {
+                        let message = ServerJsonRpcMessage::error(error, id);
+                        let sent = match encode(&message) {
+                            Ok(line) => write(&output, line).await,
+                            Err(error) => Err(error),
+                        };
+                        if let Err(error) = sent {
+                            tracing::debug!("a refusal could not be sent: {error}");
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        match self.output.lock().await.take() {
+            Some(mut output) => output.shutdown().await,
+            None => Ok(()),
+        }
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<Option<W>>, line: Vec<u8>) -> io::Result<()> {
+    let mut output = output.lock().await;
+    let Some(output) = output.as_mut() else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
+    output.write_all(&line).await?;
+    output.flush().await
+}
+
+/// A message as a line, with its end.
+///
+/// No MCP result is a JSON string. One that is stands for its own text.
+fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = match message {
+        JsonRpcMessage::Response(response) => match &response.result {
+            ServerResult::CustomResult(CustomResult(Value::String(text))) => {
+                let mut line = Vec::with_capacity(text.len() + 64);
+                line.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+                serde_json::to_writer(&mut line, &response.id)?;
+                line.extend_from_slice(b",\"result\":");
+                // Between the tokens of JSON a line may break anywhere; here it
+                // must not, and inside of strings it cannot.
+                line.extend(text.bytes().map(|byte| match byte {
+                    b'\n' | b'\r' => b' ',
+                    other => other,
+                }));
+                line.push(b'}');
+                line
+            }
+            _ => serde_json::to_vec(message)?,
+        },
+        _ => serde_json::to_vec(message)?,
+    };
+    line.push(b'\n');
+    Ok(line)
+}
+
+enum Decoded {
+    Message(Box<ClientJsonRpcMessage>),
+    Refused(Option<RequestId>, ErrorData),
+    Nothing,
+}
+
+fn decode(line: Line) -> Decoded {
+    let text = match line {
+        Line::Text(text) => text,
+        Line::TooLong => {
+            tracing::warn!("a message of more than {LONGEST} bytes was dropped");
+            let message = format!("a message may have at most {LONGEST} bytes");
+            return Decoded::Refused(None, ErrorData::invalid_request(message, None));
+        }
+        Line::NotUtf8 => {
+            tracing::warn!("a line that is not UTF-8 was dropped");
+            return Decoded::Nothing;
+        }
+    };
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Decoded::Nothing;
+    }
+    match serde_json::from_str(text) {
+        Ok(message) => Decoded::Message(Box::new(message)),
+        Err(error) => match serde_json::from_str::<Value>(text) {
+            Ok(value) => refuse(&value),
+            // To answer what is no JSON at all could go on for ever, if the
+            // other side answers that in turn.
+            Err(_) => {
+                tracing::warn!("a line that is not JSON was dropped: {error}");
+                Decoded::Nothing
+            }
+        },
+    }
+}
+
+/// The answer to JSON that is no message.
+fn refuse(value: &Value) -> Decoded {
+    // A notification has no id, and nobody waits for an answer to one.
+    if value.get("method").is_some() && value.get("id").is_none() {
+        tracing::debug!("a notification that makes no sense was dropped");
+        return Decoded::Nothing;
+    }
+    let id = value
+        .get("id")
+        .and_then(|id| serde_json::from_value(id.clone()).ok());
+    let message = if value.is_array() {
+        "batches are not part of this protocol: send one message a line"
+    } else {
+        "this is not a JSON-RPC 2.0 message of MCP"
+    };
+    Decoded::Refused(id, ErrorData::invalid_request(message, None))
+}
+
+/// Splits the input into lines. Nothing that a line holds is an error, because
+/// after one the next lines would wait for more input.
+struct Lines(LinesCodec);
+
+enum Line {
+    Text(String),
+    TooLong,
+    NotUtf8,
+}
+
+impl Lines {
+    fn line(decoded: Result<Option<String>, LinesCodecError>) -> io::Result<Option<Line>> {
+        match decoded {
+            Ok(line) => Ok(line.map(Line::Text)),
+            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Line::TooLong)),
+            Err(LinesCodecError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Ok(Some(Line::NotUtf8))
+            }
+            Err(LinesCodecError::Io(error)) => Err(error),
+        }
+    }
+}
+
+impl Decoder for Lines {
+    type Item = Line;
+    type Error = io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+        Self::line(self.0.decode(buffer))
+    }
+
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+        Self::line(self.0.decode_eof(buffer))
+    }
+}

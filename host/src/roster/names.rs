@@ -1,0 +1,135 @@
+//! The names under which agents see tools.
+//!
+//! Clients put a prefix of their own before a tool's name and stop at 64
+//! characters of `[A-Za-z0-9_-]`, so ours stop at 48 of them.
+
+/// The longest name that is shown, in characters.
+pub const LONGEST: usize = 48;
+
+/// How many characters of a cut name are its hash.
+const HASH: usize = 8;
+
+/// What stands between a prefix and a tool's own name.
+const BETWEEN: &str = "__";
+
+/// The name under which an agent sees a tool. The prefix is the server's name
+/// where the user has not set another; an empty one leaves the tool's name alone.
+///
+/// Characters that clients refuse become `_`. A name that is too long is cut and
+/// ends in a hash of the whole, so that it stays the same from start to start and
+/// two long names that begin alike stay apart.
+#[must_use]
+pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
+    let full = match prefix.unwrap_or(server) {
+        "" => tool.to_owned(),
+        prefix => format!("{prefix}{BETWEEN}{tool}"),
+    };
+    let mut name: String = full.chars().map(accepted).collect();
+    // From here on every character is one byte.
+    if name.len() > LONGEST {
+        let hash = blake3::hash(full.as_bytes()).to_hex();
+        name.truncate(LONGEST - HASH - 1);
+        name.push('_');
+        name.extend(hash.chars().take(HASH));
+    }
+    name
+}
+
+fn accepted(c: char) -> char {
+    if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+        c
+    } else {
+        '_'
+    }
+}
+
+/// The candidate that is most like a name which does not exist, if any is like
+/// it enough to be what was meant.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // Comparing takes time by the product of the lengths, and nobody mistypes a
+    // name into one that is many times as long.
+    const COMPARED: usize = 256;
+    if name.len() > COMPARED {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= COMPARED)
+        .map(|candidate| (likeness(&wanted, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        // The first of equals wins, so that the answer does not depend on chance.
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// From 0 (nothing in common) to 1. A name whose end is all that was asked for
+/// (`now` for `time__now`) is meant more often than one that is spelt like it.
+fn likeness(wanted: &str, candidate: &str) -> f64 {
+    if !wanted.is_empty()
+        && candidate
+            .strip_suffix(wanted)
+            .is_some_and(|rest| rest.ends_with(BETWEEN))
+    {
+        return 1.0;
+    }
+    strsim::jaro_winkler(wanted, candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_prefixed_cleaned_and_cut() {
+        let long = "x".repeat(200);
+        let table: &[(&str, Option<&str>, &str, &str)] = &[
+            ("time", None, "now", "time__now"),
+            ("time", Some(""), "now", "now"),
+            ("time", Some("t"), "now", "t__now"),
+            ("my.server", None, "a b/c", "my_server__a_b_c"),
+            ("zeit", None, "jetzt-ändern", "zeit__jetzt-_ndern"),
+            ("日本", None, "今", "_____"),
+            ("s", Some(""), "", ""),
+            // Exactly as long as allowed: untouched.
+            (
+                "s",
+                Some(""),
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            ),
+        ];
+        for (server, prefix, tool, expected) in table {
+            assert_eq!(&shown(server, *prefix, tool), expected);
+        }
+        let cut = shown("server", None, &long);
+        assert_eq!(cut.len(), LONGEST);
+        assert!(cut.starts_with("server__xxx"), "{cut}");
+    }
+
+    #[test]
+    fn cut_names_are_stable_and_stay_apart() {
+        let name = |end: &str| shown("server", None, &format!("{}{end}", "x".repeat(100)));
+        assert_eq!(name("a"), name("a"));
+        assert_ne!(name("a"), name("b"));
+        // What is replaced counts too: these differ only in that.
+        assert_ne!(name("."), name("/"));
+        // The hash is part of the contract with clients that remember names.
+        assert_eq!(
+            name("a"),
+            "server__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_910afaee"
+        );
+    }
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        let have = ["time__now", "time__convert", "files__read"];
+        let near = |name: &str| nearest(name, have);
+        assert_eq!(near("time__nwo").as_deref(), Some("time__now"));
+        assert_eq!(near("TIME__NOW").as_deref(), Some("time__now"));
+        assert_eq!(near("read").as_deref(), Some("files__read"));
+        assert_eq!(near("weather").as_deref(), None);
+        assert_eq!(near("").as_deref(), None);
+        assert_eq!(near(&"time__now".repeat(100)).as_deref(), None);
+    }
+}

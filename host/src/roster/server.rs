@@ -1,0 +1,287 @@
+//! One configured server.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use dormouse_catalog::error::Problem;
+use dormouse_catalog::{Entry, ListedTool, ReadError};
+use dormouse_wit::Function;
+use serde_json::{Map, Value, json};
+
+use super::{Context, NoSuchTool, names};
+use crate::config::ServerConfig;
+use crate::runtime::{Call, Runtime, Slot, Target};
+
+/// One configured server, with its plugin at one content of its file.
+#[derive(Debug)]
+pub struct Server {
+    config: ServerConfig,
+    entry: Option<Arc<Entry>>,
+    problem: Option<String>,
+    /// Made by the first call. The next one of this server shares it if all that
+    /// matters to it is still the same.
+    slot: Arc<OnceLock<Arc<Slot>>>,
+    /// The tools that have been called, by their place among all of them.
+    callable: Mutex<HashMap<usize, Arc<Callable>>>,
+    tally: Arc<Tally>,
+}
+
+/// What is counted of a server as long as its host runs.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) calls: AtomicU64,
+    pub(super) running: AtomicU64,
+}
+
+/// What a call needs to know of its tool, parsed once.
+#[derive(Debug)]
+struct Callable {
+    function: Option<Function>,
+    input_schema: Value,
+}
+
+impl Server {
+    /// The server as it is configured now, and as its file was read now (not at
+    /// all, if it is disabled). Where nothing is new, the old one.
+    pub(super) fn next(
+        old: Option<&Arc<Self>>,
+        config: ServerConfig,
+        read: Option<Result<Arc<Entry>, ReadError>>,
+    ) -> Arc<Self> {
+        let same_file = |old: &&Arc<Self>| old.config.component == config.component;
+        let (entry, problem) = match read {
+            None => (None, None),
+            Some(Ok(entry)) => (Some(entry), None),
+            // A file that is damaged may be one that is being written: what it
+            // declared until now stays in the list, so that agents do not lose
+            // it for a moment. A file that is gone has nothing in the list.
+            Some(Err(error)) => {
+                let kept = match error.problem {
+                    Problem::Missing => None,
+                    _ => old.filter(same_file).and_then(|old| old.entry.clone()),
+                };
+                (kept, Some(error.to_string()))
+            }
+        };
+        if let Some(old) = old {
+            let same_content = match (&old.entry, &entry) {
+                (Some(old), Some(new)) => same(old, new),
+                (None, None) => true,
+                _ => false,
+            };
+            if same_content && old.problem == problem && old.config == config {
+                return old.clone();
+            }
+            let slot = if same_content && old.problem == problem && old.runs_like(&config) {
+                old.slot.clone()
+            } else {
+                Arc::default()
+            };
+            return Arc::new(Self {
+                config,
+                entry,
+                problem,
+                slot,
+                callable: Mutex::default(),
+                tally: old.tally.clone(),
+            });
+        }
+        Arc::new(Self {
+            config,
+            entry,
+            problem,
+            slot: Arc::default(),
+            callable: Mutex::default(),
+            tally: Arc::default(),
+        })
+    }
+
+    /// Whether another configuration makes no difference to running instances.
+    fn runs_like(&self, other: &ServerConfig) -> bool {
+        let ServerConfig {
+            component,
+            instance,
+            grants,
+            limits,
+            settings,
+            // These are about how it is shown, or where that is written.
+            name: _,
+            enabled: _,
+            prefix: _,
+            origin: _,
+        } = &self.config;
+        (component, instance, grants, limits, settings)
+            == (
+                &other.component,
+                &other.instance,
+                &other.grants,
+                &other.limits,
+                &other.settings,
+            )
+    }
+
+    /// How it is configured.
+    #[must_use]
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
+    }
+
+    /// What its plugin declares, as far as that could ever be read; nothing is
+    /// read of a disabled server.
+    #[must_use]
+    pub fn entry(&self) -> Option<&Arc<Entry>> {
+        self.entry.as_ref()
+    }
+
+    /// Why its plugin cannot be used as it is now.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// What is shown of it.
+    pub(super) fn listed(&self) -> Option<&Arc<Entry>> {
+        self.entry.as_ref().filter(|_| self.config.enabled)
+    }
+
+    pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
+        self.slot.get()
+    }
+
+    pub(super) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    pub(super) async fn call(
+        &self,
+        runtime: &Runtime,
+        tool: &str,
+        arguments: Map<String, Value>,
+        context: Context,
+    ) -> Result<Value, NoSuchTool> {
+        let name = &self.config.name;
+        let unavailable = |state: &str| NoSuchTool::Unavailable {
+            server: name.clone(),
+            state: state.to_owned(),
+        };
+        if !self.config.enabled {
+            return Err(unavailable(&format!(
+                "disabled\nhint: `dormouse enable {name}` switches it on"
+            )));
+        }
+        let Some(entry) = &self.entry else {
+            let problem = self.problem.as_deref().unwrap_or("its file was never read");
+            return Err(unavailable(&format!("failed: {problem}")));
+        };
+        let tools = &entry.listing.tools;
+        let mut places = tools.iter().enumerate();
+        let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
+            return Err(NoSuchTool::Tool {
+                server: name.clone(),
+                tool: tool.to_owned(),
+                nearest: names::nearest(tool, tools.iter().map(|listed| listed.name.as_str())),
+            });
+        };
+        let failed = |why: &str| {
+            Ok(tool_error(format!(
+                "tool `{tool}` of server `{name}` could not be called: {why}"
+            )))
+        };
+        if let Some(problem) = &self.problem {
+            return failed(problem);
+        }
+        let callable = match self.callable(index, listed) {
+            Ok(callable) => callable,
+            Err(error) => return failed(&format!("its declaration cannot be read: {error}")),
+        };
+        let slot = match self.started(runtime, entry) {
+            Ok(slot) => slot,
+            Err(why) => return failed(&why),
+        };
+        let _running = Running::begin(&self.tally);
+        let call = Call {
+            tool: tool.to_owned(),
+            function: callable.function.clone(),
+            input_schema: callable.input_schema.clone(),
+            arguments,
+            session: context.session,
+            cancel: context.cancel,
+            listener: context.listener,
+        };
+        match slot.call(call).await {
+            Ok(result) => Ok(result),
+            Err(error) => Ok(error.to_result()),
+        }
+    }
+
+    fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
+        let known = || self.callable.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(callable) = known().get(&index) {
+            return Ok(callable.clone());
+        }
+        let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+        let callable = Arc::new(Callable {
+            function: listed.function()?,
+            input_schema: tool.remove("inputSchema").unwrap_or_else(|| json!({})),
+        });
+        known().insert(index, callable.clone());
+        Ok(callable)
+    }
+
+    fn started(&self, runtime: &Runtime, entry: &Entry) -> Result<&Arc<Slot>, String> {
+        if let Some(slot) = self.slot.get() {
+            return Ok(slot);
+        }
+        let functions = entry
+            .listing
+            .tools
+            .iter()
+            .filter_map(|tool| tool.function().transpose())
+            .collect::<Result<Vec<Function>, _>>()
+            .map_err(|error| format!("its declaration cannot be read: {error}"))?;
+        Ok(self.slot.get_or_init(|| {
+            runtime.slot(Target {
+                server: self.config.name.clone(),
+                path: self.config.component.clone(),
+                instance: self.config.instance.unwrap_or(entry.listing.instance),
+                functions,
+                grants: self.config.grants.clone(),
+                limits: self.config.limits.clone(),
+                settings: self.config.settings.clone(),
+            })
+        }))
+    }
+}
+
+/// Counts a call while it runs, however it ends.
+struct Running<'a>(&'a Tally);
+
+impl<'a> Running<'a> {
+    fn begin(tally: &'a Tally) -> Self {
+        tally.calls.fetch_add(1, Ordering::Relaxed);
+        tally.running.fetch_add(1, Ordering::Relaxed);
+        Self(tally)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether two entries are of one content. A file that has just been written is
+/// read again although it looks the same, because it may not be.
+fn same(old: &Arc<Entry>, new: &Arc<Entry>) -> bool {
+    let tools = |entry: &Entry| {
+        let tools = entry.listing.tools.iter();
+        tools.map(|t| t.tool.get().to_owned()).collect::<Vec<_>>()
+    };
+    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && tools(old) == tools(new))
+}
+
+/// What went wrong inside of a tool, as MCP tells it to a model.
+fn tool_error(text: String) -> Value {
+    json!({"content": [{"type": "text", "text": text}], "isError": true})
+}

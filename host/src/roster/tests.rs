@@ -1,0 +1,290 @@
+//! A roster over a real folder of real components.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{Context, NoSuchTool, Places, Roster, State};
+use crate::runtime::{Listener, SessionId};
+
+/// Functions of a component, as the WAT of their core functions and of their
+/// exports: what there is to call is derived from the types.
+pub(crate) const ADD: (&str, &str) = (
+    r#"(func (export "add") (param i32 i32) (result i32)
+        local.get 0 local.get 1 i32.add)"#,
+    r#"(func (export "add") (param "a" s32) (param "b" s32) (result s32)
+        (canon lift (core func $i "add")))"#,
+);
+
+/// Looks like `ADD` to whoever only looks at its types.
+pub(crate) const SUBTRACT: (&str, &str) = (
+    r#"(func (export "add") (param i32 i32) (result i32)
+        local.get 0 local.get 1 i32.sub)"#,
+    ADD.1,
+);
+
+pub(crate) const SPIN: (&str, &str) = (
+    r#"(func (export "spin") (loop br 0))"#,
+    r#"(func (export "spin") (canon lift (core func $i "spin")))"#,
+);
+
+pub(crate) const TRAP: (&str, &str) = (
+    r#"(func (export "trap") unreachable)"#,
+    r#"(func (export "trap") (canon lift (core func $i "trap")))"#,
+);
+
+/// A component with some of the functions above.
+pub(crate) fn component(functions: &[(&str, &str)]) -> Vec<u8> {
+    let core: String = functions.iter().map(|f| f.0).collect();
+    let exports: String = functions.iter().map(|f| f.1).collect();
+    wat::parse_str(format!(
+        "(component (core module $m {core}) (core instance $i (instantiate $m)) {exports})"
+    ))
+    .unwrap()
+}
+
+/// A folder with a configuration and components.
+pub(crate) struct Home(TempDir);
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Replaces a file as installers do: in one step.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) {
+        let new = self.path(&format!("{name}.new"));
+        fs::write(&new, bytes).unwrap();
+        fs::rename(new, self.path(name)).unwrap();
+    }
+
+    pub(crate) fn places(&self) -> Places {
+        Places {
+            config: self.path("dormouse.toml"),
+            cache: self.path("cache"),
+        }
+    }
+
+    pub(crate) fn open(&self) -> Arc<Roster> {
+        Roster::open(self.places()).unwrap()
+    }
+}
+
+struct Deaf;
+
+impl Listener for Deaf {
+    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+}
+
+async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, NoSuchTool> {
+    let Value::Object(arguments) = json!({"a": 5, "b": 3}) else {
+        unreachable!()
+    };
+    let context = Context {
+        session: SessionId(1),
+        cancel: CancellationToken::new(),
+        listener: Arc::new(Deaf),
+    };
+    roster.call(server, tool, arguments, context).await
+}
+
+async fn sum(roster: &Roster, server: &str) -> Value {
+    call(roster, server, "add").await.unwrap()["structuredContent"]["result"].clone()
+}
+
+fn shown(roster: &Roster) -> Vec<String> {
+    roster.snapshot().names().map(str::to_owned).collect()
+}
+
+fn state(roster: &Roster, server: &str) -> (State, Option<String>) {
+    let status = roster.status();
+    let found = status.servers.into_iter().find(|s| s.name == server);
+    let found = found.unwrap();
+    (found.state, found.error)
+}
+
+/// Waits until something is so; a test that waits in vain fails.
+pub(crate) async fn until(what: &str, so: impl Fn() -> bool) {
+    for _ in 0..500 {
+        if so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("never happened: {what}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn listing_makes_no_engine_and_calling_makes_one() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD, TRAP]));
+    home.write(
+        "dormouse.toml",
+        b"[servers.one]\ncomponent = 'a.wasm'\n[servers.two]\ncomponent = 'a.wasm'\n",
+    );
+    let roster = home.open();
+    assert_eq!(
+        shown(&roster),
+        ["one__add", "one__trap", "two__add", "two__trap"]
+    );
+    let list: Value = serde_json::from_str(roster.snapshot().list()).unwrap();
+    assert_eq!(list[2]["name"], "two__add");
+    assert_eq!(roster.status().engines, 0);
+    assert_eq!(state(&roster, "one").0, State::Known);
+
+    assert_eq!(sum(&roster, "one").await, 8);
+    let status = roster.status();
+    assert_eq!((status.engines, status.servers[0].calls), (1, 1));
+    assert_eq!(state(&roster, "one").0, State::Ready);
+    assert_eq!(state(&roster, "two").0, State::Known);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_of_one_name_are_both_left_out_and_named() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD, TRAP]));
+    home.write("b.wasm", &component(&[ADD]));
+    home.write(
+        "dormouse.toml",
+        b"[servers.a]\ncomponent = 'a.wasm'\nprefix = ''\n[servers.b]\ncomponent = 'b.wasm'\nprefix = ''\n",
+    );
+    let roster = home.open();
+    assert_eq!(shown(&roster), ["trap"]);
+    for server in ["a", "b"] {
+        let error = state(&roster, server).1.unwrap();
+        assert!(
+            error.contains("tool `add` of server `a` and tool `add` of server `b`"),
+            "{error}"
+        );
+        // Whoever says which one is meant gets it.
+        assert_eq!(sum(&roster, server).await, 8);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_edit_of_the_configuration_changes_nothing() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD]));
+    home.write("dormouse.toml", b"[servers.a]\ncomponent = 'a.wasm'\n");
+    let roster = home.open();
+    home.write("dormouse.toml", b"[servers.a\n");
+    assert!(roster.reload().is_err());
+    assert_eq!(shown(&roster), ["a__add"]);
+    home.write(
+        "dormouse.toml",
+        b"[servers.a]\ncomponent = 'a.wasm'\nenabled = false\n",
+    );
+    roster.reload().unwrap();
+    assert!(shown(&roster).is_empty());
+    let error = call(&roster, "a", "add").await.unwrap_err().to_string();
+    assert!(error.contains("`a` is disabled"), "{error}");
+    let error = call(&roster, "aa", "add").await.unwrap_err().to_string();
+    assert!(error.contains("no server is called `aa`"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_file_is_noticed_by_the_next_call() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD]));
+    home.write("dormouse.toml", b"[servers.a]\ncomponent = 'a.wasm'\n");
+    // Nothing watches: it is the call that looks.
+    let roster = home.open();
+    assert_eq!(sum(&roster, "a").await, 8);
+    home.replace("a.wasm", &component(&[SUBTRACT]));
+    assert_eq!(sum(&roster, "a").await, 2);
+    home.write("a.wasm", &component(&[ADD]));
+    assert_eq!(sum(&roster, "a").await, 8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_half_written_file_keeps_its_tools_and_recovers() {
+    let home = Home::new();
+    let whole = component(&[ADD, TRAP]);
+    home.write("a.wasm", &whole);
+    home.write("dormouse.toml", b"[servers.a]\ncomponent = 'a.wasm'\n");
+    let roster = home.open();
+    roster.settle();
+    assert_eq!(sum(&roster, "a").await, 8);
+    let changes = roster.changes();
+
+    home.write("a.wasm", &whole[..whole.len() / 2]);
+    let answer = call(&roster, "a", "add").await.unwrap();
+    assert_eq!(answer["isError"], true, "{answer}");
+    assert_eq!(shown(&roster), ["a__add", "a__trap"]);
+    assert_eq!(state(&roster, "a").0, State::Failed);
+
+    home.write("a.wasm", &whole);
+    until("the file is read again", || {
+        state(&roster, "a").0 != State::Failed
+    })
+    .await;
+    assert_eq!(sum(&roster, "a").await, 8);
+    assert!(!changes.has_changed().unwrap(), "the list is what it was");
+
+    fs::remove_file(home.path("a.wasm")).unwrap();
+    until("its tools are gone", || shown(&roster).is_empty()).await;
+    home.write("a.wasm", &component(&[ADD]));
+    until("its tools are back", || shown(&roster) == ["a__add"]).await;
+    assert!(changes.has_changed().unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_apply_at_once_and_folders_may_come_later() {
+    let home = Home::new();
+    home.write("dormouse.toml", b"");
+    let roster = home.open();
+    roster.settle();
+    home.replace(
+        "dormouse.toml",
+        b"[servers.late]\ncomponent = 'sub/late.wasm'\n",
+    );
+    until("the server is there", || {
+        roster.snapshot().servers().contains_key("late")
+    })
+    .await;
+    assert_eq!(state(&roster, "late").0, State::Failed);
+    fs::create_dir(home.path("sub")).unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    home.write("sub/late.wasm", &component(&[ADD]));
+    until("its tools are there", || shown(&roster) == ["late__add"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_prefix_leaves_a_running_server_alone() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD]));
+    home.write("dormouse.toml", b"[servers.a]\ncomponent = 'a.wasm'\n");
+    let roster = home.open();
+    sum(&roster, "a").await;
+    let mut changes = roster.changes();
+    home.write(
+        "dormouse.toml",
+        b"[servers.a]\ncomponent = 'a.wasm'\nprefix = 'x'\n",
+    );
+    roster.reload().unwrap();
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
+    assert_eq!(shown(&roster), ["x__add"]);
+    assert_eq!(state(&roster, "a").0, State::Ready);
+    assert_eq!(roster.status().servers[0].calls, 1);
+
+    assert!(roster.restart("a").await);
+    assert!(!roster.restart("b").await);
+    assert_eq!(sum(&roster, "a").await, 8);
+    roster.reload().unwrap();
+    assert!(!changes.has_changed().unwrap(), "nothing has changed");
+}

@@ -1,0 +1,158 @@
+//! Notices when the configuration or a component changes on disk.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode, EventKind};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::Roster;
+
+/// How long files have to be left alone before they are read: who writes one
+/// writes it in many pieces.
+const QUIET: Duration = Duration::from_millis(75);
+
+/// How long a file that is written without a pause can put that off.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// The files that are watched, and a bell.
+#[derive(Default)]
+struct Bell {
+    files: Mutex<BTreeSet<PathBuf>>,
+    rung: Notify,
+}
+
+impl Bell {
+    /// Rings if an event is about one of the files, or a folder above one.
+    fn hear(&self, event: &Event) {
+        // Reading is what we do ourselves when it has rung.
+        let reading = matches!(event.kind, EventKind::Access(access)
+            if access != AccessKind::Close(AccessMode::Write));
+        if reading {
+            return;
+        }
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without a path it says that events were lost.
+        let about = event.paths.is_empty()
+            || event
+                .paths
+                .iter()
+                .any(|path| files.iter().any(|file| file.starts_with(path)));
+        if about {
+            self.rung.notify_one();
+        }
+    }
+}
+
+/// Keeps a roster up to date as long as there is one.
+pub(super) async fn run(roster: Weak<Roster>, config: PathBuf) {
+    let bell = Arc::new(Bell::default());
+    let ringing = bell.clone();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| match event {
+        Ok(event) => ringing.hear(&event),
+        Err(error) => tracing::warn!("watching for changed files: {error}"),
+    });
+    let mut watched = Watched {
+        folders: BTreeSet::new(),
+        watcher: match watcher {
+            Ok(watcher) => watcher,
+            Err(error) => {
+                tracing::warn!(
+                    "changed files are noticed only when their tools are called: {error}"
+                );
+                return;
+            }
+        },
+    };
+    let mut complaint = None;
+    loop {
+        let Some(alive) = roster.upgrade() else {
+            return;
+        };
+        // Watched first and read then, or what happens between is lost.
+        let files = files_of(&alive, &config);
+        *bell.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
+        watched.follow(&files);
+        // Reads files, and writes the index.
+        let read = tokio::task::spawn_blocking(move || {
+            let outcome = alive.reload();
+            alive.save();
+            (outcome, alive)
+        })
+        .await;
+        // It fails only if that has panicked, and has been logged then.
+        let Ok((outcome, alive)) = read else {
+            return;
+        };
+        let error = outcome.err().map(|error| format!("{error:#}"));
+        // Once is enough, however often other files change meanwhile.
+        if let Some(error) = &error
+            && complaint.as_ref() != Some(error)
+        {
+            tracing::error!("the configuration stays as it was: {error}");
+        }
+        complaint = error;
+        if files_of(&alive, &config) != files {
+            continue;
+        }
+        drop(alive);
+        bell.rung.notified().await;
+        let first = Instant::now();
+        while first.elapsed() < LONGEST
+            && tokio::time::timeout(QUIET, bell.rung.notified())
+                .await
+                .is_ok()
+        {}
+    }
+}
+
+/// The configuration and the components, and what they are links to.
+fn files_of(roster: &Roster, config: &Path) -> BTreeSet<PathBuf> {
+    let snapshot = roster.snapshot();
+    let components = snapshot
+        .servers()
+        .values()
+        .map(|server| server.config().component.as_path());
+    let named = std::iter::once(config).chain(components);
+    named
+        .flat_map(|file| [Some(file.to_owned()), file.canonicalize().ok()])
+        .flatten()
+        .collect()
+}
+
+struct Watched {
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Watched {
+    /// Watches the folders of these files and no others. Files are replaced by
+    /// renaming as often as by writing, which only their folder hears of.
+    fn follow(&mut self, files: &BTreeSet<PathBuf>) {
+        let wanted: BTreeSet<_> = files.iter().filter_map(|file| folder(file)).collect();
+        for gone in self.folders.difference(&wanted) {
+            // It may have been deleted, and its watch with it.
+            let _ = self.watcher.unwatch(gone);
+        }
+        // A folder that was deleted and made anew has lost its watch without our
+        // knowing, so all of them are asked for again.
+        for folder in &wanted {
+            if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                tracing::warn!("changes in `{}` are not noticed: {error}", folder.display());
+            }
+        }
+        self.folders = wanted;
+    }
+}
+
+/// The folder of a file, or the nearest one above that exists.
+fn folder(file: &Path) -> Option<PathBuf> {
+    file.ancestors()
+        .skip(1)
+        .find(|folder| folder.is_dir())
+        .map(Path::to_owned)
+}

@@ -1,0 +1,6 @@
+//! The host's side of `dormouse:plugin`, generated from the contract's WIT.
+
+wasmtime::component::bindgen!({
+    path: "../wit/plugin",
+    world: "imports",
+});

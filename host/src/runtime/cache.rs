@@ -1,0 +1,258 @@
+//! Compiled components on disk, and the only `unsafe` of Dormouse.
+//!
+//! An entry is a `.cwasm` file, and beside it a `.mac` file with a BLAKE3 hash,
+//! keyed with a random key of the user's, over what it was compiled from and by
+//! and over its bytes. Only an entry whose hash verifies is loaded: wasmtime
+//! trusts compiled code blindly, and a flipped bit in it is a crash at best.
+//!
+//! Whoever can write into the directory between the check and the mapping can
+//! write as the user already: the directory is the user's alone (0700), or it is
+//! not used at all.
+#![allow(
+    unsafe_code,
+    reason = "deserialising compiled code is unsafe by nature"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// How large the cache may grow, in bytes, before the entries that were not used
+/// for the longest time go.
+const CAPACITY: u64 = 2 << 30;
+
+/// A directory of compiled components.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// The name of the entry for a component and an engine.
+    pub(super) fn name(engine: &Engine, component: &[u8]) -> String {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        let mut name = String::with_capacity(81);
+        for byte in Sha256::digest(component) {
+            name.push_str(&format!("{byte:02x}"));
+        }
+        format!("{name}-{:016x}", hasher.finish())
+    }
+
+    /// The compiled component of that name, if it is there and verifies.
+    pub(super) fn load(&self, engine: &Engine, name: &str) -> Option<Component> {
+        let key = self.key().ok()?;
+        let code = self.path(name, "cwasm");
+        let expected = fs::read(self.path(name, "mac")).ok()?;
+        let found = match mac(&key, name, &code) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                tracing::warn!(
+                    "compiled component `{}` cannot be read: {error}",
+                    code.display()
+                );
+                return None;
+            }
+        };
+        // `blake3::Hash` compares in constant time.
+        if <[u8; 32]>::try_from(expected.as_slice())
+            .ok()
+            .map(blake3::Hash::from)
+            != Some(found)
+        {
+            tracing::warn!(
+                "compiled component `{}` does not verify and is compiled again",
+                code.display()
+            );
+            return None;
+        }
+        // SAFETY: the file holds exactly the bytes that this user's Dormouse got
+        // from `Component::serialize` with this very engine configuration: their
+        // keyed hash, which covers the name and thus both, has just verified. The
+        // directory is writable by this user only, and entries are replaced by
+        // renaming, never changed in place.
+        let component = unsafe { Component::deserialize_file(engine, &code) };
+        match component {
+            Ok(component) => {
+                // Its age is what eviction goes by.
+                let now = fs::FileTimes::new().set_modified(std::time::SystemTime::now());
+                let _ = File::open(self.path(name, "mac")).and_then(|file| file.set_times(now));
+                Some(component)
+            }
+            Err(error) => {
+                tracing::warn!(
+                    "compiled component `{}` is not used: {error:#}",
+                    code.display()
+                );
+                None
+            }
+        }
+    }
+
+    /// Keeps a compiled component. That it cannot be kept costs time at the next
+    /// start, and nothing else.
+    pub(super) fn store(&self, name: &str, component: &Component) {
+        if let Err(error) = self.try_store(name, component) {
+            tracing::warn!(
+                "compiled components cannot be kept in `{}`: {error}",
+                self.dir.display()
+            );
+        }
+    }
+
+    fn try_store(&self, name: &str, component: &Component) -> io::Result<()> {
+        let key = self.key()?;
+        let bytes = component
+            .serialize()
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        self.evict(bytes.len() as u64);
+        let code = self.path(name, "cwasm");
+        replace(&self.dir, &code, &bytes)?;
+        let mac = mac(&key, name, &code)?;
+        replace(&self.dir, &self.path(name, "mac"), mac.as_bytes())
+    }
+
+    /// Removes every entry, and says how many bytes that freed.
+    pub(super) fn clean(&self) -> io::Result<u64> {
+        let mut freed = 0;
+        for entry in self.entries()? {
+            freed += entry.size;
+            let _ = fs::remove_file(self.path(&entry.name, "mac"));
+            fs::remove_file(self.path(&entry.name, "cwasm"))?;
+        }
+        Ok(freed)
+    }
+
+    fn evict(&self, coming: u64) {
+        let Ok(mut entries) = self.entries() else {
+            return;
+        };
+        let mut size: u64 = entries.iter().map(|entry| entry.size).sum();
+        entries.sort_by_key(|entry| entry.used);
+        for entry in entries {
+            if size + coming <= CAPACITY {
+                break;
+            }
+            size -= entry.size;
+            let _ = fs::remove_file(self.path(&entry.name, "mac"));
+            let _ = fs::remove_file(self.path(&entry.name, "cwasm"));
+        }
+    }
+
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let files = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            files => files?,
+        };
+        let mut entries = Vec::new();
+        for file in files {
+            let path = file?.path();
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            if path.extension().is_some_and(|kind| kind == "cwasm") {
+                let used = fs::metadata(self.path(name, "mac")).and_then(|meta| meta.modified());
+                entries.push(Entry {
+                    name: name.to_owned(),
+                    size: fs::metadata(&path)?.len(),
+                    used: used.ok(),
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn path(&self, name: &str, kind: &str) -> PathBuf {
+        self.dir.join(format!("{name}.{kind}"))
+    }
+
+    /// The user's key, made on first use.
+    fn key(&self) -> io::Result<[u8; 32]> {
+        private_dir(&self.dir)?;
+        let path = self.dir.join("key");
+        match read_key(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            key => return key,
+        }
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
+        file.write_all(&key)?;
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(key),
+            // Another host was faster: its key is everybody's.
+            Err(_) => read_key(&path),
+        }
+    }
+}
+
+struct Entry {
+    name: String,
+    size: u64,
+    used: Option<std::time::SystemTime>,
+}
+
+fn read_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    File::open(path)?.read_exact(&mut key)?;
+    Ok(key)
+}
+
+/// The keyed hash of an entry.
+fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    hasher.update(&(name.len() as u64).to_le_bytes());
+    hasher.update(name.as_bytes());
+    hasher.update(&fs::read(code)?);
+    Ok(hasher.finalize())
+}
+
+/// Writes a whole file, or leaves what was there.
+fn replace(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Makes the directory if need be, and refuses one that others could write to.
+#[cfg(unix)]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)?;
+    let meta = fs::metadata(dir)?;
+    // A file made now belongs to whoever runs this: the way to learn that
+    // without a system call that Rust's library lacks.
+    let me = tempfile::tempfile()?.metadata()?.uid();
+    if meta.uid() != me || meta.permissions().mode() & 0o022 != 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "`{}` can be written to by others\nhint: chmod 700",
+                dir.display()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    // A user's own folders are theirs alone by default elsewhere.
+    fs::create_dir_all(dir)
+}

@@ -1,0 +1,55 @@
+//! Why a call failed, in words for the model and the user.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A call that failed before or outside of the tool's own code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("server `{server}`, tool `{tool}`: {cause}")]
+pub struct CallError {
+    /// The server.
+    pub server: String,
+    /// The tool, by its own name.
+    pub tool: String,
+    /// What went wrong.
+    pub cause: Cause,
+}
+
+impl CallError {
+    /// The error as an MCP `CallToolResult`, so that the model can react to it.
+    #[must_use]
+    pub fn to_result(&self) -> Value {
+        json!({ "content": [{ "type": "text", "text": self.to_string() }], "isError": true })
+    }
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum Cause {
+    #[error("the arguments do not fit:\n{problems}\nhint: {signature}")]
+    Arguments { problems: String, signature: String },
+    #[error("could not be started: {0}")]
+    Load(String),
+    #[error("{reason}\nhint: it is tried again in {} s; `dormouse restart` tries at once", .wait.as_secs().max(1))]
+    Backoff { reason: String, wait: Duration },
+    #[error("took longer than {} s and was ended\nhint: `timeout` in `[servers.NAME.limits]` sets how long a call may take", .0.as_secs_f64())]
+    Deadline(Duration),
+    #[error("was cancelled")]
+    Cancelled,
+    #[error(
+        "wanted {wanted} bytes of memory where {limit} are allowed\nhint: `memory` in `[servers.NAME.limits]` sets how much it may use"
+    )]
+    Memory { wanted: usize, limit: u64 },
+    #[error("the plugin crashed: {0}")]
+    Trap(String),
+    #[error("the plugin ended itself with exit code {0} instead of answering")]
+    Exit(i32),
+    #[error(
+        "the result has {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.NAME.limits]`"
+    )]
+    ResultTooLarge { size: u64, limit: u64 },
+    #[error("the plugin's answer is no MCP tool result: {0}")]
+    BadResult(String),
+}

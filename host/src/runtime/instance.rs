@@ -1,0 +1,180 @@
+//! A live instance, and one call of it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Map, Value};
+use wasmtime::component::{Instance, Val};
+use wasmtime::{Store, Trap};
+use wasmtime_wasi::I32Exit;
+
+use super::error::Cause;
+use super::load::Loaded;
+use super::state::{Current, State};
+use super::{Call, Target};
+
+/// An instance and its store.
+pub(super) struct Live {
+    store: Store<State>,
+    instance: Instance,
+    sound: bool,
+    _alive: Alive,
+}
+
+/// Counts an instance while it lives.
+struct Alive(Arc<AtomicU64>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Live {
+    /// Instantiates a component under the target's grants and limits.
+    pub(super) async fn start(
+        loaded: &Loaded,
+        target: &Target,
+        settings: &Arc<Map<String, Value>>,
+        count: &Arc<AtomicU64>,
+    ) -> Result<Self, Cause> {
+        let wasi = crate::sandbox::context(&target.server, &target.grants, &target.limits)
+            .map_err(|error| Cause::Load(error.to_string()))?;
+        let state = State::new(wasi, Arc::clone(settings), target.limits.memory);
+        count.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(count));
+        let mut store = Store::new(loaded.pre.engine(), state);
+        store.limiter(|state| &mut state.memory);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_async_yield_and_update(1);
+        let instance = match loaded.pre.instantiate_async(&mut store).await {
+            Ok(instance) => instance,
+            Err(error) => return Err(cause(&store, target, &error)),
+        };
+        Ok(Self {
+            store,
+            instance,
+            sound: true,
+            _alive: alive,
+        })
+    }
+
+    /// Makes a call the one that the instance talks to.
+    pub(super) fn attach(&mut self, call: &Call) {
+        self.store.data_mut().call = Some(Current {
+            listener: Arc::clone(&call.listener),
+            cancel: call.cancel.clone(),
+        });
+    }
+
+    /// Whether it may be used again: not after a trap.
+    pub(super) fn is_sound(&self) -> bool {
+        self.sound
+    }
+
+    /// Calls the tool, and turns what it returns into an MCP `CallToolResult`.
+    pub(super) async fn call(
+        &mut self,
+        loaded: &Loaded,
+        target: &Target,
+        call: &Call,
+        params: &[Val],
+    ) -> Result<Value, Cause> {
+        let (index, result_type) = match &call.function {
+            Some(function) => (loaded.function(&function.export), function.result.as_ref()),
+            None => (loaded.adapter, None),
+        };
+        let function = index
+            .and_then(|index| self.instance.get_func(&mut self.store, index))
+            .ok_or_else(|| Cause::Load("it does not export what the tool is declared by".into()))?;
+        let adapter = call.function.is_none();
+        let mut results = vec![Val::Bool(false); usize::from(adapter || result_type.is_some())];
+        self.sound = false;
+        if let Err(error) = function
+            .call_async(&mut self.store, params, &mut results)
+            .await
+        {
+            return Err(cause(&self.store, target, &error));
+        }
+        self.sound = true;
+        self.store.data_mut().call = None;
+        let result = if adapter {
+            adapter_result(results.first())?
+        } else {
+            super::value::tool_result(result_type, results.first())
+        };
+        let size = size(&result);
+        if size > target.limits.result {
+            return Err(Cause::ResultTooLarge {
+                size,
+                limit: target.limits.result,
+            });
+        }
+        Ok(result)
+    }
+}
+
+/// The parameters of `adapter.call-tool`.
+pub(super) fn adapter_params(call: &Call) -> Vec<Val> {
+    let arguments = Value::Object(call.arguments.clone()).to_string();
+    vec![Val::String(call.tool.clone()), Val::String(arguments)]
+}
+
+/// What `adapter.call-tool` returned: the text of a `CallToolResult`, or an error.
+fn adapter_result(result: Option<&Val>) -> Result<Value, Cause> {
+    match result {
+        Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
+            Val::String(text) => match serde_json::from_str(text) {
+                Ok(value @ Value::Object(_)) => Ok(value),
+                Ok(_) => Err(Cause::BadResult("it is not an object".into())),
+                Err(error) => Err(Cause::BadResult(error.to_string())),
+            },
+            _ => Err(Cause::BadResult("it is not text".into())),
+        },
+        Some(error @ Val::Result(Err(_))) => {
+            let string = || Some(Box::new(dormouse_wit::Type::String));
+            let ty = dormouse_wit::Type::Result {
+                ok: string(),
+                err: string(),
+            };
+            Ok(super::value::tool_result(Some(&ty), Some(error)))
+        }
+        _ => Err(Cause::BadResult("it is not a result".into())),
+    }
+}
+
+/// Why a guest ended. Never the text of a host backtrace.
+fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
+    if let Some(wanted) = store.data().memory.refused {
+        return Cause::Memory {
+            wanted,
+            limit: target.limits.memory,
+        };
+    }
+    if let Some(exit) = error.downcast_ref::<I32Exit>() {
+        return Cause::Exit(exit.0);
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(trap) => Cause::Trap(trap.to_string()),
+        None => Cause::Trap(error.root_cause().to_string()),
+    }
+}
+
+/// The size of a value as JSON, in bytes, without writing it anywhere.
+fn size(value: &Value) -> u64 {
+    struct Count(u64);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail, and neither can writing a `Value`.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}

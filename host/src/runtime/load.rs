@@ -1,0 +1,180 @@
+//! From a file to something that can be instantiated.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dormouse_wit::{CONTRACT, Export, signature::same_signature};
+use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
+
+use super::Target;
+use super::cache::Cache;
+use super::engine::{LazyMachine, Machine};
+use super::signature::find;
+use super::state::State;
+
+/// The adapter interface of the contract, as components export it.
+const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
+
+/// A component that is ready to be instantiated.
+pub(super) struct Loaded {
+    pub pre: InstancePre<State>,
+    functions: HashMap<Export, ComponentExportIndex>,
+    /// `call-tool` of a plugin whose tools are declared in its section.
+    pub adapter: Option<ComponentExportIndex>,
+}
+
+impl Loaded {
+    pub(super) fn function(&self, export: &Export) -> Option<ComponentExportIndex> {
+        self.functions.get(export).copied()
+    }
+}
+
+/// Loads components, each content at most once at a time.
+pub(super) struct Loader {
+    pub machine: LazyMachine,
+    pub cache: Cache,
+    /// Dormouse's own directories, which no grant may reach.
+    pub own: Vec<PathBuf>,
+    compiling: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    pub compiled: AtomicU64,
+    pub cache_hits: AtomicU64,
+}
+
+impl Loader {
+    pub(super) fn new(cache: &Path) -> Self {
+        Self {
+            machine: LazyMachine::default(),
+            cache: Cache::new(cache.join("components")),
+            own: vec![cache.to_path_buf()],
+            compiling: Mutex::default(),
+            compiled: AtomicU64::new(0),
+            cache_hits: AtomicU64::new(0),
+        }
+    }
+
+    /// The component in a file, from the cache or compiled now. Blocks, for
+    /// seconds where a large component is compiled.
+    pub(super) fn component(&self, path: &Path) -> Result<Component, String> {
+        let bytes = std::fs::read(path)
+            .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+        let machine = self.machine.get()?;
+        let name = Cache::name(&machine.engine, &bytes);
+        if let Some(component) = self.cached(machine, &name) {
+            return Ok(component);
+        }
+        // Whoever wants the same content waits here and then finds it cached;
+        // different contents compile side by side.
+        let gate = {
+            let mut compiling = self
+                .compiling
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(compiling.entry(name.clone()).or_default())
+        };
+        let turn = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let component = match self.cached(machine, &name) {
+            Some(component) => Ok(component),
+            None => self.compile(machine, &name, path, &bytes),
+        };
+        drop(turn);
+        self.compiling
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&name);
+        component
+    }
+
+    fn cached(&self, machine: &Machine, name: &str) -> Option<Component> {
+        let component = self.cache.load(&machine.engine, name)?;
+        self.cache_hits.fetch_add(1, Ordering::Relaxed);
+        Some(component)
+    }
+
+    fn compile(
+        &self,
+        machine: &Machine,
+        name: &str,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<Component, String> {
+        let started = std::time::Instant::now();
+        let component = Component::from_binary(&machine.engine, bytes).map_err(|error| {
+            format!(
+                "`{}` is no component that runs here: {error:#}",
+                path.display()
+            )
+        })?;
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        tracing::info!("compiled `{}` in {:?}", path.display(), started.elapsed());
+        self.cache.store(name, &component);
+        Ok(component)
+    }
+
+    /// All that has to be done before the first instance. Blocks.
+    pub(super) fn load(&self, target: &Target) -> Result<Loaded, String> {
+        crate::sandbox::judge(&target.grants, &self.own).map_err(|error| error.to_string())?;
+        let component = self.component(&target.path)?;
+        let machine = self.machine.get()?;
+        let mut functions = HashMap::new();
+        for declared in &target.functions {
+            let export = &declared.export;
+            let lie = |what: String| {
+                format!(
+                    "its declaration and its code disagree: {what}\nhint: `dormouse check {}` lists all that is wrong",
+                    target.path.display()
+                )
+            };
+            let found = find(&machine.engine, &component, export)
+                .ok_or_else(|| lie(format!("it does not export `{export}`")))?;
+            let signature = found
+                .signature(export)
+                .ok_or_else(|| lie(format!("`{export}` has types that no tool can have")))?;
+            same_signature(declared, &signature)
+                .map_err(|what| lie(format!("`{export}`: {what}")))?;
+            functions.insert(export.clone(), found.index);
+        }
+        let adapter = Export {
+            interface: Some(ADAPTER.into()),
+            function: "call-tool".into(),
+        };
+        Ok(Loaded {
+            pre: link(machine, &component)?,
+            functions,
+            adapter: find(&machine.engine, &component, &adapter).map(|found| found.index),
+        })
+    }
+}
+
+/// Binds the component's imports to what the host offers.
+fn link(machine: &Machine, component: &Component) -> Result<InstancePre<State>, String> {
+    let direct = match machine.linker.instantiate_pre(component) {
+        Ok(pre) => return Ok(pre),
+        Err(error) => error,
+    };
+    let ours = CONTRACT
+        .split_once('@')
+        .map_or(CONTRACT, |(package, _)| package);
+    for (name, _) in component.component_type().imports(&machine.engine) {
+        let foreign = !name.starts_with("wasi:");
+        let contract = name.starts_with(ours);
+        if contract && !name.ends_with("@0.1.0") {
+            return Err(format!(
+                "it imports `{name}`, and this Dormouse offers `{CONTRACT}`\nhint: update Dormouse, or the plugin"
+            ));
+        }
+        if foreign && !contract {
+            return Err(format!(
+                "it imports `{name}`, which this host does not offer"
+            ));
+        }
+    }
+    // Components of some toolchains import all of WASI, HTTP above all, whether
+    // they use it or not: what is not offered traps when it is called.
+    let mut linker = machine.linker.clone();
+    linker
+        .define_unknown_imports_as_traps(component)
+        .and_then(|()| linker.instantiate_pre(component))
+        .map_err(|_| format!("its imports cannot be met: {direct:#}"))
+}

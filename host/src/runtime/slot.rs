@@ -1,0 +1,334 @@
+//! One server's life: asleep until the first call, then loaded, then asleep
+//! again when nobody has called for a while.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use dormouse_wit::Instance as Kind;
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+
+use super::arguments::Checker;
+use super::error::{CallError, Cause};
+use super::instance::Live;
+use super::load::{Loaded, Loader};
+use super::{Call, Phase, SessionId, Target};
+
+/// How long a failed start is not repeated: doubled each time, up to the second.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
+/// A kept instance. Whoever holds the lock is the one call that it is busy with.
+type Kept = Arc<tokio::sync::Mutex<Option<Live>>>;
+
+/// One server, at one content of its file and one configuration.
+pub struct Slot {
+    me: Weak<Self>,
+    loader: Arc<Loader>,
+    target: Arc<Target>,
+    settings: Arc<Map<String, Value>>,
+    life: Mutex<Life>,
+    /// Bounds how many calls run at once.
+    turns: Semaphore,
+    kept: Mutex<HashMap<SessionId, Kept>>,
+    checkers: Mutex<HashMap<String, Arc<Checker>>>,
+    instances: Arc<AtomicU64>,
+}
+
+struct Life {
+    stage: Stage,
+    /// Grows with every stop, so that a load or a timer from before is known.
+    era: u64,
+    failures: u32,
+    used: Instant,
+    running: u64,
+}
+
+enum Stage {
+    Known,
+    Starting(Loading),
+    Ready(Arc<Loaded>, SystemTime),
+    Idle(SystemTime),
+    Failed(String, Instant),
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot")
+            .field("server", &self.target.server)
+            .field("phase", &self.phase())
+            .finish()
+    }
+}
+
+impl Slot {
+    pub(super) fn new(loader: Arc<Loader>, target: Target) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            loader,
+            settings: Arc::new(target.settings.clone()),
+            turns: Semaphore::new(target.limits.instances.max(1) as usize),
+            target: Arc::new(target),
+            life: Mutex::new(Life {
+                stage: Stage::Known,
+                era: 0,
+                failures: 0,
+                used: Instant::now(),
+                running: 0,
+            }),
+            kept: Mutex::default(),
+            checkers: Mutex::default(),
+            instances: Arc::default(),
+        })
+    }
+
+    /// Calls a tool; its answer is an MCP `CallToolResult`.
+    ///
+    /// # Errors
+    /// Everything that goes wrong outside of the tool's own code.
+    pub async fn call(&self, mut call: Call) -> Result<Value, CallError> {
+        if let Some(function) = &call.function {
+            super::value::drop_nulls(function, &mut call.arguments);
+        }
+        let fail = |cause| CallError {
+            server: self.target.server.clone(),
+            tool: call.tool.clone(),
+            cause,
+        };
+        // Nothing is started for a call that cannot be made.
+        let checker = call.function.as_ref().map(|_| self.checker(&call));
+        let params = match (&call.function, &checker) {
+            (Some(function), Some(checker)) => {
+                checker.check(&call.arguments).map_err(fail)?;
+                super::value::arguments(function, &call.arguments)
+                    .map_err(|mismatch| fail(checker.problem(format!("- {mismatch}"))))?
+            }
+            _ => super::instance::adapter_params(&call),
+        };
+        let _running = Running::begin(self);
+        let work = async {
+            let _turn = self.turns.acquire().await;
+            let loaded = self.loaded(&call).await?;
+            let limit = self.target.limits.timeout;
+            tokio::time::timeout(limit, self.run(&loaded, &call, &params))
+                .await
+                .unwrap_or(Err(Cause::Deadline(limit)))
+        };
+        tokio::select! {
+            biased;
+            result = work => result.map_err(fail),
+            () = call.cancel.cancelled() => Err(fail(Cause::Cancelled)),
+        }
+    }
+
+    async fn run(
+        &self,
+        loaded: &Loaded,
+        call: &Call,
+        params: &[wasmtime::component::Val],
+    ) -> Result<Value, Cause> {
+        let fresh = async || {
+            let mut live =
+                Live::start(loaded, &self.target, &self.settings, &self.instances).await?;
+            live.attach(call);
+            Ok::<_, Cause>(live)
+        };
+        if self.target.instance == Kind::PerCall {
+            return fresh()
+                .await?
+                .call(loaded, &self.target, call, params)
+                .await;
+        }
+        let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
+        let mut place = kept.lock().await;
+        // Taken out while it runs: a call that is dropped half-way or that traps
+        // takes its instance with it.
+        let mut live = match place.take() {
+            Some(mut live) => {
+                live.attach(call);
+                live
+            }
+            None => fresh().await?,
+        };
+        let result = live.call(loaded, &self.target, call, params).await;
+        if live.is_sound() {
+            *place = Some(live);
+        }
+        result
+    }
+
+    fn checker(&self, call: &Call) -> Arc<Checker> {
+        let mut checkers = lock(&self.checkers);
+        if let Some(checker) = checkers.get(&call.tool) {
+            return Arc::clone(checker);
+        }
+        let checker = Arc::new(Checker::new(&call.tool, &call.input_schema));
+        checkers.insert(call.tool.clone(), Arc::clone(&checker));
+        checker
+    }
+
+    /// The loaded component, loaded now if need be. All who wait share one load,
+    /// which goes on whoever of them gives up.
+    async fn loaded(&self, call: &Call) -> Result<Arc<Loaded>, Cause> {
+        let (loading, era) = {
+            let mut life = lock(&self.life);
+            match &life.stage {
+                Stage::Ready(loaded, _) => return Ok(Arc::clone(loaded)),
+                Stage::Failed(reason, until) if *until > Instant::now() => {
+                    return Err(Cause::Backoff {
+                        reason: reason.clone(),
+                        wait: until.saturating_duration_since(Instant::now()),
+                    });
+                }
+                Stage::Starting(loading) => (loading.clone(), life.era),
+                _ => {
+                    let loading = self.start();
+                    life.stage = Stage::Starting(loading.clone());
+                    (loading, life.era)
+                }
+            }
+        };
+        let mut waited = 0.0;
+        let mut second = tokio::time::interval(Duration::from_secs(1));
+        second.tick().await;
+        let mut wait = loading;
+        let result = loop {
+            tokio::select! {
+                result = &mut wait => break result,
+                _ = second.tick() => {
+                    // Far below whatever the tool itself will count in, because
+                    // progress may only grow.
+                    waited += 1e-6;
+                    let message = format!("starting server `{}`", self.target.server);
+                    call.listener.progress(waited, None, Some(message));
+                }
+            }
+        };
+        self.settle(era, &result);
+        result.map_err(Cause::Load)
+    }
+
+    fn start(&self) -> Loading {
+        let (loader, target) = (Arc::clone(&self.loader), Arc::clone(&self.target));
+        let task = tokio::task::spawn_blocking(move || loader.load(&target).map(Arc::new));
+        let loaded = async move {
+            task.await
+                .unwrap_or_else(|error| Err(format!("loading it failed: {error}")))
+        };
+        loaded.boxed().shared()
+    }
+
+    /// Takes note of how a start has ended: once, whoever of the waiting comes first.
+    fn settle(&self, era: u64, result: &Result<Arc<Loaded>, String>) {
+        let mut life = lock(&self.life);
+        if life.era != era || !matches!(life.stage, Stage::Starting(_)) {
+            return;
+        }
+        match result {
+            Ok(loaded) => {
+                life.failures = 0;
+                life.used = Instant::now();
+                life.stage = Stage::Ready(Arc::clone(loaded), SystemTime::now());
+                tokio::spawn(stop_when_idle(self.me.clone(), era));
+            }
+            Err(reason) => {
+                let wait = BACKOFF
+                    .0
+                    .saturating_mul(1 << life.failures.min(5))
+                    .min(BACKOFF.1);
+                life.failures += 1;
+                life.stage = Stage::Failed(reason.clone(), Instant::now() + wait);
+            }
+        }
+    }
+
+    /// Stops its instances and forgets its failures: the next call starts afresh.
+    /// Calls that run are not disturbed.
+    pub async fn stop(&self) {
+        self.rest(Stage::Known);
+    }
+
+    fn rest(&self, stage: Stage) {
+        let mut life = lock(&self.life);
+        life.era += 1;
+        life.failures = 0;
+        life.stage = stage;
+        lock(&self.kept).clear();
+    }
+
+    /// Lets go of the instance that was kept for a session.
+    pub async fn end_session(&self, session: SessionId) {
+        lock(&self.kept).remove(&session);
+    }
+
+    /// Where in its life it is.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match &lock(&self.life).stage {
+            Stage::Known => Phase::Known,
+            Stage::Starting(_) => Phase::Starting,
+            Stage::Ready(_, since) => Phase::Ready(*since),
+            Stage::Idle(since) => Phase::Idle(*since),
+            Stage::Failed(why, until) => Phase::Failed(why.clone(), *until),
+        }
+    }
+
+    /// How many instances are alive.
+    #[must_use]
+    pub fn instances(&self) -> u64 {
+        self.instances.load(Ordering::Relaxed)
+    }
+}
+
+/// Stops a slot when nobody has called it for as long as its limits say. Ends
+/// with the slot, and when the slot was stopped otherwise.
+async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
+    loop {
+        let Some(slot) = slot.upgrade() else { return };
+        let idle = slot.target.limits.idle;
+        let wait = {
+            let life = lock(&slot.life);
+            if life.era != era {
+                return;
+            }
+            if life.running > 0 {
+                idle
+            } else {
+                idle.saturating_sub(life.used.elapsed())
+            }
+        };
+        if wait.is_zero() {
+            slot.rest(Stage::Idle(SystemTime::now()));
+            return;
+        }
+        drop(slot);
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// Counts a call while it runs, however it ends.
+struct Running<'a>(&'a Slot);
+
+impl<'a> Running<'a> {
+    fn begin(slot: &'a Slot) -> Self {
+        lock(&slot.life).running += 1;
+        Self(slot)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut life = lock(&self.0.life);
+        life.running -= 1;
+        life.used = Instant::now();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,383 @@
+//! Calls of real components, each bad one followed by a good one on the same slot.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use dormouse_wit::Instance;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::{Call, CallError, Cause, Listener, Phase, Runtime, SessionId, Slot, Target};
+use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
+
+/// One function for each way to go.
+const ODD: &str = r#"
+(component
+  (core module $m
+    (memory (export "mem") 1)
+    (global $count (mut i32) (i32.const 0))
+    (func (export "add") (param i32 i32) (result i32) (i32.add (local.get 0) (local.get 1)))
+    (func (export "spin") (loop $l (br $l)))
+    (func (export "crash") unreachable)
+    (func (export "count") (result i32)
+      (global.set $count (i32.add (global.get $count) (i32.const 1)))
+      (global.get $count))
+    (func (export "eat") (drop (memory.grow (i32.const 60000))) unreachable)
+  )
+  (core instance $i (instantiate $m))
+  (func (export "add") (param "a" u32) (param "b" u32) (result u32) (canon lift (core func $i "add")))
+  (func (export "spin") (canon lift (core func $i "spin")))
+  (func (export "crash") (canon lift (core func $i "crash")))
+  (func (export "count") (result u32) (canon lift (core func $i "count")))
+  (func (export "eat") (canon lift (core func $i "eat")))
+)"#;
+
+struct Silent;
+impl Listener for Silent {
+    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+}
+
+struct Place {
+    dir: TempDir,
+    path: PathBuf,
+    declaration: dormouse_wit::Declaration,
+}
+
+fn place() -> Place {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("odd.wasm");
+    let bytes = wat::parse_str(ODD).unwrap();
+    std::fs::write(&path, &bytes).unwrap();
+    let declaration = dormouse_wit::source::from_component(&bytes)
+        .unwrap()
+        .declaration;
+    Place {
+        dir,
+        path,
+        declaration,
+    }
+}
+
+impl Place {
+    fn cache(&self) -> PathBuf {
+        self.dir.path().join("cache")
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            server: "odd".into(),
+            path: self.path.clone(),
+            instance: Instance::PerCall,
+            functions: self
+                .declaration
+                .tools
+                .iter()
+                .filter_map(|tool| tool.function.clone())
+                .collect(),
+            grants: Grants::default(),
+            limits: Limits::default(),
+            settings: Map::new(),
+        }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Call {
+        let declared = self
+            .declaration
+            .tools
+            .iter()
+            .find(|found| found.name == tool)
+            .unwrap();
+        let object: Value = serde_json::from_str(declared.tool.get()).unwrap();
+        Call {
+            tool: tool.into(),
+            function: declared.function.clone(),
+            input_schema: object["inputSchema"].clone(),
+            arguments: arguments.as_object().unwrap().clone(),
+            session: SessionId(1),
+            cancel: CancellationToken::new(),
+            listener: Arc::new(Silent),
+        }
+    }
+
+    async fn good(&self, slot: &Slot) {
+        let result = slot
+            .call(self.call("add", json!({ "a": 2, "b": 40 })))
+            .await
+            .unwrap();
+        assert_eq!(result["structuredContent"], json!({ "result": 42 }));
+    }
+}
+
+fn cause(result: Result<Value, CallError>) -> Cause {
+    result.unwrap_err().cause
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_made_before_the_first_call() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let slot = runtime.slot(place.target());
+    assert_eq!(runtime.counts().engines, 0);
+    assert_eq!(slot.phase(), Phase::Known);
+    assert!(!place.cache().exists());
+    place.good(&slot).await;
+    assert_eq!(
+        (runtime.counts().engines, runtime.counts().compiled),
+        (1, 1)
+    );
+    assert!(matches!(slot.phase(), Phase::Ready(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_a_guest_does_the_next_call_is_served() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let mut target = place.target();
+    target.limits.timeout = Duration::from_millis(300);
+    target.limits.memory = 1 << 20;
+    let slot = runtime.slot(target);
+    assert!(matches!(
+        cause(slot.call(place.call("spin", json!({}))).await),
+        Cause::Deadline(_)
+    ));
+    place.good(&slot).await;
+    assert!(matches!(
+        cause(slot.call(place.call("crash", json!({}))).await),
+        Cause::Trap(_)
+    ));
+    place.good(&slot).await;
+    assert!(matches!(
+        cause(slot.call(place.call("eat", json!({}))).await),
+        Cause::Memory { .. }
+    ));
+    place.good(&slot).await;
+    let error = slot
+        .call(place.call("add", json!({ "a": -1, "c": 0 })))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "server `odd`, tool `add`",
+        "`/a`",
+        "add(a: integer, b: integer)",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    place.good(&slot).await;
+    assert_eq!(slot.instances(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_loop_ends_at_once_while_others_go_on() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let slot = runtime.slot(place.target());
+    place.good(&slot).await;
+    let call = place.call("spin", json!({}));
+    let cancel = call.cancel.clone();
+    let spinning = {
+        let slot = Arc::clone(&slot);
+        tokio::spawn(async move { slot.call(call).await })
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    place.good(&slot).await;
+    let began = Instant::now();
+    cancel.cancel();
+    assert_eq!(cause(spinning.await.unwrap()), Cause::Cancelled);
+    assert!(began.elapsed() < Duration::from_secs(1));
+    place.good(&slot).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let count = async |slot: &Slot, session| {
+        let mut call = place.call("count", json!({}));
+        call.session = SessionId(session);
+        slot.call(call).await.unwrap()["structuredContent"]["result"].clone()
+    };
+    let fresh = runtime.slot(place.target());
+    assert_eq!(
+        (count(&fresh, 1).await, count(&fresh, 1).await),
+        (json!(1), json!(1))
+    );
+    let mut target = place.target();
+    target.instance = Instance::PerSession;
+    let kept = runtime.slot(target);
+    assert_eq!(
+        (count(&kept, 1).await, count(&kept, 1).await),
+        (json!(1), json!(2))
+    );
+    assert_eq!(count(&kept, 2).await, json!(1));
+    assert_eq!(kept.instances(), 2);
+    kept.end_session(SessionId(2)).await;
+    assert_eq!(kept.instances(), 1);
+    assert!(kept.call(place.call("crash", json!({}))).await.is_err());
+    assert_eq!(count(&kept, 1).await, json!(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_first_callers_share_one_start_and_a_cancelled_one_strands_nobody() {
+    let place = Arc::new(place());
+    let runtime = Runtime::new(place.cache());
+    let slot = runtime.slot(place.target());
+    let first = place.call("add", json!({ "a": 1, "b": 1 }));
+    first.cancel.cancel();
+    let calls = (0..100).map(|_| {
+        let (slot, place) = (Arc::clone(&slot), Arc::clone(&place));
+        tokio::spawn(async move { place.good(&slot).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    let _ = slot.call(first).await;
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(
+        (runtime.counts().compiled, runtime.counts().cache_hits),
+        (1, 0)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_server_is_stopped_and_wakes_again() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let mut target = place.target();
+    target.instance = Instance::PerSession;
+    target.limits.idle = Duration::from_millis(200);
+    let slot = runtime.slot(target);
+    place.good(&slot).await;
+    assert_eq!(slot.instances(), 1);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !matches!(slot.phase(), Phase::Idle(_)) {
+        assert!(Instant::now() < deadline, "{:?}", slot.phase());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(slot.instances(), 0);
+    place.good(&slot).await;
+}
+
+fn compiled(cache: &Path) -> PathBuf {
+    let mut files = std::fs::read_dir(cache.join("components")).unwrap();
+    files
+        .find_map(|file| {
+            Some(file.unwrap().path())
+                .filter(|path| path.extension().is_some_and(|kind| kind == "cwasm"))
+        })
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_cache_entry_is_compiled_again() {
+    let place = place();
+    place
+        .good(&Runtime::new(place.cache()).slot(place.target()))
+        .await;
+    let second = Runtime::new(place.cache());
+    place.good(&second.slot(place.target())).await;
+    assert_eq!(
+        (second.counts().compiled, second.counts().cache_hits),
+        (0, 1)
+    );
+    let file = compiled(&place.cache());
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let third = Runtime::new(place.cache());
+    place.good(&third.slot(place.target())).await;
+    assert_eq!((third.counts().compiled, third.counts().cache_hits), (1, 0));
+    assert!(third.clean_cache().unwrap() > 0);
+    assert_eq!(third.clean_cache().unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_start_is_told_and_not_repeated_at_once() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    let mut target = place.target();
+    target.functions[0].params.pop();
+    let slot = runtime.slot(target);
+    let Cause::Load(why) = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    ) else {
+        panic!("the lie was believed")
+    };
+    assert!(why.contains("disagree"), "{why}");
+    let again = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    );
+    assert!(matches!(again, Cause::Backoff { .. }), "{again}");
+    slot.stop().await;
+    let afresh = cause(
+        slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+            .await,
+    );
+    assert!(matches!(afresh, Cause::Load(_)), "{afresh}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_of_dormouses_own_directories_is_refused() {
+    let place = place();
+    let runtime = Runtime::new(place.cache());
+    for path in [
+        place.cache(),
+        place.dir.path().to_path_buf(),
+        place.cache().join("components"),
+    ] {
+        let mut target = place.target();
+        target.grants.fs = vec![FsGrant {
+            path,
+            mode: FsMode::ReadOnly,
+        }];
+        let slot = runtime.slot(target);
+        let refused = cause(
+            slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
+                .await,
+        );
+        assert!(refused.to_string().contains("overlaps"), "{refused}");
+    }
+}
+
+/// Counts how often a start was announced.
+struct Heard(AtomicU64);
+impl Listener for Heard {
+    fn progress(&self, _: f64, _: Option<f64>, message: Option<String>) {
+        assert!(message.is_some());
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn null_for_an_optional_argument_means_that_it_is_not_there() {
+    const OPTIONAL: &str = r#"(component
+      (core module $m (func (export "f") (param i32 i32) (result i32) (local.get 0)))
+      (core instance $i (instantiate $m))
+      (func (export "f") (param "a" (option u32)) (result u32) (canon lift (core func $i "f"))))"#;
+    let mut place = place();
+    let bytes = wat::parse_str(OPTIONAL).unwrap();
+    std::fs::write(&place.path, &bytes).unwrap();
+    place.declaration = dormouse_wit::source::from_component(&bytes)
+        .unwrap()
+        .declaration;
+    let runtime = Runtime::new(place.cache());
+    let slot = runtime.slot(place.target());
+    for (arguments, expected) in [
+        (json!({}), 0),
+        (json!({ "a": null }), 0),
+        (json!({ "a": 7.0 }), 1),
+    ] {
+        let mut call = place.call("f", arguments);
+        call.listener = Arc::new(Heard(AtomicU64::new(0)));
+        let result = slot.call(call).await.unwrap();
+        assert_eq!(result["structuredContent"]["result"], json!(expected));
+    }
+}

@@ -1,0 +1,149 @@
+//! What a function returned → MCP `CallToolResult`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dormouse_wit::Type;
+use serde_json::{Map, Value, json};
+use wasmtime::component::Val;
+
+use super::encode::{encode, part};
+
+/// A tool's result: a record as structured content and as text, a string as
+/// text, content blocks as they are, anything else as `{"result": …}`. The error
+/// side of a `result` is a tool error.
+pub(crate) fn tool_result(ty: Option<&Type>, value: Option<&Val>) -> Value {
+    match (ty, value) {
+        (Some(Type::Result { err, .. }), Some(Val::Result(Err(error)))) => {
+            let text = match part(err.as_deref(), error.as_deref()) {
+                Value::String(text) => text,
+                Value::Null => "the tool failed and did not say why".to_owned(),
+                other => other.to_string(),
+            };
+            json!({ "content": [text_block(text)], "isError": true })
+        }
+        (Some(Type::Result { ok, .. }), Some(Val::Result(Ok(value)))) => {
+            success(ok.as_deref(), value.as_deref())
+        }
+        (ty, value) => success(ty, value),
+    }
+}
+
+fn success(ty: Option<&Type>, value: Option<&Val>) -> Value {
+    match (ty, value) {
+        (Some(Type::Contents), Some(Val::List(blocks))) => {
+            json!({ "content": blocks.iter().map(block).collect::<Vec<_>>(), "isError": false })
+        }
+        (Some(Type::String), Some(Val::String(text))) => {
+            json!({ "content": [text_block(text.clone())], "isError": false })
+        }
+        (Some(ty @ Type::Record(_)), Some(value)) => structured(encode(ty, value)),
+        (Some(ty), Some(value)) => structured(json!({ "result": encode(ty, value) })),
+        _ => json!({ "content": [], "isError": false }),
+    }
+}
+
+fn structured(value: Value) -> Value {
+    json!({
+        "content": [text_block(value.to_string())],
+        "structuredContent": value,
+        "isError": false,
+    })
+}
+
+fn text_block(text: String) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// One `content` of `dormouse:plugin/types` as an MCP content block.
+fn block(value: &Val) -> Value {
+    let Val::Variant(case, Some(payload)) = value else {
+        return Value::Null;
+    };
+    let Val::Record(fields) = payload.as_ref() else {
+        return Value::Null;
+    };
+    let mut members = Map::new();
+    let kind = if case == "resource-link" {
+        "resource_link"
+    } else {
+        case
+    };
+    members.insert("type".into(), Value::from(kind));
+    // An embedded resource nests what it carries; everything else is flat.
+    let mut resource = Map::new();
+    let nested = case == "resource";
+    for (name, value) in fields {
+        let Some(value) = plain(name, value) else {
+            continue;
+        };
+        match name.as_str() {
+            "annotations" => members.insert("annotations".into(), value),
+            "body" => {
+                if let Value::Object(body) = value {
+                    resource.extend(body);
+                }
+                None
+            }
+            _ if nested => resource.insert(camel(name), value),
+            _ => members.insert(camel(name), value),
+        };
+    }
+    if nested {
+        members.insert("resource".into(), Value::Object(resource));
+    }
+    Value::Object(members)
+}
+
+/// The JSON of a part of a content block; none where there is nothing to say.
+fn plain(name: &str, value: &Val) -> Option<Value> {
+    Some(match value {
+        Val::Option(None) => return None,
+        Val::Option(Some(value)) => return plain(name, value),
+        Val::List(items) if name == "data" => Value::from(base64(items)),
+        Val::List(items) if items.is_empty() => return None,
+        Val::List(items) => items.iter().filter_map(|item| plain("", item)).collect(),
+        Val::Enum(case) => Value::from(case.as_str()),
+        Val::String(text) => Value::from(text.as_str()),
+        Val::U64(n) => Value::from(*n),
+        Val::Float64(n) => Value::from(*n),
+        Val::Variant(case, Some(payload)) => match payload.as_ref() {
+            Val::List(bytes) => json!({ case: base64(bytes) }),
+            Val::String(text) => json!({ case: text }),
+            _ => return None,
+        },
+        Val::Record(fields) => Value::Object(
+            fields
+                .iter()
+                .filter_map(|(name, value)| Some((camel(name), plain(name, value)?)))
+                .collect(),
+        ),
+        _ => return None,
+    })
+}
+
+fn base64(items: &[Val]) -> String {
+    let bytes: Vec<u8> = items
+        .iter()
+        .filter_map(|item| match item {
+            Val::U8(byte) => Some(*byte),
+            _ => None,
+        })
+        .collect();
+    STANDARD.encode(bytes)
+}
+
+/// MCP's names are camelCase where WIT's are kebab-case.
+fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (index, word) in name.split('-').enumerate() {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(first) if index > 0 => {
+                out.push(first.to_ascii_uppercase());
+                out.push_str(chars.as_str());
+            }
+            _ => out.push_str(word),
+        }
+    }
+    out
+}
