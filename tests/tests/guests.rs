@@ -1,6 +1,13 @@
 //! The guests of `tests/guests`: what each of them does, the host survives and
 //! tells. After each, a good call to the same host.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
 use std::time::{Duration, Instant};
 
 use dormouse_tests::{Client, Home, client};
@@ -33,7 +40,7 @@ impl Host {
     }
 
     /// The host answers a good call, and goes when it is told to.
-    fn is_well(mut self) {
+    fn stays_well(mut self) {
         assert_eq!(
             self.client
                 .text("good__echo", json!({ "text": "well" }))
@@ -59,7 +66,7 @@ impl Host {
 macro_rules! every_guest_has_a_test {
     ($($name:ident,)*) => {
         $(#[allow(unused_imports, reason = "only to see that it is there")]
-        use $name as _;)*
+        use self::$name as _;)*
     };
 }
 dormouse_guests::foreach_guest!(every_guest_has_a_test);
@@ -73,7 +80,7 @@ mod spin {
         let start = Instant::now();
         host.fails("spin__spin", json!({}), "300");
         assert!(start.elapsed() < Duration::from_secs(10));
-        host.is_well();
+        host.stays_well();
     }
 
     /// More loops than processors, and everybody else goes on.
@@ -113,7 +120,7 @@ mod spin {
             "stopped after {:?}",
             start.elapsed()
         );
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -132,7 +139,7 @@ mod bomb {
             .unwrap();
         let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
         assert!(peak < 400 << 10, "the host took {peak} KiB");
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -145,7 +152,7 @@ mod trap {
         for _ in 0..3 {
             host.fails("trap__trap", json!({}), "unreachable");
         }
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -160,7 +167,7 @@ mod panics {
             json!({ "message": "the sky is falling" }),
             "the sky is falling",
         );
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -173,7 +180,7 @@ mod exit {
         for code in [0, 1, 255] {
             host.fails("exit__exit", json!({ "code": code }), "exit");
         }
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -188,7 +195,7 @@ mod flood {
             .text("flood__flood", json!({ "megabytes": 64 }))
             .unwrap();
         assert!(start.elapsed() < Duration::from_secs(20));
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -213,7 +220,7 @@ mod forge {
             "{:?}",
             host.client.notifications
         );
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -232,7 +239,7 @@ mod huge {
                 .len(),
             1 << 20
         );
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -246,7 +253,7 @@ mod counter {
             let result = host.client.call("counter__count", json!({})).unwrap();
             assert_eq!(result["structuredContent"]["result"], 1);
         }
-        host.is_well();
+        host.stays_well();
     }
 
     #[test]
@@ -256,7 +263,7 @@ mod counter {
             let result = host.client.call("counter__count", json!({})).unwrap();
             assert_eq!(result["structuredContent"]["result"], count);
         }
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -273,7 +280,7 @@ mod keeper {
         let mut other = host.home.serve().unwrap();
         let result = other.call("keeper__count", json!({})).unwrap();
         assert_eq!(result["structuredContent"]["result"], 1);
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -290,7 +297,7 @@ mod long_name {
             "{name}"
         );
         assert_eq!(host.client.text(&name, json!({})).unwrap(), "called");
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -333,7 +340,7 @@ mod multibyte {
         let mut arguments = json!({ "größe": 1, "名前": "" });
         arguments[&long] = json!(1);
         host.client.error("multibyte__greet", arguments).unwrap();
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -365,7 +372,7 @@ mod reporter {
                 .find(|it| it["data"] == format!("did step {step}"));
             assert_eq!(logged.unwrap()["level"], "info");
         }
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -392,7 +399,7 @@ mod sleep {
             "took {:?}",
             start.elapsed()
         );
-        host.is_well();
+        host.stays_well();
     }
 
     #[test]
@@ -401,7 +408,7 @@ mod sleep {
         let start = Instant::now();
         host.fails("sleep__sleep", json!({ "milliseconds": 60_000 }), "200");
         assert!(start.elapsed() < Duration::from_secs(10));
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -419,7 +426,7 @@ mod echo {
                 text
             );
         }
-        host.is_well();
+        host.stays_well();
     }
 
     /// A whole number is one however it is written; outside its range it is none.
@@ -437,7 +444,7 @@ mod echo {
             let result = sum(&mut host.client, bad);
             assert_eq!(result["isError"], true, "{result}");
         }
-        host.is_well();
+        host.stays_well();
     }
 }
 
@@ -460,7 +467,7 @@ mod bench {
                 .unwrap(),
             "aaa"
         );
-        host.is_well();
+        host.stays_well();
     }
 }
 

@@ -1,6 +1,13 @@
 //! The host as a process: what it does before the first call, while plugins come
 //! and go, and at its end.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
 use std::time::{Duration, Instant};
 
 use dormouse_tests::wire::{Wire, request};

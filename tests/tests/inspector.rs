@@ -1,5 +1,12 @@
 //! The Inspector, which holds a server to what the specification says.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
 use std::process::{Command, Output, Stdio};
 
 use dormouse_tests::{Home, artifacts};

@@ -1,6 +1,13 @@
 //! The plugins beside the reference servers whose place they take: the same tools,
 //! the same calls, the same answers.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -231,7 +238,7 @@ mod filesystem {
         // Real, because the reference server names real paths in its answers.
         let root = home.path().canonicalize().unwrap().join("root");
         let table = table();
-        let mut run = |start: &dyn Fn() -> Client| {
+        let run = |start: &dyn Fn() -> Client| {
             if root.exists() {
                 std::fs::remove_dir_all(&root).unwrap();
             }
