@@ -44,13 +44,13 @@ impl Tools {
         let tools: Vec<&Shown> = snapshot
             .tools()
             .iter()
-            .filter(|tool| server.is_none_or(|server| tool.server == server))
+            .filter(|tool| server.is_none_or(|server| tool.server() == server))
             .collect();
         if self.format.json {
             let tools = tools.iter().filter_map(|tool| {
                 Some(json!({
                     "name": tool.name,
-                    "server": tool.server,
+                    "server": tool.server(),
                     "tool": tool.declared()?.tool,
                 }))
             });
