@@ -76,8 +76,8 @@ impl Host {
             self.log_level(context),
         ));
         let mut call = pin!(self.roster.call(
-            &shown.server,
-            &shown.tool,
+            shown.server(),
+            shown.tool(),
             arguments,
             Context {
                 session: self.session,

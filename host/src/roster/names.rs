@@ -20,14 +20,15 @@ const BETWEEN: &str = "__";
 /// two long names that begin alike stay apart.
 #[must_use]
 pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
-    let full = match prefix.unwrap_or(server) {
-        "" => tool.to_owned(),
-        prefix => format!("{prefix}{BETWEEN}{tool}"),
+    let parts = match prefix.unwrap_or(server) {
+        "" => ["", "", tool],
+        prefix => [prefix, BETWEEN, tool],
     };
-    let mut name: String = full.chars().map(accepted).collect();
+    let mut name = String::with_capacity(parts.iter().map(|part| part.len()).sum());
+    name.extend(parts.iter().flat_map(|part| part.chars()).map(accepted));
     // From here on every character is one byte.
     if name.len() > LONGEST {
-        let hash = blake3::hash(full.as_bytes()).to_hex();
+        let hash = blake3::hash(parts.concat().as_bytes()).to_hex();
         name.truncate(LONGEST - HASH - 1);
         name.push('_');
         name.extend(hash.chars().take(HASH));

@@ -1,6 +1,6 @@
 //! The servers and tools at one moment.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -14,9 +14,10 @@ use super::{Server, names};
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
     tools: Vec<Shown>,
-    /// Where in `tools` a name is.
-    places: HashMap<String, usize>,
     collisions: Vec<Collision>,
+    /// Where in `tools` a name is; made for the first call.
+    places: OnceLock<HashMap<String, usize>>,
+    /// The text of the list; made for the first one who asks.
     list: OnceLock<String>,
 }
 
@@ -25,10 +26,7 @@ pub struct Snapshot {
 pub struct Shown {
     /// The name that they see it under.
     pub name: String,
-    /// The name of its server.
-    pub server: String,
-    /// Its own name.
-    pub tool: String,
+    server: Arc<Server>,
     entry: Arc<Entry>,
     index: usize,
 }
@@ -58,6 +56,18 @@ impl fmt::Display for Collision {
 }
 
 impl Shown {
+    /// The name of its server.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server.config().name
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        self.declared().map_or("", |declared| &declared.name)
+    }
+
     /// What its plugin declares of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {
@@ -70,35 +80,23 @@ impl Snapshot {
         let mut tools: Vec<Shown> = Vec::new();
         for (server, entry) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
             let config = server.config();
-            tools.extend(
-                entry
-                    .listing
-                    .tools
-                    .iter()
-                    .enumerate()
-                    .map(|(index, tool)| Shown {
-                        name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
-                        server: config.name.clone(),
-                        tool: tool.name.clone(),
-                        entry: entry.clone(),
-                        index,
-                    }),
-            );
+            let declared = entry.listing.tools.iter().enumerate();
+            tools.extend(declared.map(|(index, tool)| Shown {
+                name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
+                server: server.clone(),
+                entry: entry.clone(),
+                index,
+            }));
         }
         let collisions = collisions(&tools);
         if !collisions.is_empty() {
             tools.retain(|tool| !collisions.iter().any(|c| c.name == tool.name));
         }
-        let places = tools
-            .iter()
-            .enumerate()
-            .map(|(place, tool)| (tool.name.clone(), place))
-            .collect();
         Self {
             servers,
             tools,
-            places,
             collisions,
+            places: OnceLock::new(),
             list: OnceLock::new(),
         }
     }
@@ -130,7 +128,11 @@ impl Snapshot {
     /// The tool of exactly that name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Shown> {
-        self.tools.get(*self.places.get(name)?)
+        let places = self.places.get_or_init(|| {
+            let names = self.names().map(str::to_owned);
+            names.zip(0..).collect()
+        });
+        self.tools.get(*places.get(name)?)
     }
 
     /// The text of the JSON array of MCP `Tool` objects: each as it was declared,
@@ -158,23 +160,24 @@ impl Snapshot {
 }
 
 fn collisions(tools: &[Shown]) -> Vec<Collision> {
-    let mut by_name: HashMap<&str, Vec<&Shown>> = HashMap::with_capacity(tools.len());
-    for tool in tools {
-        by_name.entry(&tool.name).or_default().push(tool);
-    }
-    let mut collisions: Vec<_> = by_name
+    let mut seen = HashSet::with_capacity(tools.len());
+    let twice: BTreeSet<&str> = tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .filter(|name| !seen.insert(*name))
+        .collect();
+    let owned = |tool: &Shown| (tool.server().to_owned(), tool.tool().to_owned());
+    twice
         .into_iter()
-        .filter(|(_, tools)| tools.len() > 1)
-        .map(|(name, tools)| Collision {
+        .map(|name| Collision {
             name: name.to_owned(),
             tools: tools
-                .into_iter()
-                .map(|tool| (tool.server.clone(), tool.tool.clone()))
+                .iter()
+                .filter(|tool| tool.name == name)
+                .map(owned)
                 .collect(),
         })
-        .collect();
-    collisions.sort_by(|a, b| a.name.cmp(&b.name));
-    collisions
+        .collect()
 }
 
 /// Appends a `Tool` object with another name, everything else byte for byte.
