@@ -36,8 +36,8 @@ pub(super) fn tell(
             // It says so in a member of its own, which is false in hosts of
             // other configurations.
             Ok(result) => {
-                count +=
-                    usize::from(result.get(done).and_then(serde_json::Value::as_bool) == Some(true))
+                let told = result.get(done).and_then(serde_json::Value::as_bool);
+                count += usize::from(told == Some(true));
             }
             Err(error) => output::warn(&format!("the running host {}: {error}", answer.pid)),
         }
