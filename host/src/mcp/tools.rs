@@ -76,7 +76,7 @@ impl Host {
             self.log_level(context),
         ));
         let mut call = pin!(self.roster.call(
-            shown.server(),
+            &shown.server,
             shown.tool(),
             arguments,
             Context {

@@ -26,7 +26,8 @@ pub struct Snapshot {
 pub struct Shown {
     /// The name that they see it under.
     pub name: String,
-    server: Arc<Server>,
+    /// The name of its server.
+    pub server: String,
     entry: Arc<Entry>,
     index: usize,
 }
@@ -56,12 +57,6 @@ impl fmt::Display for Collision {
 }
 
 impl Shown {
-    /// The name of its server.
-    #[must_use]
-    pub fn server(&self) -> &str {
-        &self.server.config().name
-    }
-
     /// Its own name.
     #[must_use]
     pub fn tool(&self) -> &str {
@@ -83,7 +78,7 @@ impl Snapshot {
             let declared = entry.listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| Shown {
                 name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
-                server: server.clone(),
+                server: config.name.clone(),
                 entry: entry.clone(),
                 index,
             }));
@@ -166,7 +161,7 @@ fn collisions(tools: &[Shown]) -> Vec<Collision> {
         .map(|tool| tool.name.as_str())
         .filter(|name| !seen.insert(*name))
         .collect();
-    let owned = |tool: &Shown| (tool.server().to_owned(), tool.tool().to_owned());
+    let owned = |tool: &Shown| (tool.server.clone(), tool.tool().to_owned());
     twice
         .into_iter()
         .map(|name| Collision {
