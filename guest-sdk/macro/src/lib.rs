@@ -1,1 +1,57 @@
-//! Stub.
+//! The macros of `dormouse-sdk`: the bindings of a plugin, its exports and its
+//! declaration section, all from one WIT folder.
+
+mod adapter;
+mod arguments;
+mod bindings;
+mod plugin;
+mod section;
+
+use proc_macro::TokenStream;
+
+/// Makes a plugin of a type that implements what a WIT world exports.
+///
+/// ```ignore
+/// dormouse_sdk::plugin!(Greeter);
+/// ```
+///
+/// reads the folder `wit` beside `Cargo.toml`, which has to hold one world. It
+/// generates the bindings where it stands (`Guest` for the functions of the
+/// world itself, `exports::…::Guest` for those of an interface), exports the
+/// type as the component, and puts the declaration of its tools into the
+/// component's `dormouse:declaration` section. The WIT may use
+/// `dormouse:plugin` without a copy of it in `wit/deps`.
+///
+/// Another folder, or one world of several:
+///
+/// ```ignore
+/// dormouse_sdk::plugin!(Greeter, path = "../wit", world = "greeter");
+/// ```
+///
+/// The plugin's name and version are those of its crate (less the prefix
+/// `dormouse-plugin-`) where the WIT says nothing else.
+#[proc_macro]
+pub fn plugin(input: TokenStream) -> TokenStream {
+    let arguments = syn::parse_macro_input!(input as arguments::Plugin);
+    plugin::expand(&arguments)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a plugin of a type that implements `dormouse_sdk::Adapter`: one whose
+/// tools are given as MCP `Tool` objects rather than in WIT.
+///
+/// ```ignore
+/// dormouse_sdk::adapter!(Weather, tools = "tools.json");
+/// ```
+///
+/// The file, beside `Cargo.toml`, holds an array of `Tool` objects, or the
+/// reply to `tools/list` that has them in its member `tools`. Agents get to see
+/// each object as it is there, unknown members included.
+#[proc_macro]
+pub fn adapter(input: TokenStream) -> TokenStream {
+    let arguments = syn::parse_macro_input!(input as arguments::Adapter);
+    adapter::expand(&arguments)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}

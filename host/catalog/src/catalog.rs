@@ -92,7 +92,7 @@ impl Catalog {
             match found {
                 Ok(Found::Nothing) => files += 1,
                 Ok(Found::Indexed(_, index)) => {
-                    bytes += index.get(text(path)).map_or(0, |(_, body)| body.len())
+                    bytes += index.get(text(path)).map_or(0, |(_, body)| body.len());
                 }
                 Ok(Found::Held(_)) | Err(_) => {}
             }

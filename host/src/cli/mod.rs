@@ -1,1 +1,180 @@
-//! Stub.
+//! The command line: one file per subcommand.
+//!
+//! What a command finds out goes to stdout, everything that is said on the way to
+//! stderr. Exit codes: 0 done, 1 failed, 2 misused.
+
+pub mod output;
+
+mod add;
+mod cache;
+mod call;
+mod check;
+mod completions;
+mod describe;
+mod doctor;
+mod hosts;
+mod inspect;
+mod list;
+mod pack;
+mod progress;
+mod remove;
+mod restart;
+pub mod serve;
+mod status;
+mod switch;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::paths;
+use crate::roster::Places;
+
+/// The environment variable that says what is logged, in the words of
+/// tracing-subscriber's `EnvFilter`. It wins over `-v` and `-q`.
+const LOG: &str = "DORMOUSE_LOG";
+
+/// `dormouse` and its arguments.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dormouse",
+    version,
+    about = "One MCP server in front of all of your MCP servers, asleep until first use",
+    long_about = "One MCP server in front of all of your MCP servers.\n\n\
+        Each server is a plugin: a WebAssembly component that offers tools, declares them in \
+        its file, and sleeps until one of them is called. It may do nothing that you have not \
+        granted it.",
+    after_help = "Examples:\n  \
+        dormouse add time ./time.wasm                 add a server\n  \
+        dormouse add notes ./files.wasm --grant-fs ~/notes:rw\n  \
+        dormouse tools                                what your agents see\n  \
+        dormouse call time get_current_time '{\"timezone\": \"Europe/Paris\"}'\n  \
+        dormouse serve                                what your agents run\n  \
+        claude mcp add dormouse -- dormouse serve     tell one of them\n\n\
+        `dormouse COMMAND --help` says more about each. `dormouse doctor` finds out what is wrong.",
+    propagate_version = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+#[derive(Debug, Args)]
+struct Global {
+    /// The configuration file, instead of your own (`~/.config/dormouse/dormouse.toml`).
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// Log more to stderr; twice even more. DORMOUSE_LOG says it in detail.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    verbose: u8,
+    /// Log nothing but errors.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(
+        after_help = "Agents start this. For Claude Code: `claude mcp add dormouse -- dormouse serve`."
+    )]
+    Serve(serve::Serve),
+    List(list::List),
+    Tools(tools::Tools),
+    Call(call::Call),
+    Add(add::Add),
+    Remove(remove::Remove),
+    /// Shows a server's tools to agents again.
+    Enable(switch::Switch),
+    /// Hides a server's tools from agents, and keeps its configuration.
+    Disable(switch::Switch),
+    Restart(restart::Restart),
+    Status(status::Status),
+    Doctor(doctor::Doctor),
+    Inspect(inspect::Inspect),
+    Check(check::Check),
+    Pack(pack::Pack),
+    Cache(cache::Cache),
+    Completions(completions::Completions),
+}
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, Args)]
+struct Format {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Cli {
+    /// Does what was asked for.
+    ///
+    /// # Errors
+    /// It could not be done.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        self.global.log();
+        let global = &self.global;
+        match self.command {
+            Command::Serve(serve) => serve.run(global.places()?).map(|()| ExitCode::SUCCESS),
+            Command::List(list) => list.run(global.places()?),
+            Command::Tools(tools) => tools.run(global.places()?),
+            Command::Call(call) => call.run(global.places()?),
+            Command::Add(add) => add.run(&global.places()?),
+            Command::Remove(remove) => remove.run(&global.places()?),
+            Command::Enable(switch) => switch.run(&global.places()?, true),
+            Command::Disable(switch) => switch.run(&global.places()?, false),
+            Command::Restart(restart) => restart.run(&global.places()?),
+            Command::Status(status) => status.run(global.places()?),
+            Command::Doctor(doctor) => doctor.run(global.config.as_deref()),
+            Command::Inspect(inspect) => inspect.run(),
+            Command::Check(check) => check.run(),
+            Command::Pack(pack) => pack.run(),
+            Command::Cache(cache) => cache.run(),
+            Command::Completions(completions) => completions.run(),
+        }
+    }
+}
+
+impl Global {
+    fn places(&self) -> anyhow::Result<Places> {
+        Ok(Places {
+            config: paths::config_file(self.config.as_deref())?,
+            cache: paths::cache_dir()?,
+        })
+    }
+
+    /// Logs to stderr, since stdout is for data.
+    fn log(&self) {
+        let level = match (self.quiet, self.verbose) {
+            (true, _) => "error",
+            (false, 0) => "warn",
+            (false, 1) => "dormouse=info,dormouse_catalog=info,warn",
+            (false, 2) => "dormouse=debug,dormouse_catalog=debug,info",
+            (false, _) => "trace",
+        };
+        let filter = std::env::var(LOG).ok().filter(|filter| !filter.is_empty());
+        let (filter, bad) = match filter.map(|filter| EnvFilter::try_new(&filter)) {
+            Some(Ok(filter)) => (filter, None),
+            Some(Err(error)) => (EnvFilter::new(level), Some(error)),
+            None => (EnvFilter::new(level), None),
+        };
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
+            .init();
+        if let Some(error) = bad {
+            tracing::warn!("`{LOG}` is not understood and left out of account: {error}");
+        }
+    }
+}

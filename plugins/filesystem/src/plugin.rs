@@ -1,34 +1,17 @@
 //! The tools of `wit/`, each bound to the function behind it.
 
-use bindings::dormouse::plugin::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
-use bindings::exports::dormouse_plugins::filesystem::tools::{
+use dormouse_bindings::exports::dormouse_plugins::filesystem::tools::{
     EditArguments, Guest, ListArguments, ReadArguments, SearchArguments, SortBy, TreeArguments,
 };
+use dormouse_sdk::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
 
 use crate::edit::Edit;
 use crate::error::Error;
 use crate::{edit, grants, info, list, media, read, search, tree, write};
 
-mod bindings {
-    #![allow(
-        missing_docs,
-        unreachable_pub,
-        unsafe_code,
-        clippy::all,
-        clippy::restriction,
-        reason = "generated"
-    )]
-
-    wit_bindgen::generate!({
-        path: ["../../wit/plugin", "wit"],
-        world: "dormouse-plugins:filesystem/filesystem",
-        generate_all,
-    });
-    export!(Filesystem);
-    use super::Filesystem;
-}
-
 struct Filesystem;
+
+dormouse_sdk::plugin!(Filesystem);
 
 /// Errors leave as text.
 fn told<T>(result: Result<T, Error>) -> Result<T, String> {

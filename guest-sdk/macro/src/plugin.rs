@@ -1,0 +1,63 @@
+//! `plugin!`: bindings, export and declaration of a typed plugin.
+
+use std::path::{Path, PathBuf};
+
+use dormouse_wit::error::Severity;
+use dormouse_wit::source;
+use proc_macro2::TokenStream;
+use syn::{Error, LitStr, Result};
+
+use crate::arguments::{Plugin, span_of};
+use crate::{bindings, section};
+
+pub(crate) fn expand(arguments: &Plugin) -> Result<TokenStream> {
+    let span = span_of(arguments.path.as_ref());
+    let fail = |message: String| Error::new(span, message);
+    let folder = arguments
+        .path
+        .as_ref()
+        .map_or_else(|| "wit".into(), LitStr::value);
+    let path = section::manifest_dir(span)?.join(folder);
+    let world = arguments.world.as_ref().map(LitStr::value);
+    let declared = source::from_wit(&[path.as_path()], world.as_deref())
+        .map_err(|error| fail(error.to_string()))?;
+    // What `dormouse check` would refuse is not worth building.
+    let errors: Vec<_> = declared
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(ToString::to_string)
+        .collect();
+    if !errors.is_empty() {
+        return Err(fail(errors.join("\n")));
+    }
+    let mut declaration = declared.declaration;
+    section::name_after_crate(&mut declaration);
+    let mut paths = vec![path];
+    if !brings_contract(&paths) {
+        paths.insert(0, PathBuf::from(dormouse_wit::CONTRACT_DIR));
+    }
+    let mut code = bindings::expand(&paths, world.as_deref(), &arguments.component, span)?;
+    code.extend(section::expand(&declaration, span)?);
+    Ok(code)
+}
+
+/// Whether a plugin has a copy of the contract among its dependencies: a package
+/// that comes twice is an error.
+fn brings_contract(paths: &[PathBuf]) -> bool {
+    let package = dormouse_wit::CONTRACT
+        .split_once('@')
+        .map_or(dormouse_wit::CONTRACT, |(package, _)| package);
+    let declares = |file: &Path| {
+        std::fs::read_to_string(file).is_ok_and(|text| text.contains(&format!("package {package}")))
+    };
+    let files = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    paths.iter().any(|path| {
+        files(&path.join("deps"))
+            .iter()
+            .any(|entry| declares(entry) || files(entry).iter().any(|file| declares(file)))
+    })
+}

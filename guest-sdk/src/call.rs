@@ -1,0 +1,17 @@
+//! What a tool may say to the agent while it runs.
+
+use crate::bindings::dormouse::plugin::call;
+
+/// Tells the agent how far the running call is. `done` has to grow from one
+/// report to the next; `total` is what it grows to, where that is known; the
+/// `message` may be empty. Does nothing where the agent asked for no progress.
+pub fn progress(done: f64, total: Option<f64>, message: &str) {
+    call::progress(done, total, (!message.is_empty()).then_some(message));
+}
+
+/// Whether the agent has given up on the running call. A tool need not ask: the
+/// host ends a cancelled call by itself. Asking lets a tool end it tidily.
+#[must_use]
+pub fn is_cancelled() -> bool {
+    call::is_cancelled()
+}

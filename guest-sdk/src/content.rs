@@ -1,0 +1,101 @@
+//! Content blocks, made in one call each.
+
+use crate::types::{
+    Annotations, Content, EmbeddedResource, MediaContent, ResourceBody, ResourceLink, TextContent,
+};
+
+impl Content {
+    /// Text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent {
+            text: text.into(),
+            annotations: None,
+        })
+    }
+
+    /// An image, as the bytes of its file; the host encodes them.
+    #[must_use]
+    pub fn image(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
+        Self::Image(media(data.into(), mime_type.into()))
+    }
+
+    /// A sound, as the bytes of its file; the host encodes them.
+    #[must_use]
+    pub fn audio(data: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
+        Self::Audio(media(data.into(), mime_type.into()))
+    }
+
+    /// A pointer to a resource that the agent may read later.
+    #[must_use]
+    pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::ResourceLink(ResourceLink {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            annotations: None,
+        })
+    }
+
+    /// A text resource, carried inside the result.
+    #[must_use]
+    pub fn text_resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::Resource(EmbeddedResource {
+            uri: uri.into(),
+            mime_type: None,
+            body: ResourceBody::Text(text.into()),
+            annotations: None,
+        })
+    }
+
+    /// A binary resource, carried inside the result; the host encodes it.
+    #[must_use]
+    pub fn blob_resource(
+        uri: impl Into<String>,
+        data: impl Into<Vec<u8>>,
+        mime_type: impl Into<String>,
+    ) -> Self {
+        Self::Resource(EmbeddedResource {
+            uri: uri.into(),
+            mime_type: Some(mime_type.into()),
+            body: ResourceBody::Blob(data.into()),
+            annotations: None,
+        })
+    }
+
+    /// The same content, with hints about whom it is for and how much it matters.
+    #[must_use]
+    pub fn with_annotations(mut self, hints: Annotations) -> Self {
+        let annotations = match &mut self {
+            Self::Text(content) => &mut content.annotations,
+            Self::Image(content) | Self::Audio(content) => &mut content.annotations,
+            Self::ResourceLink(content) => &mut content.annotations,
+            Self::Resource(content) => &mut content.annotations,
+        };
+        *annotations = Some(hints);
+        self
+    }
+}
+
+fn media(data: Vec<u8>, mime_type: String) -> MediaContent {
+    MediaContent {
+        data,
+        mime_type,
+        annotations: None,
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}

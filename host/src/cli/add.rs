@@ -1,0 +1,157 @@
+//! `dormouse add`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use dormouse_catalog::{Catalog, Entry};
+
+use super::progress::Progress;
+use super::{describe, hosts, output};
+use crate::config::edit::Editor;
+use crate::config::{self, name};
+use crate::roster::{Places, names};
+use crate::runtime::Runtime;
+use crate::sandbox::{FsGrant, FsMode, Grants};
+
+/// Adds a plugin as a server.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    dormouse add time ./time.wasm\n  \
+    dormouse add notes ./filesystem.wasm --grant-fs ~/notes:rw\n  \
+    dormouse add clock ./time.wasm --grant-env TZ\n\n\
+    The file stays where it is: the configuration names it. A plugin may do nothing that is not \
+    granted to it; what it asks for is shown, with the lines of the configuration that grant it.")]
+pub(super) struct Add {
+    /// The name that agents are to see: letters, digits, `-` and `_`.
+    #[arg(value_parser = server_name)]
+    name: String,
+    /// The plugin: a `.wasm` component.
+    file: PathBuf,
+    /// Grant a folder: `ro` to read (the default), `rw` to write, too. May be repeated.
+    #[arg(long, value_name = "PATH[:ro|rw]", value_parser = folder)]
+    grant_fs: Vec<FsGrant>,
+    /// Grant sight of an environment variable. May be repeated.
+    #[arg(long, value_name = "NAME", value_parser = variable)]
+    grant_env: Vec<String>,
+    /// Replace a server of that name, and everything that was configured for it.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Add {
+    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        // A configuration that cannot be read must not get longer.
+        let config = config::load(&places.config)?;
+        let name = &self.name;
+        if config.servers.contains_key(name) && !self.force {
+            // Said again by the editor; but not after minutes of compiling.
+            bail!(
+                "there is a server `{name}` already\nhint: choose another name, or replace it with `--force`"
+            );
+        }
+        let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
+        let catalog = Catalog::open(&places.index());
+        let entry = catalog.entry(&file)?;
+        for skipped in &entry.listing.skipped {
+            output::warn(skipped);
+        }
+        compile(places, &file)?;
+        let grants = Grants {
+            fs: self.grant_fs,
+            env: self.grant_env,
+        };
+        Editor::new(&places.config)?.add(name, &file, &grants, self.force)?;
+        output::say(&format!("added `{name}` to {}", places.config.display()));
+        output::print(&told(name, &entry, &grants)?)?;
+        hosts::reload(&places.config)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Compiles a plugin ahead of its first call.
+fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
+    let _progress = Progress::new(&format!("compiling {}", file.display()));
+    Runtime::new(places.cache.clone())
+        .prepare(file)
+        .map_err(|why| anyhow::anyhow!("`{}` cannot be compiled: {why}", file.display()))
+}
+
+/// What has been added, and what it lacks.
+fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> {
+    let listing = &entry.listing;
+    let mut text = describe::headline(listing);
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    for tool in &listing.tools {
+        let shown = names::shown(server, None, &tool.name);
+        let described = describe::Tool::new(tool, &shown);
+        text.push_str(&format!(
+            "  {}  {}\n",
+            output::styled(output::STRONG, shown),
+            output::first_line(&described.description, 80)
+        ));
+    }
+    if listing.tools.is_empty() {
+        text.push_str("It offers no tools.\n");
+    }
+    text.push_str(&describe::missing(server, &listing.grants, grants)?);
+    Ok(text)
+}
+
+fn server_name(text: &str) -> Result<String, String> {
+    name::check(text)
+        .map(|()| text.to_owned())
+        .map_err(|bad| format!("{bad}\nhint: {}", bad.hint()))
+}
+
+fn folder(text: &str) -> Result<FsGrant, String> {
+    let (path, mode) = match text.rsplit_once(':') {
+        Some((path, "ro")) => (path, FsMode::ReadOnly),
+        Some((path, "rw")) => (path, FsMode::ReadWrite),
+        _ => (text, FsMode::ReadOnly),
+    };
+    let path =
+        std::path::absolute(path).map_err(|error| format!("`{path}` is no path: {error}"))?;
+    if !path.is_dir() {
+        return Err(format!("there is no folder `{}`", path.display()));
+    }
+    Ok(FsGrant { path, mode })
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains('=') {
+        return Err(
+            "this is no name of an environment variable\nhint: write only the name, like `TZ`"
+                .to_owned(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_granted_to_read_unless_more_is_said() {
+        let folder_ = tempfile::tempdir().unwrap();
+        let path = folder_.path();
+        let text = path.to_str().unwrap();
+        for (suffix, mode) in [
+            ("", FsMode::ReadOnly),
+            (":ro", FsMode::ReadOnly),
+            (":rw", FsMode::ReadWrite),
+        ] {
+            let grant = folder(&format!("{text}{suffix}")).unwrap();
+            assert_eq!((grant.path.as_path(), grant.mode), (path, mode));
+        }
+        assert_eq!(
+            folder(&format!("{text}:wr")).unwrap_err(),
+            format!("there is no folder `{text}:wr`")
+        );
+        assert!(folder("").is_err());
+    }
+}

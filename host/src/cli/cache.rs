@@ -1,0 +1,31 @@
+//! `dormouse cache`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::output;
+use crate::config::{paths, units};
+use crate::runtime::Runtime;
+
+/// Looks after compiled plugins.
+#[derive(Debug, Args)]
+pub(super) struct Cache {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Removes all compiled plugins; each is compiled again on its next first call.
+    Clean,
+}
+
+impl Cache {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let Command::Clean = self.command;
+        let freed = Runtime::new(paths::cache_dir()?).clean_cache()?;
+        output::say(&format!("freed {}", units::human_size(freed)));
+        Ok(ExitCode::SUCCESS)
+    }
+}

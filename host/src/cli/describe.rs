@@ -1,0 +1,143 @@
+//! What is told of plugins: their tools, and what they want granted.
+
+use dormouse_catalog::{ListedTool, Listing};
+use dormouse_wit::{GrantRequest, signature};
+use serde_json::Value;
+
+use super::output::{self, FAINT, STRONG};
+use crate::config::edit;
+use crate::sandbox::{FsGrant, FsMode, Grants};
+
+/// Where a user's own folder belongs in a line that is shown to them.
+const FOLDER: &str = "/path/to/folder";
+
+/// One tool as people read it.
+pub(super) struct Tool {
+    /// The signature, with the name that was asked for.
+    pub(super) signature: String,
+    /// What it does, in its author's words.
+    pub(super) description: String,
+}
+
+impl Tool {
+    /// The tool under the name that agents see, or its own.
+    pub(super) fn new(listed: &ListedTool, name: &str) -> Self {
+        // The catalog has parsed it before, so that nothing is lost here.
+        let tool: Value = serde_json::from_str(listed.tool.get()).unwrap_or_default();
+        let input = tool.get("inputSchema").unwrap_or(&Value::Null);
+        let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
+        let description = match text("description") {
+            "" => text("title"),
+            description => description,
+        };
+        Self {
+            signature: signature::compact(name, input, tool.get("outputSchema")),
+            description: description.to_owned(),
+        }
+    }
+
+    /// The signature, and the description below it.
+    pub(super) fn long(&self) -> String {
+        let signature = output::clean(&self.signature);
+        let end = signature.find('(').unwrap_or(signature.len());
+        let (name, rest) = signature.split_at(end);
+        let mut text = format!("{}{rest}\n", output::styled(STRONG, name));
+        for line in output::clean(&self.description).lines() {
+            text.push_str(format!("    {line}").trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A plugin's name, version and purpose on one line.
+pub(super) fn headline(listing: &Listing) -> String {
+    let name = listing.title.as_ref().or(listing.name.as_ref());
+    let mut parts: Vec<String> = name
+        .into_iter()
+        .map(|name| output::first_line(name, 60))
+        .collect();
+    parts.extend(
+        listing
+            .version
+            .as_ref()
+            .map(|version| output::first_line(version, 20)),
+    );
+    let mut line = parts.join(" ");
+    if let Some(description) = &listing.description {
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(&output::first_line(description, 100));
+    }
+    line
+}
+
+/// What a plugin wants and does not have, with its reasons and the lines of the
+/// configuration that grant it. Empty where nothing is missing.
+pub(super) fn missing(
+    server: &str,
+    wanted: &[GrantRequest],
+    granted: &Grants,
+) -> anyhow::Result<String> {
+    let mut reasons = String::new();
+    let mut grants = Grants::default();
+    for request in wanted {
+        let (what, why) = match request {
+            GrantRequest::Fs { write, why } => {
+                let mode = if *write {
+                    FsMode::ReadWrite
+                } else {
+                    FsMode::ReadOnly
+                };
+                if granted
+                    .fs
+                    .iter()
+                    .any(|grant| !write || grant.mode == FsMode::ReadWrite)
+                {
+                    continue;
+                }
+                grants.fs.push(FsGrant {
+                    path: FOLDER.into(),
+                    mode,
+                });
+                let what = if *write {
+                    "to read and write a folder"
+                } else {
+                    "to read a folder"
+                };
+                (what.to_owned(), why)
+            }
+            GrantRequest::Env { name, why } => {
+                if granted.env.contains(name) {
+                    continue;
+                }
+                grants.env.push(name.clone());
+                (format!("to see the environment variable `{name}`"), why)
+            }
+            GrantRequest::Http { origin, why } => (
+                format!("to reach `{origin}` (which this version cannot grant)"),
+                why,
+            ),
+        };
+        let why = output::first_line(why, 100);
+        let why = if why.is_empty() {
+            why
+        } else {
+            format!(": {why}")
+        };
+        reasons.push_str(&format!("  {}{why}\n", output::clean(&what)));
+    }
+    if reasons.is_empty() {
+        return Ok(reasons);
+    }
+    let mut text = format!("It asks\n{reasons}");
+    if let Some(table) = edit::grants_table(&grants)? {
+        text.push_str("which these lines of the configuration grant:\n");
+        let lines = format!("[servers.{server}.grants]\n{table}");
+        for line in lines.trim_end().lines() {
+            text.push_str(&format!("  {}\n", output::styled(FAINT, line)));
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,351 @@
+//! `dormouse doctor`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::styling::Style;
+use dormouse_catalog::Catalog;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::output::{BAD, DOUBTFUL, GOOD};
+use super::{Format, describe, hosts, output};
+use crate::config::{Config, ServerConfig, file, paths};
+use crate::control;
+use crate::roster::{Places, Roster, Status};
+use crate::sandbox::FsMode;
+
+/// Finds out what is wrong, and says what to do about it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Looks at the configuration, each server's plugin and grants, Dormouse's \
+    own folders and the running hosts. Nothing is changed, and no plugin is run. Exit code 1 \
+    where something is wrong."
+)]
+pub(super) struct Doctor {
+    #[command(flatten)]
+    format: Format,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// What was looked at: `configuration`, `server NAME`, …
+    about: String,
+    verdict: Verdict,
+    /// What was found; a hint is a line of its own.
+    message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Ok,
+    Warning,
+    Error,
+}
+
+impl Verdict {
+    fn shown(self) -> (Style, &'static str) {
+        match self {
+            Self::Ok => (GOOD, "ok"),
+            Self::Warning => (DOUBTFUL, "warning"),
+            Self::Error => (BAD, "error"),
+        }
+    }
+}
+
+impl Doctor {
+    pub(super) fn run(self, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+        let mut rows = Rows::default();
+        match (paths::config_file(config), paths::cache_dir()) {
+            (Ok(config), Ok(cache)) => rows.all(&Places { config, cache }),
+            (config, cache) => {
+                for error in [config.err(), cache.err()].into_iter().flatten() {
+                    rows.error("configuration", format!("{error:#}"));
+                }
+            }
+        }
+        let failed = rows.0.iter().any(|row| row.verdict == Verdict::Error);
+        if self.format.json {
+            output::print_json(&rows.0)?;
+        } else {
+            output::print(&rows.text())?;
+        }
+        Ok(if failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    fn add(&mut self, about: impl Into<String>, verdict: Verdict, message: impl Into<String>) {
+        self.0.push(Row {
+            about: about.into(),
+            verdict,
+            message: message.into(),
+        });
+    }
+
+    fn ok(&mut self, about: impl Into<String>, message: impl Into<String>) {
+        self.add(about, Verdict::Ok, message);
+    }
+
+    fn warning(&mut self, about: impl Into<String>, message: impl Into<String>) {
+        self.add(about, Verdict::Warning, message);
+    }
+
+    fn error(&mut self, about: impl Into<String>, message: impl Into<String>) {
+        self.add(about, Verdict::Error, message);
+    }
+
+    fn text(&self) -> String {
+        let width = self.0.iter().map(|row| row.about.chars().count()).max();
+        let width = width.unwrap_or_default();
+        let mut text = String::new();
+        for row in &self.0 {
+            let (style, verdict) = row.verdict.shown();
+            let message = output::clean(&row.message);
+            let mut lines = message.lines();
+            text.push_str(&format!(
+                "{}{}  {:width$}  {}\n",
+                output::styled(style, verdict),
+                " ".repeat("warning".len() - verdict.len()),
+                row.about,
+                lines.next().unwrap_or_default()
+            ));
+            for line in lines {
+                text.push_str(&format!("{:indent$}{line}\n", "", indent = width + 11));
+            }
+        }
+        text
+    }
+
+    fn all(&mut self, places: &Places) {
+        let (config, sound) = self.configuration(places);
+        let catalog = Catalog::open(&places.index());
+        for server in config.servers.values() {
+            self.server(server, &catalog);
+        }
+        if sound {
+            self.collisions(places);
+        }
+        self.folder("cache", &places.cache);
+        match paths::runtime_dir() {
+            Ok(folder) => self.folder("control", &folder),
+            Err(error) => self.error("control", format!("{error:#}")),
+        }
+        self.hosts(places);
+    }
+
+    /// The configuration, as far as it can be read, and whether that is all.
+    fn configuration(&mut self, places: &Places) -> (Config, bool) {
+        const ABOUT: &str = "configuration";
+        let path = &places.config;
+        let text = match file::read(path) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                self.warning(
+                    ABOUT,
+                    format!(
+                        "{} does not exist yet\nhint: `dormouse add NAME FILE` makes it",
+                        path.display()
+                    ),
+                );
+                return (Config::default(), false);
+            }
+            Err(error) => {
+                self.error(ABOUT, format!("{error:#}"));
+                return (Config::default(), false);
+            }
+        };
+        let (config, problems) = file::parse(path, &text);
+        for problem in &problems {
+            self.error(ABOUT, problem.to_string());
+        }
+        if problems.is_empty() {
+            let servers = config.servers.len();
+            self.ok(ABOUT, format!("{}: {servers} servers", path.display()));
+        }
+        (config, problems.is_empty())
+    }
+
+    fn server(&mut self, server: &ServerConfig, catalog: &Catalog) {
+        let about = format!("server {}", server.name);
+        let before = self.0.len();
+        match catalog.entry(&server.component) {
+            Err(error) => self.error(&about, error.to_string()),
+            Ok(entry) => {
+                let listing = &entry.listing;
+                for skipped in &listing.skipped {
+                    self.warning(&about, skipped);
+                }
+                match describe::missing(&server.name, &listing.grants, &server.grants) {
+                    Ok(missing) if missing.is_empty() => {}
+                    Ok(missing) => self.warning(&about, missing.trim_end()),
+                    Err(error) => self.error(&about, format!("{error:#}")),
+                }
+                if listing.tools.is_empty() {
+                    self.warning(&about, "it offers no tools");
+                }
+            }
+        }
+        for grant in &server.grants.fs {
+            let path = grant.path.display();
+            let hint = format!("hint: see `grants.fs` of `[servers.{}]`", server.name);
+            match std::fs::read_dir(&grant.path) {
+                Err(error) => {
+                    self.error(
+                        &about,
+                        format!("the granted folder `{path}`: {error}\n{hint}"),
+                    );
+                }
+                Ok(_) if grant.mode == FsMode::ReadWrite && read_only(&grant.path) => {
+                    self.warning(
+                        &about,
+                        format!("the folder `{path}` is granted to be written to and is read-only\n{hint}"),
+                    );
+                }
+                Ok(_) => {}
+            }
+        }
+        for name in &server.grants.env {
+            if std::env::var_os(name).is_none() {
+                self.warning(
+                    &about,
+                    format!("the granted environment variable `{name}` is not set here\nhint: it counts what it is where your agent starts `dormouse serve`"),
+                );
+            }
+        }
+        // What is switched off and wrong is no trouble yet.
+        if !server.enabled {
+            for row in self.0.iter_mut().skip(before) {
+                row.verdict = Verdict::Warning;
+            }
+        }
+        if self.0.len() == before {
+            let state = if server.enabled { "" } else { ", disabled" };
+            self.ok(about, format!("{}{state}", server.component.display()));
+        }
+    }
+
+    fn collisions(&mut self, places: &Places) {
+        match Roster::open(places.clone()) {
+            Err(error) => self.error("tools", format!("{error:#}")),
+            Ok(roster) => {
+                let snapshot = roster.snapshot();
+                for collision in snapshot.collisions() {
+                    self.error("tools", collision.to_string());
+                }
+                if snapshot.collisions().is_empty() {
+                    self.ok(
+                        "tools",
+                        format!("{}, no two of one name", snapshot.tools().len()),
+                    );
+                }
+            }
+        }
+    }
+
+    /// One of Dormouse's own folders: private, and ours.
+    fn folder(&mut self, about: &str, folder: &Path) {
+        let shown = folder.display();
+        let metadata = match std::fs::metadata(folder) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.ok(about, format!("{shown}: not made yet"));
+                return;
+            }
+            Err(error) => {
+                self.error(about, format!("{shown}: {error}"));
+                return;
+            }
+        };
+        if !metadata.is_dir() {
+            self.error(
+                about,
+                format!("{shown} is no folder\nhint: remove it; it is made anew"),
+            );
+            return;
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = metadata.permissions().mode() & 0o777;
+            if mode & 0o077 != 0 {
+                self.error(
+                    about,
+                    format!(
+                        "{shown} is open to others (mode {mode:o})\nhint: `chmod 700 '{shown}'`"
+                    ),
+                );
+                return;
+            }
+        }
+        // That a file can be made in it, says more than any bits.
+        match tempfile::tempfile_in(folder) {
+            Ok(_) => self.ok(about, shown.to_string()),
+            Err(error) => self.error(
+                about,
+                format!("{shown} cannot be written to: {error}\nhint: is it yours, and is there room on the disk?"),
+            ),
+        }
+    }
+
+    fn hosts(&mut self, places: &Places) {
+        let answers = match hosts::block_on(control::ask_all("status", Value::Null)) {
+            Ok(answers) => answers,
+            Err(error) => {
+                self.error("hosts", format!("{error:#}"));
+                return;
+            }
+        };
+        if answers.is_empty() {
+            self.ok("hosts", "none is running");
+        }
+        for answer in answers {
+            let about = format!("host {}", answer.pid);
+            let status = answer
+                .outcome
+                .and_then(|value| Ok(serde_json::from_value::<Status>(value)?));
+            match status {
+                Err(error) => self.error(
+                    about,
+                    format!(
+                        "{error}\nhint: end the process {}; its agent starts another",
+                        answer.pid
+                    ),
+                ),
+                Ok(status) if status.version != env!("CARGO_PKG_VERSION") => self.warning(
+                    about,
+                    format!(
+                        "it is version {}, and this is {}\nhint: restart the agent that started it",
+                        status.version,
+                        env!("CARGO_PKG_VERSION")
+                    ),
+                ),
+                Ok(status) => {
+                    let other = if status.config == places.config {
+                        String::new()
+                    } else {
+                        format!(" of another configuration, {}", status.config.display())
+                    };
+                    self.ok(about, format!("running{other}"));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a folder can be seen not to be writable.
+fn read_only(folder: &Path) -> bool {
+    folder
+        .metadata()
+        .is_ok_and(|metadata| metadata.permissions().readonly())
+}

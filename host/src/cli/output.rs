@@ -1,0 +1,253 @@
+//! Printing: data to stdout, everything else to stderr.
+//!
+//! Much of what is printed was written by strangers, the authors of plugins. It
+//! must not reach a terminal as it is: [`clean`] takes the control characters out.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use clap::builder::styling::{AnsiColor, Style};
+use serde::Serialize;
+
+/// What went wrong.
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// What may go wrong.
+pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+/// What is as it should be.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+/// What to do about it.
+pub(super) const HINT: Style = AnsiColor::Cyan.on_default();
+/// Headings, and the names of things.
+pub(super) const STRONG: Style = Style::new().bold();
+/// What needs no style.
+pub(super) const PLAIN: Style = Style::new();
+/// What is there for completeness.
+pub(super) const FAINT: Style = Style::new().dimmed();
+
+/// Whether the user has not said that they want no colours.
+pub(super) fn colours_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Text in a style, where stdout is a terminal.
+pub(super) fn styled(style: Style, text: impl std::fmt::Display) -> String {
+    paint(style, &text, io::stdout().is_terminal())
+}
+
+fn paint(style: Style, text: &dyn std::fmt::Display, terminal: bool) -> String {
+    if terminal && colours_wanted() {
+        format!("{style}{text}{style:#}")
+    } else {
+        text.to_string()
+    }
+}
+
+/// Prints to stdout, ending with a line break. A reader that has seen enough
+/// (`dormouse tools | head`) is no error.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let end = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.write_all(end.as_bytes()))
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("stdout cannot be written to"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints what a tool has said. A file or another program gets it as it is; to a
+/// terminal it could do harm.
+pub(super) fn print_foreign(text: &str) -> anyhow::Result<()> {
+    if io::stdout().is_terminal() {
+        print(&clean(text))
+    } else {
+        print(text)
+    }
+}
+
+/// Prints a value as JSON, for people to read and programs to parse.
+pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Says something to the user on stderr; nobody parses it.
+pub(super) fn say(text: &str) {
+    // Where there is no stderr, there is nobody to tell so.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Says what may go wrong on stderr.
+pub(super) fn warn(text: &str) {
+    say(&marked("warning", DOUBTFUL, text));
+}
+
+/// Says on stderr why a command has failed, with all causes, and what to do.
+pub fn failure(error: &anyhow::Error) -> ExitCode {
+    say(&marked("error", BAD, &told(error)));
+    ExitCode::FAILURE
+}
+
+/// An error and its causes, one a line.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        // Some messages have their cause in them already.
+        if !told.contains(&cause) {
+            told.push_str(&cause);
+            told.push('\n');
+        }
+    }
+    told
+}
+
+/// A message behind its mark, the hints in it made out.
+fn marked(mark: &str, style: Style, text: &str) -> String {
+    let terminal = io::stderr().is_terminal();
+    let mut marked = format!("{}:", paint(style, &mark, terminal));
+    for (number, line) in clean(text).lines().enumerate() {
+        match line.strip_prefix("hint: ") {
+            Some(hint) => {
+                let _ = write!(marked, "\n{}: {hint}", paint(HINT, &"hint", terminal));
+            }
+            None if number == 0 => {
+                let _ = write!(marked, " {line}");
+            }
+            None => {
+                let _ = write!(marked, "\n  {line}");
+            }
+        }
+    }
+    marked
+}
+
+/// Text of a stranger, without what would move a terminal's cursor, change its
+/// colours or worse. Line breaks and tabs stay.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    let bad = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            // These turn around the direction of what follows.
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(bad) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().fold(String::new(), |mut clean, c| {
+        if bad(c) {
+            clean.extend(c.escape_default());
+        } else {
+            clean.push(c);
+        }
+        clean
+    }))
+}
+
+/// The first line of a stranger's text, cut to a length in characters.
+pub(super) fn first_line(text: &str, longest: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let line = clean(line);
+    if line.chars().count() <= longest {
+        return line.into_owned();
+    }
+    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+/// A table with aligned columns.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Vec<Vec<(Style, String)>>,
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(super) fn new(headings: &[&str]) -> Self {
+        let headings = headings.iter().map(|text| (STRONG, (*text).to_owned()));
+        Self {
+            rows: vec![headings.collect()],
+        }
+    }
+
+    /// Adds a row.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = (Style, String)>) {
+        let cells = cells.into_iter();
+        self.rows.push(
+            cells
+                .map(|(style, text)| (style, clean(&text).replace('\n', " ")))
+                .collect(),
+        );
+    }
+
+    /// The table's text.
+    pub(super) fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                let cells = self.rows.iter().filter_map(|row| row.get(column));
+                cells
+                    .map(|(_, text)| text.chars().count())
+                    .max()
+                    .unwrap_or_default()
+            })
+            .collect();
+        let mut table = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((style, text), width) in row.iter().zip(&widths) {
+                let pad = width.saturating_sub(text.chars().count()) + 2;
+                line.push_str(&styled(*style, text));
+                line.push_str(&" ".repeat(pad));
+            }
+            table.push_str(line.trim_end());
+            table.push('\n');
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_text_is_harmless() {
+        assert_eq!(clean("a\tb\nä"), "a\tb\nä");
+        assert_eq!(
+            clean("\u{1b}[2Jx\u{7}\r\u{9b}\u{202e}"),
+            "\\u{1b}[2Jx\\u{7}\\r\\u{9b}\\u{202e}"
+        );
+        assert_eq!(first_line("  one\ntwo", 10), "one");
+        assert_eq!(first_line("one two three", 8), "one two…");
+        assert_eq!(first_line("äöü", 3), "äöü");
+    }
+
+    #[test]
+    fn failures_tell_their_causes_and_hints_once() {
+        let error = anyhow::anyhow!("inner\nhint: do this")
+            .context("outer: inner\nhint: do this")
+            .context("most");
+        assert_eq!(
+            marked("error", BAD, &told(&error)),
+            "error: most\n  outer: inner\nhint: do this"
+        );
+    }
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut table = Table::new(&["NAME", "X"]);
+        table.row([(GOOD, "ä".to_owned()), (BAD, "1\n2".to_owned())]);
+        table.row([(GOOD, "longer".to_owned()), (BAD, "3".to_owned())]);
+        assert_eq!(table.render(), "NAME    X\nä       1 2\nlonger  3\n");
+    }
+}

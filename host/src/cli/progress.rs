@@ -1,0 +1,61 @@
+//! Showing how far something is, on a terminal; nothing at all elsewhere.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output;
+
+/// How finely a bar is divided.
+const STEPS: u64 = 1000;
+
+/// A line on stderr that moves.
+pub(super) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A line about something whose end is not known.
+    pub(super) fn new(message: &str) -> Self {
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(output::first_line(message, 60));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self { bar }
+    }
+
+    /// How far it is, and of how much where that is known.
+    pub(super) fn at(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if let Some(message) = message {
+            self.bar.set_message(output::first_line(message, 60));
+        }
+        let part = total.map(|total| progress / total);
+        if let Some(part) = part.filter(|part| part.is_finite()) {
+            if self.bar.length().is_none() {
+                self.bar.set_length(STEPS);
+                // The template is ours and right; without it there is a plain bar.
+                if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}% {msg}") {
+                    self.bar.set_style(style);
+                }
+            }
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "it is between 0 and the number of steps"
+            )]
+            self.bar
+                .set_position((part.clamp(0.0, 1.0) * STEPS as f64) as u64);
+        }
+    }
+
+    /// Prints a line above it.
+    pub(super) fn say(&self, line: &str) {
+        self.bar.suspend(|| output::say(line));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,183 @@
+//! `dormouse status`
+
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use clap::builder::styling::Style;
+use serde_json::Value;
+
+use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
+use super::{Format, hosts, output};
+use crate::control;
+use crate::roster::{Places, Roster, State, Status as Report};
+
+/// Shows the running hosts and what their servers are doing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A host is a `dormouse serve` that some agent has started. Without one, the \
+    configuration alone is shown.\n\n\
+    With --json: an array of hosts. `pid` is null where none is running; `engines` is 0 for as \
+    long as a host has not run any plugin."
+)]
+pub(super) struct Status {
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Status {
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let mut reports = Vec::new();
+        let mut failed = false;
+        for answer in hosts::block_on(control::ask_all("status", Value::Null))? {
+            let report = answer
+                .outcome
+                .and_then(|value| Ok(serde_json::from_value::<Report>(value)?));
+            match report {
+                Ok(report) => reports.push(report),
+                Err(error) => {
+                    failed = true;
+                    output::warn(&format!("the running host {}: {error}", answer.pid));
+                }
+            }
+        }
+        if reports.is_empty() && !failed {
+            reports.push(configured(places)?);
+        }
+        if self.format.json {
+            output::print_json(&reports)?;
+        } else {
+            let texts: Vec<_> = reports.iter().map(text).collect();
+            output::print(&texts.join("\n"))?;
+        }
+        Ok(if failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+/// What would be served if a host started now.
+fn configured(places: Places) -> anyhow::Result<Report> {
+    let roster = Roster::open(places)?;
+    roster.save();
+    Ok(Report {
+        pid: None,
+        started: None,
+        ..roster.status()
+    })
+}
+
+fn text(report: &Report) -> String {
+    let mut text = match report.pid {
+        None => format!(
+            "no host is running; configured in {}:\n",
+            report.config.display()
+        ),
+        Some(pid) => {
+            let up = report
+                .started
+                .map(|started| format!(", up {}", since(started)));
+            format!(
+                "{} {}{}, {}, {}\n{}\n",
+                output::styled(STRONG, format!("host {pid}")),
+                report.version,
+                up.unwrap_or_default(),
+                counted(report.sessions, "session"),
+                report.config.display(),
+                output::styled(
+                    FAINT,
+                    format!(
+                        "{}, {} compiled, {} from the cache",
+                        counted(report.engines, "engine"),
+                        report.compiled,
+                        report.cache_hits
+                    )
+                ),
+            )
+        }
+    };
+    let live = report.pid.is_some();
+    let mut headings = vec!["NAME", "STATE", "TOOLS"];
+    if live {
+        headings.extend(["SINCE", "CALLS", "RUNNING", "INSTANCES"]);
+    }
+    let mut table = Table::new(&headings);
+    for server in &report.servers {
+        let mut cells = vec![
+            (STRONG, server.name.clone()),
+            state(server.state),
+            (PLAIN, server.tools.to_string()),
+        ];
+        if live {
+            cells.push((FAINT, server.since.map(since).unwrap_or_default()));
+            let counts = [server.calls, server.running, server.instances];
+            cells.extend(counts.map(|count| (PLAIN, count.to_string())));
+        }
+        table.row(cells);
+    }
+    text.push_str(&table.render());
+    for server in &report.servers {
+        if let Some(error) = &server.error {
+            let error = output::clean(error).replace('\n', "\n  ");
+            text.push_str(&format!("{}: {error}\n", output::styled(BAD, &server.name)));
+        }
+    }
+    text
+}
+
+/// A state in its colour.
+pub(super) fn state(state: State) -> (Style, String) {
+    let (style, word) = match state {
+        State::Disabled => (FAINT, "disabled"),
+        State::Known => (PLAIN, "known"),
+        State::Starting => (DOUBTFUL, "starting"),
+        State::Ready => (GOOD, "ready"),
+        State::Idle => (PLAIN, "idle"),
+        State::Failed => (BAD, "failed"),
+    };
+    (style, word.to_owned())
+}
+
+/// How long ago a moment was, given in seconds since the Unix epoch.
+fn since(moment: u64) -> String {
+    let moment = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(moment));
+    let passed = moment
+        .and_then(|moment| moment.elapsed().ok())
+        .unwrap_or_default();
+    span(passed.as_secs())
+}
+
+/// A span of time in its two largest units.
+fn span(seconds: u64) -> String {
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{minutes} min {} s", seconds % 60),
+        3600..86_400 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_their_largest_units() {
+        for (seconds, told) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (61, "1 min 1 s"),
+            (3_661, "1 h 1 min"),
+            (90_000, "1 d 1 h"),
+        ] {
+            assert_eq!(span(seconds), told);
+        }
+    }
+}

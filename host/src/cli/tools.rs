@@ -1,0 +1,79 @@
+//! `dormouse tools`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use super::output::{PLAIN, STRONG, Table};
+use super::{Format, describe, output};
+use crate::config::name;
+use crate::roster::{Places, Roster, Shown};
+
+/// Lists the tools that agents see.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    dormouse tools          all of them, one a line\n  \
+    dormouse tools time     those of `time`, with signatures and descriptions\n  \
+    dormouse tools --json   as agents get them\n\n\
+    No plugin is run for this: tools are declared in the plugins' files.")]
+pub(super) struct Tools {
+    /// Only this server's, in detail.
+    server: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Tools {
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let roster = Roster::open(places)?;
+        roster.save();
+        let snapshot = roster.snapshot();
+        let server = self.server.as_deref();
+        if let Some(server) = server {
+            let Some(found) = snapshot.servers().get(server) else {
+                let names = snapshot.servers().keys().map(String::as_str);
+                return Err(name::Unknown::new(server, names).into());
+            };
+            if !found.config().enabled {
+                output::warn(&format!(
+                    "`{server}` is disabled\nhint: `dormouse enable {server}` shows its tools again"
+                ));
+            }
+        }
+        let tools: Vec<&Shown> = snapshot
+            .tools()
+            .iter()
+            .filter(|tool| server.is_none_or(|server| tool.server() == server))
+            .collect();
+        if self.format.json {
+            let tools = tools.iter().filter_map(|tool| {
+                Some(json!({
+                    "name": tool.name,
+                    "server": tool.server(),
+                    "tool": tool.declared()?.tool,
+                }))
+            });
+            output::print_json(&tools.collect::<Vec<_>>())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let described = tools.iter().filter_map(|tool| {
+            let described = describe::Tool::new(tool.declared()?, &tool.name);
+            Some((tool, described))
+        });
+        if server.is_some() {
+            let long: Vec<_> = described.map(|(_, tool)| tool.long()).collect();
+            output::print(&long.join("\n"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut table = Table::new(&["TOOL", "WHAT IT DOES"]);
+        for (tool, described) in described {
+            table.row([
+                (STRONG, tool.name.clone()),
+                (PLAIN, output::first_line(&described.description, 80)),
+            ]);
+        }
+        output::print(&table.render())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
