@@ -26,8 +26,7 @@ pub struct Snapshot {
 pub struct Shown {
     /// The name that they see it under.
     pub name: String,
-    /// The name of its server.
-    pub server: String,
+    server: Arc<Server>,
     entry: Arc<Entry>,
     index: usize,
 }
@@ -57,6 +56,12 @@ impl fmt::Display for Collision {
 }
 
 impl Shown {
+    /// The name of its server.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server.config().name
+    }
+
     /// Its own name.
     #[must_use]
     pub fn tool(&self) -> &str {
@@ -78,7 +83,7 @@ impl Snapshot {
             let declared = entry.listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| Shown {
                 name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
-                server: config.name.clone(),
+                server: server.clone(),
                 entry: entry.clone(),
                 index,
             }));
@@ -161,7 +166,7 @@ fn collisions(tools: &[Shown]) -> Vec<Collision> {
         .map(|tool| tool.name.as_str())
         .filter(|name| !seen.insert(*name))
         .collect();
-    let owned = |tool: &Shown| (tool.server.clone(), tool.tool().to_owned());
+    let owned = |tool: &Shown| (tool.server().to_owned(), tool.tool().to_owned());
     twice
         .into_iter()
         .map(|name| Collision {
