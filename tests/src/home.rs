@@ -209,7 +209,10 @@ impl Home {
         );
         let host = hosts.pop().context("there is no host")?;
         // Where none runs, what is configured is told instead.
-        ensure!(!host.get("pid").is_none_or(Value::is_null), "there is no host");
+        ensure!(
+            !host.get("pid").is_none_or(Value::is_null),
+            "there is no host"
+        );
         Ok(host)
     }
 
