@@ -39,6 +39,13 @@ impl Host {
         Self { home, client }
     }
 
+    /// The tools of the guest.
+    fn tools(&mut self) -> Vec<Value> {
+        let mut tools = self.client.tools().unwrap();
+        tools.retain(|tool| !tool["name"].as_str().unwrap().starts_with("good__"));
+        tools
+    }
+
     /// The host answers a good call, and goes when it is told to.
     fn stays_well(mut self) {
         assert_eq!(
@@ -78,7 +85,7 @@ mod spin {
     fn ends_at_the_deadline() {
         let mut host = Host::with_more("spin", "[servers.spin.limits]\ntimeout = \"300ms\"");
         let start = Instant::now();
-        host.fails("spin__spin", json!({}), "300");
+        host.fails("spin__spin", json!({}), "0.3 s");
         assert!(start.elapsed() < Duration::from_secs(10));
         host.stays_well();
     }
@@ -290,7 +297,7 @@ mod long_name {
     #[test]
     fn is_shown_short_and_called_by_that() {
         let mut host = Host::with("long_name");
-        let tools = host.client.tools().unwrap();
+        let tools = host.tools();
         let name = tools[0]["name"].as_str().unwrap().to_owned();
         assert!(
             name.len() <= 48 && name.starts_with("long_name__a_tool"),
@@ -307,7 +314,7 @@ mod multibyte {
     #[test]
     fn survives_wherever_text_is_cut() {
         let mut host = Host::with("multibyte");
-        let tools = host.client.tools().unwrap();
+        let tools = host.tools();
         assert!(
             tools[0]["description"]
                 .as_str()
@@ -325,11 +332,10 @@ mod multibyte {
             .text("multibyte__greet", json!({ "größe": 3, "名前": "日本" }))
             .unwrap();
         assert_eq!(text, "Grüß Gott, 日本! 🍎🍎🍎");
-        host.fails(
-            "multibyte__greet",
-            json!({ "größe": 0, "名前": "日本" }),
-            "zu klein 😀日本語ß",
-        );
+        // What the tool itself says is told in its own words alone.
+        let arguments = json!({ "größe": 0, "名前": "日本" });
+        let error = host.client.error("multibyte__greet", arguments).unwrap();
+        assert_eq!(error, "zu klein 😀日本語ß".repeat(200));
         // An argument of the wrong type, and one of a wrong name, to be shown back.
         let long = "日本語".repeat(300);
         host.fails(
@@ -406,7 +412,7 @@ mod sleep {
     fn ends_at_the_deadline() {
         let mut host = Host::with_more("sleep", "[servers.sleep.limits]\ntimeout = \"200ms\"");
         let start = Instant::now();
-        host.fails("sleep__sleep", json!({ "milliseconds": 60_000 }), "200");
+        host.fails("sleep__sleep", json!({ "milliseconds": 60_000 }), "0.2 s");
         assert!(start.elapsed() < Duration::from_secs(10));
         host.stays_well();
     }
@@ -454,7 +460,7 @@ mod bench {
     #[test]
     fn lists_twenty_tools_in_their_order() {
         let mut host = Host::with("bench");
-        let tools = host.client.tools().unwrap();
+        let tools = host.tools();
         let names: Vec<_> = tools
             .iter()
             .map(|tool| tool["name"].as_str().unwrap())

@@ -110,7 +110,10 @@ fn ends_a_cancelled_call() {
             json!({ "name": "spin__spin", "arguments": {} }),
         )
         .unwrap();
-    wait_for(|| home.server_status("spin").unwrap()["running"] == 1);
+    wait_for(|| {
+        home.server_status("spin")
+            .is_ok_and(|spin| spin["running"] == 1)
+    });
     client
         .text("echo__echo", json!({ "text": "beside it" }))
         .unwrap();
@@ -260,7 +263,10 @@ fn goes_when_its_input_ends() {
             json!({ "name": "spin__spin", "arguments": {} }),
         )
         .unwrap();
-    wait_for(|| home.server_status("spin").unwrap()["running"] == 1);
+    wait_for(|| {
+        home.server_status("spin")
+            .is_ok_and(|spin| spin["running"] == 1)
+    });
     assert!(client.close(Duration::from_secs(8)).unwrap().success());
     let sockets: Vec<_> = walk(&home.path().join("run"));
     assert!(sockets.is_empty(), "left behind: {sockets:?}");

@@ -20,6 +20,9 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("cargo-deny@0.20.2", &["--no-default-features"]),
 ];
 
+/// Python by the name that its installers give it.
+const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
+
 /// All of it.
 pub(crate) fn all() -> Result<()> {
     python("clients")?;
@@ -38,9 +41,8 @@ pub(crate) fn python(name: &str) -> Result<()> {
         .join(format!("{name}.txt"));
     let folder = artifacts::target().join("python").join(name);
     step::once(&folder, &artifacts::read(&list)?, || {
-        let python = if cfg!(windows) { "python" } else { "python3" };
         step::run(
-            step::command(python)
+            step::command(PYTHON)
                 .args(["-m", "venv", "--clear"])
                 .arg(&folder),
         )?;
@@ -151,7 +153,7 @@ fn foreign() -> Result<()> {
 pub(crate) fn prerequisites() -> Result<()> {
     let wanted: [(&str, &[&str], &str); 2] = [
         (
-            "python3",
+            PYTHON,
             &[
                 "-c",
                 "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))",
