@@ -206,7 +206,7 @@ fn variant(case: &VariantCase, notes: &Notes, side: Side) -> Value {
 
 fn tuple(items: Vec<Map<String, Value>>) -> Value {
     let n = items.len();
-    json!({ "type": "array", "prefixItems": items, "items": false, "minItems": n, "maxItems": n })
+    json!({ "type": "array", "prefixItems": items, "minItems": n, "maxItems": n })
 }
 
 fn nullable(schema: Map<String, Value>) -> Map<String, Value> {

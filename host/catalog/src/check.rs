@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{Declaration, source};
+use dormouse_wit::{CONTRACT, Declaration, source};
 use wasmparser::{Validator, WasmFeatures};
 
 use crate::pack::agree;
@@ -74,6 +74,7 @@ fn declared(bytes: &[u8], listing: &Listing, findings: &mut Vec<Finding>) {
         }
     };
     names(&declaration, findings);
+    imports(bytes, findings);
     match source::from_component(bytes) {
         Ok(exported) => {
             code(&declaration, &exported.declaration, findings);
@@ -115,6 +116,28 @@ fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Findi
                 &function.export.to_string(),
                 "it is exported, but not declared".into(),
                 Some("`dormouse pack --wit` declares it"),
+            ));
+        }
+    }
+}
+
+/// Whether the host offers what the component imports.
+fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
+    let Ok(imports) = crate::inspect::imports(bytes) else {
+        return;
+    };
+    let contract = CONTRACT.split_once('@').map_or(CONTRACT, |(name, _)| name);
+    for name in imports {
+        let offered = name.starts_with("wasi:")
+            || name
+                .strip_prefix(contract)
+                .is_some_and(|rest| rest.starts_with('/'));
+        if !offered {
+            findings.push(finding(
+                Severity::Error,
+                &name,
+                "it is imported, and this host does not offer it".into(),
+                Some("a plugin may import WASI 0.2 and `dormouse:plugin`; compose what else it needs into it"),
             ));
         }
     }

@@ -52,7 +52,7 @@ pub enum Problem {
     NotWasm { start: String },
     /// It is WebAssembly, but not a component.
     #[error(
-        "this is a core WebAssembly module, not a component\nhint: build it with `--target wasm32-wasip2`, or turn it into a component with `wasm-tools component new`"
+        "this is a WebAssembly core module, not a component\nhint: build it with `--target wasm32-wasip2`, or turn it into a component with `wasm-tools component new`"
     )]
     CoreModule,
     /// It is a component as text.

@@ -60,3 +60,21 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
         wit: printer.output.to_string(),
     })
 }
+
+/// The names of what a component imports.
+pub(crate) fn imports(bytes: &[u8]) -> Result<Vec<String>, String> {
+    match decode(bytes).map_err(|error| format!("{error:#}"))? {
+        DecodedWasm::Component(resolve, world) => Ok(resolve
+            .worlds
+            .get(world)
+            .map(|world| {
+                world
+                    .imports
+                    .keys()
+                    .map(|key| resolve.name_world_key(key))
+                    .collect()
+            })
+            .unwrap_or_default()),
+        DecodedWasm::WitPackage(..) => Ok(Vec::new()),
+    }
+}

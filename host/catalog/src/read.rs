@@ -212,24 +212,24 @@ fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
 /// What is wrong with a component that could not be read: whether it ends too
 /// early, and else what its decoder says.
 fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload {
-            Ok(_) => {}
-            Err(error) if error.message().contains("unexpected end") => {
-                return Problem::Truncated { size };
-            }
-            Err(error) => {
-                return Problem::Malformed {
-                    offset: error.offset(),
-                    message: error.message().to_owned(),
-                };
-            }
-        }
+    let mut payloads = Parser::new(0).parse_all(bytes);
+    if let Some(error) = payloads.find_map(Result::err) {
+        return damage(&error, size);
     }
     Problem::Declaration { message }
 }
 
-/// Refuses a component that speaks another version of the contract.
+fn damage(error: &wasmparser::BinaryReaderError, size: u64) -> Problem {
+    if error.message().contains("unexpected end") {
+        return Problem::Truncated { size };
+    }
+    Problem::Malformed {
+        offset: error.offset(),
+        message: error.message().to_owned(),
+    }
+}
+
+/// Refuses a component that is damaged, or that speaks another version of the contract.
 fn contract(bytes: &[u8]) -> Result<(), Problem> {
     let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     let refuse = |verb, name: &str, hint| Problem::Contract {
@@ -249,8 +249,7 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
     };
     let mut depth = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
-        // Whatever is damaged is said by those who need it whole.
-        let Ok(payload) = payload else { return Ok(()) };
+        let payload = payload.map_err(|error| damage(&error, bytes.len() as u64))?;
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),

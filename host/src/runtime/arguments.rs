@@ -48,7 +48,10 @@ impl Checker {
                 continue;
             }
             let pointer = error.instance_path().to_string();
+            // The values in the validator's words, in the marks that all of
+            // Dormouse's errors have.
             let message: String = error.to_string().chars().take(300).collect();
+            let message = message.replace(['"', '\''], "`");
             // Writing to a string cannot fail.
             let _ = writeln!(problems, "- `{pointer}`: {message}");
         }

@@ -39,9 +39,10 @@ impl Live {
         settings: &Arc<Map<String, Value>>,
         count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
-        let wasi = crate::sandbox::context(&target.server, &target.grants, &target.limits)
-            .map_err(|error| Cause::Load(error.to_string()))?;
-        let state = State::new(wasi, Arc::clone(settings), target.limits.memory);
+        let (wasi, output) =
+            crate::sandbox::context(&target.server, &target.grants, &target.limits)
+                .map_err(|error| Cause::Load(error.to_string()))?;
+        let state = State::new(wasi, output, Arc::clone(settings), target.limits.memory);
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(loaded.pre.engine(), state);
@@ -155,10 +156,17 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Cause::Exit(exit.0);
     }
-    match error.downcast_ref::<Trap>() {
-        Some(trap) => Cause::Trap(trap.to_string()),
-        None => Cause::Trap(error.root_cause().to_string()),
-    }
+    let what = match error.downcast_ref::<Trap>() {
+        Some(trap) => trap.to_string(),
+        None => error.root_cause().to_string(),
+    };
+    // A language's runtime says on stderr why it gives up: that is what helps.
+    let words = store.data().output.last_words();
+    Cause::Trap(if words.is_empty() {
+        what
+    } else {
+        format!("{what}; its last words: {words}")
+    })
 }
 
 /// The size of a value as JSON, in bytes, without writing it anywhere.

@@ -10,6 +10,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::Listener;
 use super::bindings::dormouse::plugin::{call, settings, types};
+use crate::sandbox::Output;
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;
@@ -18,6 +19,8 @@ const RESOURCES: usize = 4096;
 pub(super) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
+    /// What it prints.
+    pub output: Output,
     /// Whom the running call talks to; an instance that is kept has a new one
     /// with each call.
     pub call: Option<Current>,
@@ -32,12 +35,18 @@ pub(super) struct Current {
 }
 
 impl State {
-    pub(super) fn new(wasi: WasiCtx, settings: Arc<Map<String, Value>>, memory: u64) -> Self {
+    pub(super) fn new(
+        wasi: WasiCtx,
+        output: Output,
+        settings: Arc<Map<String, Value>>,
+        memory: u64,
+    ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         Self {
             wasi,
             table,
+            output,
             call: None,
             settings,
             memory: MemoryLimit {

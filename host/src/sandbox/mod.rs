@@ -8,5 +8,6 @@ mod wasi;
 
 pub use grants::{FsGrant, FsMode, Grants};
 pub use limits::Limits;
+pub(crate) use output::Output;
 pub use wasi::GrantError;
 pub(crate) use wasi::{context, judge};

@@ -3,8 +3,8 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
@@ -20,7 +20,12 @@ struct Shared {
     server: String,
     limit: u64,
     written: AtomicU64,
+    /// The end of what it printed to stderr, where runtimes say why they gave up.
+    last: Mutex<Vec<u8>>,
 }
+
+/// How much of stderr is kept for the error of a call, in bytes.
+const LAST: usize = 1024;
 
 impl Output {
     pub(crate) fn new(server: &str, limit: u64) -> Self {
@@ -29,8 +34,22 @@ impl Output {
                 server: server.to_owned(),
                 limit,
                 written: AtomicU64::new(0),
+                last: Mutex::default(),
             }),
         }
+    }
+
+    /// The end of what was printed to stderr, escaped.
+    pub(crate) fn last_words(&self) -> String {
+        let last = self
+            .shared
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&last);
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let lines: Vec<_> = lines.map(|line| line.escape_debug().to_string()).collect();
+        lines.join("; ")
     }
 
     pub(crate) fn stream(&self, name: &'static str) -> Stream {
@@ -50,6 +69,20 @@ pub(crate) struct Stream {
 
 impl Stream {
     fn log(&self, bytes: &[u8]) {
+        if self.name == "stderr" {
+            let mut last = self
+                .shared
+                .last
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            last.extend_from_slice(
+                bytes
+                    .get(bytes.len().saturating_sub(LAST)..)
+                    .unwrap_or(bytes),
+            );
+            let over = last.len().saturating_sub(LAST);
+            last.drain(..over);
+        }
         let before = self
             .shared
             .written

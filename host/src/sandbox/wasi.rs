@@ -53,12 +53,12 @@ pub(crate) fn judge(grants: &Grants, own: &[PathBuf]) -> Result<(), GrantError> 
     Ok(())
 }
 
-/// The WASI context of one instance.
+/// The WASI context of one instance, and what it will print.
 pub(crate) fn context(
     server: &str,
     grants: &Grants,
     limits: &Limits,
-) -> Result<WasiCtx, GrantError> {
+) -> Result<(WasiCtx, Output), GrantError> {
     let mut builder = WasiCtx::builder();
     builder
         .allow_tcp(false)
@@ -86,5 +86,5 @@ pub(crate) fn context(
                 reason: error.to_string(),
             })?;
     }
-    Ok(builder.build())
+    Ok((builder.build(), output))
 }

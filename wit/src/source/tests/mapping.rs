@@ -29,7 +29,7 @@ fn or_null(schema: Value) -> Value {
 
 fn tuple(items: &[Value]) -> Value {
     let n = items.len();
-    json!({"type": "array", "prefixItems": items, "items": false, "minItems": n, "maxItems": n})
+    json!({"type": "array", "prefixItems": items, "minItems": n, "maxItems": n})
 }
 
 /// Each WIT type, its schema as an argument, and that as a result where it is
