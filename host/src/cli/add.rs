@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_catalog::{Catalog, Entry};
+use dormouse_catalog::Entry;
 
 use super::progress::Progress;
-use super::{describe, hosts, output};
+use super::{check, component, describe, hosts, output};
 use crate::config::edit::Editor;
 use crate::config::{self, name};
 use crate::roster::{Places, names};
@@ -52,10 +52,16 @@ impl Add {
             );
         }
         let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
-        let catalog = Catalog::open(&places.index());
-        let entry = catalog.entry(&file)?;
-        for skipped in &entry.listing.skipped {
-            output::warn(skipped);
+        let entry = component::entry(&file)?;
+        let findings = component::check(&file);
+        for finding in &findings {
+            output::say(check::told(finding).trim_end());
+        }
+        if check::is_bad(&findings) {
+            bail!(
+                "`{}` is no plugin that works, so it is not added",
+                file.display()
+            );
         }
         compile(places, &file)?;
         let grants = Grants {

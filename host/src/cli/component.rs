@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
-use dormouse_catalog::read;
+use anyhow::{Context as _, anyhow, bail};
+use dormouse_catalog::{Entry, Problem, Provenance, ReadError, read};
 use dormouse_wit::{Declaration, Finding, Severity, signature, source};
 use wasmparser::{Parser, Payload, Validator};
 use wit_component::{DecodedWasm, WitPrinter};
@@ -33,10 +33,19 @@ pub(super) struct Names {
     pub(super) exports: Vec<String>,
 }
 
+/// What the component in a file that the user has named declares.
+pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
+    read::entry(path).map_err(|error| match error.problem {
+        // The catalog's hint is about paths in configurations.
+        Problem::Missing => anyhow!("`{}`: there is no such file", path.display()),
+        _ => error.into(),
+    })
+}
+
 /// The bytes of a component's file.
 pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     // The catalog knows what must not be opened, and what is no component.
-    read::entry(path)?;
+    entry(path)?;
     std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
 }
 
@@ -95,19 +104,22 @@ pub(super) fn wit(bytes: &[u8]) -> anyhow::Result<String> {
 /// Everything that is wrong with a component's file, worst first.
 pub(super) fn check(path: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let entry = read::entry(path);
-    let refused = entry.as_ref().err().map(|error| {
-        let (message, hint) = split_hint(&error.problem.to_string());
-        finding(Severity::Error, "file", message, hint)
-    });
-    // What cannot even be opened has nothing more to be said of it.
-    let bytes = std::fs::metadata(path)
-        .ok()
-        .filter(|metadata| metadata.is_file() && metadata.len() <= read::LIMIT)
-        .and_then(|_| std::fs::read(path).ok());
-    findings.extend(refused);
+    let entry = entry(path);
+    if let Err(error) = &entry {
+        let (message, hint) = split_hint(&error.to_string());
+        findings.push(finding(Severity::Error, "file", message, hint));
+    }
+    // What is no component at all, has nothing more to be said of it.
+    let bytes = match entry.as_ref().map_err(|error| error.downcast_ref()) {
+        Ok(_)
+        | Err(Some(ReadError {
+            problem: Problem::Declaration { .. } | Problem::Contract { .. },
+            ..
+        })) => std::fs::read(path).ok(),
+        Err(_) => None,
+    };
     if let Some(bytes) = &bytes {
-        findings.extend(invalid(bytes).filter(|_| !bytes.is_empty()));
+        findings.extend(invalid(bytes));
         findings.extend(unavailable(&names(bytes)));
     }
     if let (Ok(entry), Some(bytes)) = (&entry, &bytes) {
@@ -131,7 +143,7 @@ pub(super) fn check(path: &Path) -> Vec<Finding> {
                 ),
             ));
         }
-        if entry.listing.provenance == dormouse_catalog::Provenance::Derived {
+        if entry.listing.provenance == Provenance::Derived {
             findings.push(finding(
                 Severity::Warning,
                 "declaration",
@@ -263,3 +275,6 @@ fn split_hint(message: &str) -> (String, Option<String>) {
         None => (message.to_owned(), None),
     }
 }
+
+#[cfg(test)]
+mod tests;

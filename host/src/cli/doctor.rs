@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
-use dormouse_catalog::Catalog;
+use dormouse_wit::Severity;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
-use super::{Format, describe, hosts, output};
+use super::{Format, component, describe, hosts, output};
 use crate::config::{Config, ServerConfig, file, paths};
 use crate::control;
 use crate::roster::{Places, Roster, Status};
@@ -129,9 +129,8 @@ impl Rows {
 
     fn all(&mut self, places: &Places) {
         let (config, sound) = self.configuration(places);
-        let catalog = Catalog::open(&places.index());
         for server in config.servers.values() {
-            self.server(server, &catalog);
+            self.server(server);
         }
         if sound {
             self.collisions(places);
@@ -170,30 +169,32 @@ impl Rows {
             self.error(ABOUT, problem.to_string());
         }
         if problems.is_empty() {
-            let servers = config.servers.len();
-            self.ok(ABOUT, format!("{}: {servers} servers", path.display()));
+            let servers = output::counted(config.servers.len() as u64, "server");
+            self.ok(ABOUT, format!("{}: {servers}", path.display()));
         }
         (config, problems.is_empty())
     }
 
-    fn server(&mut self, server: &ServerConfig, catalog: &Catalog) {
+    fn server(&mut self, server: &ServerConfig) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
-        match catalog.entry(&server.component) {
-            Err(error) => self.error(&about, error.to_string()),
-            Ok(entry) => {
-                let listing = &entry.listing;
-                for skipped in &listing.skipped {
-                    self.warning(&about, skipped);
-                }
-                match describe::missing(&server.name, &listing.grants, &server.grants) {
-                    Ok(missing) if missing.is_empty() => {}
-                    Ok(missing) => self.warning(&about, missing.trim_end()),
-                    Err(error) => self.error(&about, format!("{error:#}")),
-                }
-                if listing.tools.is_empty() {
-                    self.warning(&about, "it offers no tools");
-                }
+        for finding in component::check(&server.component) {
+            let verdict = match finding.severity {
+                Severity::Error => Verdict::Error,
+                Severity::Warning => Verdict::Warning,
+            };
+            let hint = finding
+                .hint
+                .map(|hint| format!("\nhint: {hint}"))
+                .unwrap_or_default();
+            let message = format!("{}: {}{hint}", finding.item, finding.message);
+            self.add(&about, verdict, message);
+        }
+        if let Ok(entry) = component::entry(&server.component) {
+            match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
+                Ok(missing) if missing.is_empty() => {}
+                Ok(missing) => self.warning(&about, missing.trim_end()),
+                Err(error) => self.error(&about, format!("{error:#}")),
             }
         }
         for grant in &server.grants.fs {

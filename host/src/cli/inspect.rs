@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use dormouse_catalog::{Provenance, read};
+use dormouse_catalog::Provenance;
 use dormouse_wit::Instance;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -26,7 +26,7 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let entry = read::entry(&self.file)?;
+        let entry = component::entry(&self.file)?;
         let listing = &entry.listing;
         let bytes = component::bytes(&self.file)?;
         let digest = digest(&bytes);

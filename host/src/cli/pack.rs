@@ -9,6 +9,7 @@ use clap::Args;
 use dormouse_wit::{Finding, section, source};
 
 use super::{check, component, output};
+use crate::config::units;
 
 /// Puts a plugin's declaration in front of its file, where it is found at once.
 #[derive(Debug, Args)]
@@ -59,9 +60,9 @@ impl Pack {
             .with_context(|| format!("`{}` cannot be written", target.display()))?;
         let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
-            "{what} {} ({} bytes more)",
+            "{what} {}: {}",
             target.display(),
-            packed.len() as i128 - bytes.len() as i128
+            units::human_size(packed.len() as u64)
         ));
         Ok(ExitCode::SUCCESS)
     }
