@@ -135,7 +135,7 @@ impl Home {
             .arg(self.config())
             .args(arguments)
             .envs(self.environment())
-            .env_remove("RUST_LOG")
+            .env_remove("DORMOUSE_LOG")
             .current_dir(self.path());
         command
     }
@@ -207,7 +207,13 @@ impl Home {
             "there is not one host but {}",
             hosts.len()
         );
-        hosts.pop().context("there is no host")
+        let host = hosts.pop().context("there is no host")?;
+        // Where none runs, what is configured is told instead.
+        ensure!(
+            !host.get("pid").is_none_or(Value::is_null),
+            "there is no host"
+        );
+        Ok(host)
     }
 
     /// What `dormouse status` says of one server of that host.

@@ -383,7 +383,6 @@ fn is_used_without_an_agent() {
         .unwrap();
     assert_eq!(result["structuredContent"]["result"], 5);
     let list = home.json(&["list", "--json"]).unwrap();
-    let list = list.get("servers").unwrap_or(&list);
     assert_eq!(list[0]["name"], "echo");
     let failed = home
         .run(&["call", "echo", "fail", r#"{"message":"no luck"}"#])
@@ -412,7 +411,7 @@ fn logs_to_stderr_only() {
     home.guests(&["echo", "flood"]).unwrap();
     let mut command = home.command(&["serve"]);
     command
-        .env("RUST_LOG", "trace")
+        .env("DORMOUSE_LOG", "trace")
         .stderr(std::process::Stdio::null());
     let mut wire = Wire::spawn(&mut command).unwrap();
     wire.initialize().unwrap();

@@ -162,7 +162,7 @@ pub(crate) fn prerequisites() -> Result<()> {
             "node",
             &[
                 "-e",
-                "process.exit(process.versions.node.split('.')[0] < 20)",
+                "process.exit(process.versions.node.split('.')[0] < 20 ? 1 : 0)",
             ],
             "install Node 20 or newer with npm",
         ),

@@ -72,14 +72,14 @@ pub(crate) fn expand(
     })
 }
 
+/// Interfaces of the contract by their full names, each with its module.
+type Shared = Vec<(String, &'static str)>;
+
 /// The world's full name, and which interfaces of the contract it imports, with
 /// the module of each. wit-bindgen refuses a mapping that it finds no use for, so
 /// they have to be known beforehand; and of several packages it wants to be told
 /// which one the world is in.
-fn shared(
-    paths: &[PathBuf],
-    world: Option<&str>,
-) -> std::result::Result<(String, Vec<(String, &'static str)>), String> {
+fn shared(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<(String, Shared), String> {
     let mut resolve = Resolve::default();
     let mut main = None;
     for path in paths {

@@ -7,16 +7,23 @@
 //!
 //! - [`Catalog`]: the declarations of all components that anybody asks for;
 //! - [`read`]: one file → its declaration;
+//! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
 //! - [`stamp`]: whether a file is still the one that was read.
 
 mod catalog;
+mod check;
 pub mod entry;
 pub mod error;
 mod index;
+mod inspect;
+mod pack;
 pub mod read;
 pub mod stamp;
 
 pub use catalog::{Catalog, Counts};
+pub use check::check;
 pub use entry::{Entry, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
+pub use inspect::{Inspection, inspect};
+pub use pack::{PackError, pack};
 pub use stamp::Stamp;

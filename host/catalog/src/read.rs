@@ -86,11 +86,27 @@ fn listing(file: &mut File, size: u64) -> Result<Listing, Problem> {
         return declared(section, Provenance::Front);
     }
     read_to(file, &mut bytes, LIMIT)?;
-    contract(&bytes)?;
-    match section::find(&bytes) {
+    whole(&bytes, size)
+}
+
+/// What a component declares, of which all bytes are there.
+pub(crate) fn bytes(bytes: &[u8]) -> Result<Listing, Problem> {
+    preamble(bytes, bytes.len() as u64)?;
+    match front(bytes).and_then(|(start, end)| bytes.get(start..end)) {
+        Some(section) => {
+            contract(bytes)?;
+            declared(section, Provenance::Front)
+        }
+        None => whole(bytes, bytes.len() as u64),
+    }
+}
+
+fn whole(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
+    contract(bytes)?;
+    match section::find(bytes) {
         Ok(Some(section)) => declared(&section, Provenance::Section),
-        Ok(None) => derived(&bytes, size),
-        Err(error) => Err(malformed(&bytes, size, error.to_string())),
+        Ok(None) => derived(bytes, size),
+        Err(error) => Err(malformed(bytes, size, error.to_string())),
     }
 }
 

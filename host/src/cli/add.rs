@@ -8,7 +8,7 @@ use clap::Args;
 use dormouse_catalog::Entry;
 
 use super::progress::Progress;
-use super::{check, component, describe, hosts, output};
+use super::{component, describe, hosts, output};
 use crate::config::edit::Editor;
 use crate::config::{self, name};
 use crate::roster::{Places, names};
@@ -53,11 +53,11 @@ impl Add {
         }
         let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
         let entry = component::entry(&file)?;
-        let findings = component::check(&file);
+        let findings = dormouse_catalog::check(&component::bytes(&file)?);
         for finding in &findings {
-            output::say(check::told(finding).trim_end());
+            output::say(component::told(finding).trim_end());
         }
-        if check::is_bad(&findings) {
+        if component::is_bad(&findings) {
             bail!(
                 "`{}` is no plugin that works, so it is not added",
                 file.display()
@@ -87,13 +87,17 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
 /// What has been added, and what it lacks.
 fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> {
     let listing = &entry.listing;
-    let mut text = describe::headline(listing);
+    let mut text = describe::headline(
+        listing.title.as_ref().or(listing.name.as_ref()),
+        listing.version.as_ref(),
+        listing.description.as_ref(),
+    );
     if !text.is_empty() {
         text.push('\n');
     }
     for tool in &listing.tools {
         let shown = names::shown(server, None, &tool.name);
-        let described = describe::Tool::new(tool, &shown);
+        let described = describe::Tool::new(&tool.tool, &shown);
         text.push_str(&format!(
             "  {}  {}\n",
             output::styled(output::STRONG, shown),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
-use dormouse_wit::Severity;
+use dormouse_wit::{Finding, Severity};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -105,6 +105,16 @@ impl Rows {
         self.add(about, Verdict::Error, message);
     }
 
+    fn finding(&mut self, about: &str, finding: Finding) {
+        let verdict = match finding.severity {
+            Severity::Error => Verdict::Error,
+            Severity::Warning => Verdict::Warning,
+        };
+        let hint = finding.hint.map(|hint| format!("\nhint: {hint}"));
+        let message = format!("{}: {}", finding.item, finding.message);
+        self.add(about, verdict, message + &hint.unwrap_or_default());
+    }
+
     fn text(&self) -> String {
         let width = self.0.iter().map(|row| row.about.chars().count()).max();
         let width = width.unwrap_or_default();
@@ -178,17 +188,13 @@ impl Rows {
     fn server(&mut self, server: &ServerConfig) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
-        for finding in component::check(&server.component) {
-            let verdict = match finding.severity {
-                Severity::Error => Verdict::Error,
-                Severity::Warning => Verdict::Warning,
-            };
-            let hint = finding
-                .hint
-                .map(|hint| format!("\nhint: {hint}"))
-                .unwrap_or_default();
-            let message = format!("{}: {}{hint}", finding.item, finding.message);
-            self.add(&about, verdict, message);
+        match component::bytes(&server.component) {
+            Err(error) => self.error(&about, format!("{error:#}")),
+            Ok(bytes) => {
+                for finding in dormouse_catalog::check(&bytes) {
+                    self.finding(&about, finding);
+                }
+            }
         }
         if let Ok(entry) = component::entry(&server.component) {
             match describe::missing(&server.name, &entry.listing.grants, &server.grants) {

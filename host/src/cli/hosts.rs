@@ -35,7 +35,10 @@ pub(super) fn tell(
         match answer.outcome {
             // It says so in a member of its own, which is false in hosts of
             // other configurations.
-            Ok(result) => count += usize::from(result[done] == true),
+            Ok(result) => {
+                let told = result.get(done).and_then(serde_json::Value::as_bool);
+                count += usize::from(told == Some(true));
+            }
             Err(error) => output::warn(&format!("the running host {}: {error}", answer.pid)),
         }
     }

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_wit::{Finding, section, source};
+use dormouse_wit::{Declaration, section, source};
 
-use super::{check, component, output};
+use super::{component, output};
 use crate::config::units;
 
 /// Puts a plugin's declaration in front of its file, where it is found at once.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     dormouse pack plugin.wasm --wit wit/        declare what the WIT says, comments included\n  \
-    dormouse pack plugin.wasm -o packed.wasm    move the declaration that is in there already\n  \
+    dormouse pack plugin.wasm -o packed.wasm    move what it declares already to its front\n  \
     dormouse pack plugin.wasm --strip           remove it\n\n\
     Compilers drop the comments of WIT, and with them what tools are for; this puts them back, \
     whatever language the plugin is written in. Strip debugging information before, since \
@@ -42,18 +42,14 @@ impl Pack {
         let file = self.file.display();
         let bytes = component::bytes(&self.file)?;
         let packed = if self.strip {
-            section::strip(&bytes)?
+            section::strip(&bytes).map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         } else {
-            let declared = match &self.wit {
-                Some(wit) => match declare(wit, self.world.as_deref(), &bytes)? {
-                    Some(section) => section,
-                    None => return Ok(ExitCode::FAILURE),
-                },
-                None => section::find(&bytes)?.with_context(|| {
-                    format!("`{file}` has no declaration to put in front\nhint: name the WIT that it was built from with `--wit DIR`")
-                })?,
+            let declaration = match &self.wit {
+                Some(wit) => Some(declaration(wit, self.world.as_deref())?),
+                None => None,
             };
-            section::insert(&bytes, &declared)?
+            dormouse_catalog::pack(&bytes, declaration)
+                .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
         let target = self.output.as_deref().unwrap_or(&self.file);
         write(target, &self.file, &packed)
@@ -68,21 +64,19 @@ impl Pack {
     }
 }
 
-/// The section for a component's WIT; none where the two do not go together,
-/// which has been said then.
-fn declare(wit: &Path, world: Option<&str>, bytes: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
+/// What the WIT of a component declares.
+fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
     let declared = source::from_wit(&[wit], world)?;
-    let mut findings: Vec<Finding> = declared.findings;
-    findings.extend(component::agree(&declared.declaration, bytes));
-    findings.dedup();
-    for finding in &findings {
-        output::say(check::told(finding).trim_end());
+    for finding in &declared.findings {
+        output::say(component::told(finding).trim_end());
     }
-    if check::is_bad(&findings) {
-        output::say("nothing is written");
-        return Ok(None);
+    if component::is_bad(&declared.findings) {
+        bail!(
+            "`{}` has mistakes in it, so nothing is written",
+            wit.display()
+        );
     }
-    Ok(Some(section::encode(&declared.declaration)?))
+    Ok(declared.declaration)
 }
 
 /// Puts bytes in place of a file, all or nothing, with the permissions of the

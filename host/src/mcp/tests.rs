@@ -198,6 +198,14 @@ async fn a_legacy_agent_lists_and_calls() {
     assert!(message.contains("did you mean `math__add`?"), "{message}");
     let answer = agent.ask("tools/dance", json!({})).await;
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
+
+    // Why a tool is not there, where that is known.
+    std::fs::remove_file(home.path("a.wasm")).unwrap();
+    agent.notified("notifications/tools/list_changed").await;
+    let answer = agent.ask("tools/call", json!({"name": SUM})).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("server `math` has failed"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::handler::{Host, stateless};
 use super::relay::Relay;
-use crate::roster::{Context, names};
+use crate::roster::{Context, Server, Snapshot, names};
 
 /// Begins the result of a list in the stateless era: complete, stale at once, and
 /// for nobody else, which is what rmcp says of a list that does not say itself.
@@ -59,7 +59,7 @@ impl Host {
         let (name, arguments) = call_params(params)?;
         let snapshot = self.roster.snapshot();
         let Some(shown) = snapshot.find(&name) else {
-            return Err(unknown(&name, snapshot.names()));
+            return Err(unknown(&name, &snapshot));
         };
         let Ok(_place) = self.in_flight.try_acquire() else {
             return Err(ErrorData::internal_error(
@@ -138,16 +138,39 @@ fn call_params(params: Option<Value>) -> Result<(String, Map<String, Value>), Er
     }
 }
 
-fn unknown<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> ErrorData {
+fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
     // A name is the agent's to choose, at any length; an answer need not repeat it.
     let mut said: String = name.chars().take(128).collect();
     if said.len() < name.len() {
         said.push('…');
     }
-    let hint = names::nearest(name, names)
-        .map(|name| format!("\nhint: did you mean `{name}`?"))
+    let why = missing(name, snapshot)
+        .or_else(|| {
+            let near = names::nearest(name, snapshot.names())?;
+            Some(format!("hint: did you mean `{near}`?"))
+        })
+        .map(|why| format!("\n{why}"))
         .unwrap_or_default();
-    ErrorData::invalid_params(format!("Unknown tool: `{said}`{hint}"), None)
+    ErrorData::invalid_params(format!("Unknown tool: `{said}`{why}"), None)
+}
+
+/// What is wrong with the server whose tool a name would be, if its tools are
+/// not listed because of that.
+fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
+    let servers = snapshot.servers().values();
+    let of = |server: &&Arc<Server>| {
+        let config = server.config();
+        let begin = names::shown(&config.name, config.prefix.as_deref(), "");
+        !begin.is_empty() && name.starts_with(&begin)
+    };
+    let server = servers
+        .filter(of)
+        .find(|server| server.listed().is_none())?;
+    let name = &server.config().name;
+    Some(match server.problem() {
+        Some(problem) => format!("server `{name}` has failed: {problem}"),
+        None => format!("server `{name}` is disabled\nhint: `dormouse enable {name}`"),
+    })
 }
 
 /// A `CallToolResult` as its era writes it.
@@ -209,7 +232,7 @@ mod tests {
 
     #[test]
     fn long_names_are_not_repeated_whole() {
-        let error = unknown(&"ä".repeat(10_000), ["t"]);
+        let error = unknown(&"ä".repeat(10_000), &Snapshot::default());
         assert!(error.message.len() < 400);
     }
 }

@@ -1,6 +1,7 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+mod error;
 pub mod names;
 mod server;
 mod snapshot;
@@ -20,6 +21,7 @@ use dormouse_catalog::{Catalog, Stamp};
 use serde_json::{Map, Value};
 use tokio::sync::watch as channel;
 
+pub use error::NoSuchTool;
 pub use server::Server;
 pub use snapshot::{Collision, Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
@@ -298,42 +300,4 @@ fn say(old: &Snapshot, new: &Snapshot) {
             tracing::error!("{collision}");
         }
     }
-}
-
-/// There is no such tool, or it is not to be called.
-#[derive(Debug, thiserror::Error)]
-pub enum NoSuchTool {
-    /// No server of that name.
-    #[error("no server is called `{server}`{}", hint(.nearest))]
-    Server {
-        /// The name asked for.
-        server: String,
-        /// The nearest name that exists.
-        nearest: Option<String>,
-    },
-    /// The server has no such tool.
-    #[error("server `{server}` has no tool `{tool}`{}", hint(.nearest))]
-    Tool {
-        /// The server.
-        server: String,
-        /// The name asked for.
-        tool: String,
-        /// The nearest name that exists.
-        nearest: Option<String>,
-    },
-    /// The server is there, but not to be called.
-    #[error("server `{server}` is {state}")]
-    Unavailable {
-        /// The server.
-        server: String,
-        /// Its state, and why it is in it.
-        state: String,
-    },
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map(|name| format!("\nhint: did you mean `{name}`?"))
-        .unwrap_or_default()
 }

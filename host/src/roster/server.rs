@@ -140,8 +140,9 @@ impl Server {
         self.problem.as_deref()
     }
 
-    /// What is shown of it.
-    pub(super) fn listed(&self) -> Option<&Arc<Entry>> {
+    /// What it declares, if its tools are to be listed.
+    #[must_use]
+    pub fn listed(&self) -> Option<&Arc<Entry>> {
         self.entry.as_ref().filter(|_| self.config.enabled)
     }
 

@@ -1,0 +1,62 @@
+//! Everything that a component's bytes tell about it.
+
+use dormouse_wit::Declaration;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use wit_parser::decoding::{DecodedWasm, decode};
+
+use crate::read;
+use crate::{Problem, Provenance};
+
+/// What `dormouse inspect` shows.
+#[derive(Debug, Serialize)]
+pub struct Inspection {
+    /// In bytes.
+    pub size: usize,
+    /// The SHA-256 digest of the file, in hexadecimal.
+    pub sha256: String,
+    /// Where the declaration was found.
+    pub provenance: Provenance,
+    /// What it declares.
+    pub declaration: Declaration,
+    /// What it imports, by name.
+    pub imports: Vec<String>,
+    /// What it exports, by name.
+    pub exports: Vec<String>,
+    /// Its interface as WIT.
+    pub wit: String,
+}
+
+/// Inspects a component.
+///
+/// # Errors
+/// The bytes are no component, or its declaration is damaged.
+pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
+    let listing = read::bytes(bytes)?;
+    let damaged = |message: String| Problem::Declaration { message };
+    let decoded = decode(bytes).map_err(|error| damaged(format!("{error:#}")))?;
+    let DecodedWasm::Component(resolve, world) = &decoded else {
+        return Err(Problem::WitPackage);
+    };
+    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    if let Some(world) = resolve.worlds.get(*world) {
+        imports.extend(world.imports.keys().map(|key| resolve.name_world_key(key)));
+        exports.extend(world.exports.keys().map(|key| resolve.name_world_key(key)));
+    }
+    let mut printer = wit_component::WitPrinter::default();
+    printer
+        .print(resolve, decoded.package(), &[])
+        .map_err(|error| damaged(format!("{error:#}")))?;
+    let digest = Sha256::digest(bytes);
+    Ok(Inspection {
+        size: bytes.len(),
+        sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        provenance: listing.provenance,
+        declaration: listing
+            .declaration()
+            .map_err(|error| damaged(error.to_string()))?,
+        imports,
+        exports,
+        wit: printer.output.to_string(),
+    })
+}

@@ -1,0 +1,39 @@
+//! Why a tool cannot be called at all.
+
+/// There is no such tool, or it is not to be called.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSuchTool {
+    /// No server of that name.
+    #[error("no server is called `{server}`{}", hint(.nearest))]
+    Server {
+        /// The name asked for.
+        server: String,
+        /// The nearest name that exists.
+        nearest: Option<String>,
+    },
+    /// The server has no such tool.
+    #[error("server `{server}` has no tool `{tool}`{}", hint(.nearest))]
+    Tool {
+        /// The server.
+        server: String,
+        /// The name asked for.
+        tool: String,
+        /// The nearest name that exists.
+        nearest: Option<String>,
+    },
+    /// The server is there, but not to be called.
+    #[error("server `{server}` is {state}")]
+    Unavailable {
+        /// The server.
+        server: String,
+        /// Its state, and why it is in it.
+        state: String,
+    },
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map(|name| format!("\nhint: did you mean `{name}`?"))
+        .unwrap_or_default()
+}
