@@ -53,15 +53,16 @@ impl Add {
         }
         let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
         let entry = component::entry(&file)?;
-        let findings = dormouse_catalog::check(&component::bytes(&file)?);
-        for finding in &findings {
-            output::say(component::told(finding).trim_end());
-        }
-        if component::is_bad(&findings) {
+        let errors = component::errors(&component::bytes(&file)?);
+        if !errors.is_empty() {
+            let errors: String = errors.iter().map(|error| format!("\n{error}")).collect();
             bail!(
-                "`{}` is no plugin that works, so it is not added",
+                "`{}` is no plugin that works, so it is not added{errors}",
                 file.display()
             );
+        }
+        for skipped in &entry.listing.skipped {
+            output::warn(skipped);
         }
         compile(places, &file)?;
         let grants = Grants {

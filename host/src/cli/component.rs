@@ -35,6 +35,14 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
 }
 
+/// What is wrong with a component for whoever wants to use it. Warnings are for
+/// its author, who asks with `dormouse check`.
+pub(super) fn errors(bytes: &[u8]) -> Vec<Finding> {
+    let mut findings = dormouse_catalog::check(bytes);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    findings
+}
+
 /// Whether any of these findings is an error.
 pub(super) fn is_bad(findings: &[Finding]) -> bool {
     let mut findings = findings.iter();

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
-use dormouse_wit::{Finding, Severity};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -105,16 +104,6 @@ impl Rows {
         self.add(about, Verdict::Error, message);
     }
 
-    fn finding(&mut self, about: &str, finding: Finding) {
-        let verdict = match finding.severity {
-            Severity::Error => Verdict::Error,
-            Severity::Warning => Verdict::Warning,
-        };
-        let hint = finding.hint.map(|hint| format!("\nhint: {hint}"));
-        let message = format!("{}: {}", finding.item, finding.message);
-        self.add(about, verdict, message + &hint.unwrap_or_default());
-    }
-
     fn text(&self) -> String {
         let width = self.0.iter().map(|row| row.about.chars().count()).max();
         let width = width.unwrap_or_default();
@@ -191,12 +180,17 @@ impl Rows {
         match component::bytes(&server.component) {
             Err(error) => self.error(&about, format!("{error:#}")),
             Ok(bytes) => {
-                for finding in dormouse_catalog::check(&bytes) {
-                    self.finding(&about, finding);
+                for finding in component::errors(&bytes) {
+                    let hint = finding.hint.map(|hint| format!("\nhint: {hint}"));
+                    let message = format!("{}: {}", finding.item, finding.message);
+                    self.error(&about, message + &hint.unwrap_or_default());
                 }
             }
         }
         if let Ok(entry) = component::entry(&server.component) {
+            for skipped in &entry.listing.skipped {
+                self.warning(&about, skipped);
+            }
             match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
                 Ok(missing) if missing.is_empty() => {}
                 Ok(missing) => self.warning(&about, missing.trim_end()),
