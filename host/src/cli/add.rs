@@ -62,7 +62,7 @@ impl Add {
             );
         }
         for skipped in &entry.listing.skipped {
-            output::warn(skipped);
+            output::warn(skipped.trim_start_matches("warning: "));
         }
         compile(places, &file)?;
         let grants = Grants {

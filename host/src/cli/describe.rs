@@ -134,3 +134,52 @@ pub(super) fn missing(
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_lines_that_grant_it() {
+        let wanted = [
+            GrantRequest::Fs {
+                write: true,
+                why: "notes".to_owned(),
+            },
+            GrantRequest::Env {
+                name: "TZ".to_owned(),
+                why: String::new(),
+            },
+        ];
+        let told = missing("notes", &wanted, &Grants::default()).unwrap();
+        assert_eq!(
+            told,
+            "It asks\n  \
+             to read and write a folder: notes\n  \
+             to see the environment variable `TZ`\n\
+             which these lines of the configuration grant:\n  \
+             [servers.notes.grants]\n  \
+             fs = [{ path = \"/path/to/folder\", mode = \"rw\" }]\n  \
+             env = [\"TZ\"]\n"
+        );
+        // The lines are what the configuration takes.
+        let lines: String = told
+            .lines()
+            .skip_while(|line| !line.contains('['))
+            .map(|line| format!("{}\n", line.trim()))
+            .collect();
+        let text = format!("[servers.notes]\ncomponent = \"/n.wasm\"\n{lines}");
+        let (config, problems) = crate::config::file::parse("/x/dormouse.toml".as_ref(), &text);
+        assert_eq!(problems, []);
+        let granted = &config.servers["notes"].grants;
+        assert_eq!(missing("notes", &wanted, granted).unwrap(), "");
+        // To read is not to write.
+        let mut read_only = granted.clone();
+        read_only.fs[0].mode = FsMode::ReadOnly;
+        assert!(
+            missing("notes", &wanted, &read_only)
+                .unwrap()
+                .contains("to read and write a folder")
+        );
+    }
+}

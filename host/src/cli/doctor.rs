@@ -189,7 +189,7 @@ impl Rows {
         }
         if let Ok(entry) = component::entry(&server.component) {
             for skipped in &entry.listing.skipped {
-                self.warning(&about, skipped);
+                self.warning(&about, skipped.trim_start_matches("warning: "));
             }
             match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
                 Ok(missing) if missing.is_empty() => {}
