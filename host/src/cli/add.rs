@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_catalog::{Catalog, Entry};
+use dormouse_catalog::Entry;
 
 use super::progress::Progress;
-use super::{describe, hosts, output};
+use super::{component, describe, hosts, output};
 use crate::config::edit::Editor;
 use crate::config::{self, name};
 use crate::roster::{Places, names};
@@ -52,10 +52,17 @@ impl Add {
             );
         }
         let file = std::path::absolute(&self.file).context("the plugin's path is none")?;
-        let catalog = Catalog::open(&places.index());
-        let entry = catalog.entry(&file)?;
+        let entry = component::entry(&file)?;
+        let errors = component::errors(&component::bytes(&file)?);
+        if !errors.is_empty() {
+            let errors: String = errors.iter().map(|error| format!("\n{error}")).collect();
+            bail!(
+                "`{}` is no plugin that works, so it is not added{errors}",
+                file.display()
+            );
+        }
         for skipped in &entry.listing.skipped {
-            output::warn(skipped);
+            output::warn(skipped.trim_start_matches("warning: "));
         }
         compile(places, &file)?;
         let grants = Grants {
@@ -81,13 +88,17 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
 /// What has been added, and what it lacks.
 fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> {
     let listing = &entry.listing;
-    let mut text = describe::headline(listing);
+    let mut text = describe::headline(
+        listing.title.as_ref().or(listing.name.as_ref()),
+        listing.version.as_ref(),
+        listing.description.as_ref(),
+    );
     if !text.is_empty() {
         text.push('\n');
     }
     for tool in &listing.tools {
         let shown = names::shown(server, None, &tool.name);
-        let described = describe::Tool::new(tool, &shown);
+        let described = describe::Tool::new(&tool.tool, &shown);
         text.push_str(&format!(
             "  {}  {}\n",
             output::styled(output::STRONG, shown),

@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Args;
-use dormouse_wit::error::Severity;
 use serde_json::json;
 
-use super::{Format, output};
+use super::output::GOOD;
+use super::{Format, component, output};
 
-/// Says everything that is wrong with a component
-///
-/// The verdict of `wasm-tools validate`, and more: whether what it declares is what
-/// it exports, whether its tools' names and schemas are fit for agents, whether
-/// this host offers what it imports. Exits with 1 where there is an error.
+/// Says everything that is wrong with a plugin's file.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The verdict of `wasm-tools validate`, and more: whether what it declares is \
+    what it exports, and whether its tools' names and schemas are fit for agents. Nothing of it \
+    is run. Exit code 1 where there is an error; warnings alone are fine."
+)]
 pub(super) struct Check {
-    /// The component's file
+    /// The plugin: a `.wasm` component.
     file: PathBuf,
     #[command(flatten)]
     format: Format,
@@ -25,29 +25,31 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let bytes = std::fs::read(&self.file)
-            .with_context(|| format!("`{}` cannot be read", self.file.display()))?;
-        let findings = dormouse_catalog::check(&bytes);
-        let failed = findings
-            .iter()
-            .any(|found| found.severity == Severity::Error);
+        let mut findings = dormouse_catalog::check(&component::bytes(&self.file)?);
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        let bad = component::is_bad(&findings);
         if self.format.json {
-            let rows = findings.iter().map(|found| {
+            let rows = findings.iter().map(|finding| {
                 json!({
-                    "severity": if found.severity == Severity::Error { "error" } else { "warning" },
-                    "item": found.item,
-                    "message": found.message,
-                    "hint": found.hint,
+                    "severity": component::word(finding.severity),
+                    "item": finding.item,
+                    "message": finding.message,
+                    "hint": finding.hint,
                 })
             });
             output::print_json(&rows.collect::<Vec<_>>())?;
-        } else if findings.is_empty() {
-            output::print(&format!("`{}`: nothing is wrong\n", self.file.display()))?;
         } else {
-            let rows: Vec<_> = findings.iter().map(|found| format!("{found}\n")).collect();
-            output::print(&rows.concat())?;
+            let mut text: String = findings.iter().map(component::told).collect();
+            if !bad {
+                let file = self.file.display();
+                text.push_str(&format!(
+                    "{}: {file} is a plugin\n",
+                    output::styled(GOOD, "ok")
+                ));
+            }
+            output::print(&text)?;
         }
-        Ok(if failed {
+        Ok(if bad {
             ExitCode::FAILURE
         } else {
             ExitCode::SUCCESS

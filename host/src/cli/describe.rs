@@ -1,8 +1,8 @@
 //! What is told of plugins: their tools, and what they want granted.
 
-use dormouse_catalog::{ListedTool, Listing};
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::output::{self, FAINT, STRONG};
 use crate::config::edit;
@@ -21,9 +21,9 @@ pub(super) struct Tool {
 
 impl Tool {
     /// The tool under the name that agents see, or its own.
-    pub(super) fn new(listed: &ListedTool, name: &str) -> Self {
+    pub(super) fn new(declared: &RawValue, name: &str) -> Self {
         // The catalog has parsed it before, so that nothing is lost here.
-        let tool: Value = serde_json::from_str(listed.tool.get()).unwrap_or_default();
+        let tool: Value = serde_json::from_str(declared.get()).unwrap_or_default();
         let input = tool.get("inputSchema").unwrap_or(&Value::Null);
         let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
         let description = match text("description") {
@@ -51,26 +51,19 @@ impl Tool {
 }
 
 /// A plugin's name, version and purpose on one line.
-pub(super) fn headline(listing: &Listing) -> String {
-    let name = listing.title.as_ref().or(listing.name.as_ref());
-    let mut parts: Vec<String> = name
+pub(super) fn headline(
+    name: Option<&String>,
+    version: Option<&String>,
+    description: Option<&String>,
+) -> String {
+    let title: Vec<_> = [(name, 60), (version, 20)]
         .into_iter()
-        .map(|name| output::first_line(name, 60))
+        .filter_map(|(text, longest)| Some(output::first_line(text?, longest)))
         .collect();
-    parts.extend(
-        listing
-            .version
-            .as_ref()
-            .map(|version| output::first_line(version, 20)),
-    );
-    let mut line = parts.join(" ");
-    if let Some(description) = &listing.description {
-        if !line.is_empty() {
-            line.push_str(": ");
-        }
-        line.push_str(&output::first_line(description, 100));
-    }
-    line
+    let mut parts = vec![title.join(" ")];
+    parts.extend(description.map(|text| output::first_line(text, 100)));
+    parts.retain(|part| !part.is_empty());
+    parts.join(": ")
 }
 
 /// What a plugin wants and does not have, with its reasons and the lines of the
@@ -140,4 +133,53 @@ pub(super) fn missing(
         }
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_lines_that_grant_it() {
+        let wanted = [
+            GrantRequest::Fs {
+                write: true,
+                why: "notes".to_owned(),
+            },
+            GrantRequest::Env {
+                name: "TZ".to_owned(),
+                why: String::new(),
+            },
+        ];
+        let told = missing("notes", &wanted, &Grants::default()).unwrap();
+        assert_eq!(
+            told,
+            "It asks\n  \
+             to read and write a folder: notes\n  \
+             to see the environment variable `TZ`\n\
+             which these lines of the configuration grant:\n  \
+             [servers.notes.grants]\n  \
+             fs = [{ path = \"/path/to/folder\", mode = \"rw\" }]\n  \
+             env = [\"TZ\"]\n"
+        );
+        // The lines are what the configuration takes.
+        let lines: String = told
+            .lines()
+            .skip_while(|line| !line.contains('['))
+            .map(|line| format!("{}\n", line.trim()))
+            .collect();
+        let text = format!("[servers.notes]\ncomponent = \"/n.wasm\"\n{lines}");
+        let (config, problems) = crate::config::file::parse("/x/dormouse.toml".as_ref(), &text);
+        assert_eq!(problems, []);
+        let granted = &config.servers["notes"].grants;
+        assert_eq!(missing("notes", &wanted, granted).unwrap(), "");
+        // To read is not to write.
+        let mut read_only = granted.clone();
+        read_only.fs[0].mode = FsMode::ReadOnly;
+        assert!(
+            missing("notes", &wanted, &read_only)
+                .unwrap()
+                .contains("to read and write a folder")
+        );
+    }
 }

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
-use dormouse_catalog::Catalog;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
-use super::{Format, describe, hosts, output};
+use super::{Format, component, describe, hosts, output};
 use crate::config::{Config, ServerConfig, file, paths};
 use crate::control;
 use crate::roster::{Places, Roster, Status};
@@ -129,9 +128,8 @@ impl Rows {
 
     fn all(&mut self, places: &Places) {
         let (config, sound) = self.configuration(places);
-        let catalog = Catalog::open(&places.index());
         for server in config.servers.values() {
-            self.server(server, &catalog);
+            self.server(server);
         }
         if sound {
             self.collisions(places);
@@ -170,30 +168,33 @@ impl Rows {
             self.error(ABOUT, problem.to_string());
         }
         if problems.is_empty() {
-            let servers = config.servers.len();
-            self.ok(ABOUT, format!("{}: {servers} servers", path.display()));
+            let servers = output::counted(config.servers.len() as u64, "server");
+            self.ok(ABOUT, format!("{}: {servers}", path.display()));
         }
         (config, problems.is_empty())
     }
 
-    fn server(&mut self, server: &ServerConfig, catalog: &Catalog) {
+    fn server(&mut self, server: &ServerConfig) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
-        match catalog.entry(&server.component) {
-            Err(error) => self.error(&about, error.to_string()),
-            Ok(entry) => {
-                let listing = &entry.listing;
-                for skipped in &listing.skipped {
-                    self.warning(&about, skipped);
+        match component::bytes(&server.component) {
+            Err(error) => self.error(&about, format!("{error:#}")),
+            Ok(bytes) => {
+                for finding in component::errors(&bytes) {
+                    let hint = finding.hint.map(|hint| format!("\nhint: {hint}"));
+                    let message = format!("{}: {}", finding.item, finding.message);
+                    self.error(&about, message + &hint.unwrap_or_default());
                 }
-                match describe::missing(&server.name, &listing.grants, &server.grants) {
-                    Ok(missing) if missing.is_empty() => {}
-                    Ok(missing) => self.warning(&about, missing.trim_end()),
-                    Err(error) => self.error(&about, format!("{error:#}")),
-                }
-                if listing.tools.is_empty() {
-                    self.warning(&about, "it offers no tools");
-                }
+            }
+        }
+        if let Ok(entry) = component::entry(&server.component) {
+            for skipped in &entry.listing.skipped {
+                self.warning(&about, skipped.trim_start_matches("warning: "));
+            }
+            match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
+                Ok(missing) if missing.is_empty() => {}
+                Ok(missing) => self.warning(&about, missing.trim_end()),
+                Err(error) => self.error(&about, format!("{error:#}")),
             }
         }
         for grant in &server.grants.fs {

@@ -18,15 +18,15 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> 
     Ok(runtime.block_on(future))
 }
 
-/// Asks every running host of a configuration to do something, and says how many
-/// have done it. A host that cannot is told of, and is no error: what was written
+/// Asks every running host of a configuration to do something, says how many
+/// have done it, and returns that. A host that cannot is told of, and is no error: what was written
 /// is written, and it will see it sooner or later.
 pub(super) fn tell(
     method: &str,
     mut params: Value,
     config: &Path,
     done: &str,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     if let Some(params) = params.as_object_mut() {
         params.insert("config".to_owned(), json!(config));
     }
@@ -43,13 +43,13 @@ pub(super) fn tell(
         }
     }
     if count > 0 {
-        let hosts = if count == 1 { "host has" } else { "hosts have" };
-        output::say(&format!("{count} running {hosts} {done}"));
+        let hosts = output::counted(count, "running host");
+        output::say(&format!("{done} in {hosts}"));
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Has every running host of a configuration read it again.
 pub(super) fn reload(config: &Path) -> anyhow::Result<()> {
-    tell("reload", json!({}), config, "reloaded")
+    tell("reload", json!({}), config, "reloaded").map(|_| ())
 }

@@ -1,18 +1,22 @@
 //! `dormouse inspect`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Args;
+use dormouse_catalog::{Inspection, Provenance};
+use dormouse_wit::Instance;
 
-use super::{Format, output};
+use super::output::{FAINT, STRONG};
+use super::{Format, component, describe, output};
+use crate::config::units;
+use crate::sandbox::Grants;
 
-/// Shows what a component declares, imports and exports, without running it
+/// Shows what is in a plugin's file: what it declares, its WIT, what it imports.
 #[derive(Debug, Args)]
+#[command(after_help = "Nothing of it is run. Whether it is sound: `dormouse check FILE`.")]
 pub(super) struct Inspect {
-    /// The component's file
+    /// The plugin: a `.wasm` component.
     file: PathBuf,
     #[command(flatten)]
     format: Format,
@@ -20,43 +24,60 @@ pub(super) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let bytes = std::fs::read(&self.file)
-            .with_context(|| format!("`{}` cannot be read", self.file.display()))?;
+        let file = self.file.display();
+        let bytes = component::bytes(&self.file)?;
         let found = dormouse_catalog::inspect(&bytes)
-            .map_err(|problem| anyhow::anyhow!("`{}`: {problem}", self.file.display()))?;
+            .map_err(|problem| anyhow::anyhow!("`{file}`: {problem}"))?;
         if self.format.json {
             output::print_json(&found)?;
-            return Ok(ExitCode::SUCCESS);
+        } else {
+            output::print(&text(&found)?)?;
         }
-        let declared = &found.declaration;
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{} {}",
-            declared.name.as_deref().unwrap_or("(no name)"),
-            declared.version.as_deref().unwrap_or_default()
-        );
-        if let Some(description) = &declared.description {
-            let _ = writeln!(text, "{description}");
-        }
-        let _ = writeln!(
-            text,
-            "\nsize    {} bytes\nsha256  {}",
-            found.size, found.sha256
-        );
-        let _ = writeln!(text, "\ntools");
-        for tool in &declared.tools {
-            let _ = writeln!(text, "  {}", tool.name);
-        }
-        for (what, names) in [("imports", &found.imports), ("exports", &found.exports)] {
-            let _ = writeln!(text, "\n{what}");
-            for name in names {
-                let _ = writeln!(text, "  {name}");
-            }
-        }
-        let _ = writeln!(text, "\n{}", found.wit);
-        output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn text(found: &Inspection) -> anyhow::Result<String> {
+    let heading = |text: &str| format!("\n{}\n", output::styled(STRONG, text));
+    let declared = &found.declaration;
+    let mut text = describe::headline(
+        declared.title.as_ref().or(declared.name.as_ref()),
+        declared.version.as_ref(),
+        declared.description.as_ref(),
+    );
+    text.push_str(&format!(
+        "\n{}, {}\n",
+        units::human_size(found.size as u64),
+        output::styled(FAINT, format!("sha256:{}", found.sha256)),
+    ));
+    text.push_str(match found.provenance {
+        Provenance::Front => "declared in a section in front: packed\n",
+        Provenance::Section => "declared in a section of its core module\n",
+        Provenance::Derived => "declared by its types alone, without descriptions\n",
+    });
+    text.push_str(match declared.instance {
+        Instance::PerCall => "a fresh instance for each call\n",
+        Instance::PerSession => "one instance for an agent's session\n",
+    });
+    text.push_str(&describe::missing(
+        "NAME",
+        &declared.grants,
+        &Grants::default(),
+    )?);
+    text.push_str(&heading(&output::counted(
+        declared.tools.len() as u64,
+        "tool",
+    )));
+    for tool in &declared.tools {
+        text.push_str(&describe::Tool::new(&tool.tool, &tool.name).long());
+    }
+    for (what, names) in [("imports", &found.imports), ("exports", &found.exports)] {
+        text.push_str(&heading(what));
+        for name in names {
+            text.push_str(&format!("{}\n", output::clean(name)));
+        }
+    }
+    text.push_str(&heading("WIT"));
+    text.push_str(&output::clean(&found.wit));
+    Ok(text.trim_start().to_owned())
 }

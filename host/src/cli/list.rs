@@ -55,14 +55,21 @@ impl List {
         }
         let mut table = Table::new(&["NAME", "STATE", "TOOLS", "PLUGIN", "FILE"]);
         for server in &servers {
-            let plugin = listing(&server.name)
-                .map(describe::headline)
-                .unwrap_or_default();
+            let plugin = listing(&server.name).map(|listing| {
+                describe::headline(
+                    listing.title.as_ref().or(listing.name.as_ref()),
+                    listing.version.as_ref(),
+                    listing.description.as_ref(),
+                )
+            });
             table.row([
                 (STRONG, server.name.clone()),
                 status::state(server.state),
                 (output::PLAIN, server.tools.to_string()),
-                (output::PLAIN, output::first_line(&plugin, 50)),
+                (
+                    output::PLAIN,
+                    output::first_line(&plugin.unwrap_or_default(), 50),
+                ),
                 (FAINT, server.component.display().to_string()),
             ]);
         }

@@ -10,6 +10,7 @@ mod cache;
 mod call;
 mod check;
 mod completions;
+mod component;
 mod describe;
 mod doctor;
 mod hosts;

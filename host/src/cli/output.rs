@@ -45,6 +45,15 @@ fn paint(style: Style, text: &dyn std::fmt::Display, terminal: bool) -> String {
     }
 }
 
+/// A number of things.
+pub(super) fn counted<N: Copy + PartialEq + From<u8> + std::fmt::Display>(
+    count: N,
+    what: &str,
+) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// Prints to stdout, ending with a line break. A reader that has seen enough
 /// (`dormouse tools | head`) is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {

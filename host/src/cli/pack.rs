@@ -4,89 +4,98 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_wit::error::Severity;
-use dormouse_wit::{section, source};
+use dormouse_wit::{Declaration, section, source};
 
-use super::output;
+use super::{component, output};
+use crate::config::units;
 
-/// Puts a component's declaration in front of its file, where it is found fastest
-///
-/// With `--wit`, the declaration is made from WIT source, doc comments included:
-/// that is how a component of any language gets its descriptions. Toolchains drop
-/// them, and `wasm-tools strip` drops the declaration, so pack last.
+/// Puts a plugin's declaration in front of its file, where it is found at once.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    dormouse pack plugin.wasm --wit wit/        declare what the WIT says, comments included\n  \
+    dormouse pack plugin.wasm -o packed.wasm    move what it declares already to its front\n  \
+    dormouse pack plugin.wasm --strip           remove it\n\n\
+    Compilers drop the comments of WIT, and with them what tools are for; this puts them back, \
+    whatever language the plugin is written in. Strip debugging information before, since \
+    `wasm-tools strip` would remove the declaration, too.")]
 pub(super) struct Pack {
-    /// The component's file
+    /// The plugin: a `.wasm` component.
     file: PathBuf,
-    /// The folder or file of WIT that the component was built from
-    #[arg(long, value_name = "PATH")]
+    /// The WIT that it was built from: a file or a folder.
+    #[arg(long, value_name = "DIR")]
     wit: Option<PathBuf>,
-    /// The world in it, where there are several
+    /// The world that it was built for, where the WIT has several.
     #[arg(long, requires = "wit")]
     world: Option<String>,
-    /// Takes the declaration out instead
+    /// Where to write it, instead of over the file itself.
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Remove the declaration.
     #[arg(long, conflicts_with = "wit")]
     strip: bool,
-    /// Where to write the packed component; in place where it is not given
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
 }
 
 impl Pack {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let bytes = std::fs::read(&self.file)
-            .with_context(|| format!("`{}` cannot be read", self.file.display()))?;
+        let file = self.file.display();
+        let bytes = component::bytes(&self.file)?;
         let packed = if self.strip {
-            section::strip(&bytes)?
+            section::strip(&bytes).map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         } else {
             let declaration = match &self.wit {
-                Some(wit) => Some(self.declaration(wit)?),
+                Some(wit) => Some(declaration(wit, self.world.as_deref())?),
                 None => None,
             };
             dormouse_catalog::pack(&bytes, declaration)
-                .map_err(|error| anyhow::anyhow!("`{}`: {error}", self.file.display()))?
+                .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
         let target = self.output.as_deref().unwrap_or(&self.file);
-        write(target, &packed)
+        write(target, &self.file, &packed)
             .with_context(|| format!("`{}` cannot be written", target.display()))?;
+        let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
-            "wrote `{}` ({} bytes)",
+            "{what} {}: {}",
             target.display(),
-            packed.len()
+            units::human_size(packed.len() as u64)
         ));
         Ok(ExitCode::SUCCESS)
     }
-
-    fn declaration(&self, wit: &Path) -> anyhow::Result<dormouse_wit::Declaration> {
-        let declared = source::from_wit(&[wit], self.world.as_deref())?;
-        let mut errors = String::new();
-        for finding in &declared.findings {
-            if finding.severity == Severity::Error {
-                errors.push_str(&format!("\n{finding}"));
-            } else {
-                output::warn(&finding.to_string());
-            }
-        }
-        anyhow::ensure!(errors.is_empty(), "`{}` has errors:{errors}", wit.display());
-        Ok(declared.declaration)
-    }
 }
 
-/// Writes a whole file, or leaves what was there.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        file.as_file()
-            .set_permissions(std::fs::Permissions::from_mode(0o644))?;
+/// What the WIT of a component declares.
+fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
+    let declared = source::from_wit(&[wit], world)?;
+    for finding in &declared.findings {
+        output::say(component::told(finding).trim_end());
     }
-    file.persist(path)?;
+    if component::is_bad(&declared.findings) {
+        bail!(
+            "`{}` has mistakes in it, so nothing is written",
+            wit.display()
+        );
+    }
+    Ok(declared.declaration)
+}
+
+/// Puts bytes in place of a file, all or nothing, with the permissions of the
+/// file that they were made from.
+fn write(target: &Path, from: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    // What is at the end of a link is replaced, not the link.
+    let target = std::path::absolute(target)?;
+    let target = target.canonicalize().unwrap_or(target);
+    if target.is_dir() {
+        bail!("it is a folder\nhint: name a file in it");
+    }
+    let folder = target.parent().context("it is in no folder")?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".dormouse-")
+        .tempfile_in(folder)?;
+    file.as_file()
+        .set_permissions(from.metadata()?.permissions())?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
     Ok(())
 }

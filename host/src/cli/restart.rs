@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::hosts;
+use super::{hosts, output};
 use crate::config::{self, name};
 use crate::roster::Places;
 
@@ -25,7 +25,9 @@ impl Restart {
             return Err(name::Unknown::new(&self.server, names).into());
         }
         let params = json!({ "server": self.server });
-        hosts::tell("restart", params, &places.config, "restarted")?;
+        if hosts::tell("restart", params, &places.config, "restarted")? == 0 {
+            output::say("no host of this configuration is running, so there is nothing to restart");
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -84,13 +84,13 @@ fn text(report: &Report) -> String {
                 output::styled(STRONG, format!("host {pid}")),
                 report.version,
                 up.unwrap_or_default(),
-                counted(report.sessions, "session"),
+                output::counted(report.sessions, "session"),
                 report.config.display(),
                 output::styled(
                     FAINT,
                     format!(
                         "{}, {} compiled, {} from the cache",
-                        counted(report.engines, "engine"),
+                        output::counted(report.engines, "engine"),
                         report.compiled,
                         report.cache_hits
                     )
@@ -158,10 +158,6 @@ fn span(seconds: u64) -> String {
         3600..86_400 => format!("{hours} h {} min", minutes % 60),
         _ => format!("{} d {} h", hours / 24, hours % 24),
     }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -1,8 +1,102 @@
 use clap::CommandFactory as _;
+use clap::error::ErrorKind;
 
 use super::*;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(line.split(' '))
+}
 
 #[test]
 fn the_command_line_is_sound() {
     Cli::command().debug_assert();
+}
+
+#[test]
+fn what_is_right_is_taken() {
+    for line in [
+        "dormouse serve",
+        "dormouse serve --expose direct",
+        "dormouse --config /x.toml list --json",
+        "dormouse list --config /x.toml -vv",
+        "dormouse tools time",
+        "dormouse call time now",
+        "dormouse call time now {\"a\":1} --json",
+        "dormouse call time now -",
+        "dormouse add time x.wasm --grant-fs / --grant-fs /:rw --grant-env TZ --force",
+        "dormouse remove time",
+        "dormouse enable time",
+        "dormouse disable time",
+        "dormouse restart time",
+        "dormouse status --json",
+        "dormouse doctor -q",
+        "dormouse inspect x.wasm --json",
+        "dormouse check x.wasm",
+        "dormouse pack x.wasm",
+        "dormouse pack x.wasm --wit wit --world w -o y.wasm",
+        "dormouse pack x.wasm --strip --output y.wasm",
+        "dormouse cache clean",
+        "dormouse completions bash",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_misuse() {
+    for (line, kind) in [
+        (
+            "dormouse",
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+        ),
+        ("dormouse lst", ErrorKind::InvalidSubcommand),
+        ("dormouse list --jsn", ErrorKind::UnknownArgument),
+        ("dormouse list -q -v", ErrorKind::ArgumentConflict),
+        ("dormouse call time now []", ErrorKind::ValueValidation),
+        ("dormouse call time", ErrorKind::MissingRequiredArgument),
+        ("dormouse add a__b x.wasm", ErrorKind::ValueValidation),
+        (
+            "dormouse add a x.wasm --grant-fs /nonexistent/x",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse add a x.wasm --grant-env A=b",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse pack x.wasm --strip --wit wit",
+            ErrorKind::ArgumentConflict,
+        ),
+        (
+            "dormouse pack x.wasm --world w",
+            ErrorKind::MissingRequiredArgument,
+        ),
+        ("dormouse completions cmd", ErrorKind::InvalidValue),
+    ] {
+        let error = parse(line)
+            .err()
+            .unwrap_or_else(|| panic!("{line} is taken"));
+        assert_eq!(error.kind(), kind, "{line}");
+        assert_eq!(error.exit_code(), 2, "{line}");
+    }
+}
+
+/// Every subcommand says what it does.
+#[test]
+fn everything_has_its_help() {
+    fn visit(command: &clap::Command) {
+        let name = command.get_name();
+        assert!(command.get_about().is_some(), "{name}");
+        for argument in command.get_arguments() {
+            assert!(
+                argument.get_help().is_some(),
+                "{name} {}",
+                argument.get_id()
+            );
+        }
+        command.get_subcommands().for_each(visit);
+    }
+    visit(&Cli::command());
 }

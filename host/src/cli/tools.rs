@@ -58,7 +58,7 @@ impl Tools {
             return Ok(ExitCode::SUCCESS);
         }
         let described = tools.iter().filter_map(|tool| {
-            let described = describe::Tool::new(tool.declared()?, &tool.name);
+            let described = describe::Tool::new(&tool.declared()?.tool, &tool.name);
             Some((tool, described))
         });
         if server.is_some() {

@@ -6,6 +6,7 @@ pub mod file;
 pub mod name;
 pub mod paths;
 pub mod problem;
+mod reader;
 pub mod units;
 
 use std::collections::BTreeMap;

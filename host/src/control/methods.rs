@@ -23,23 +23,25 @@ pub(super) trait Methods: Clone + Send + Sync + 'static {
 impl Methods for Arc<Roster> {
     async fn call(&self, method: &str, params: Value) -> Result<Value, RpcError> {
         #[derive(Deserialize)]
-        struct Reload {
+        struct Whose {
             config: Option<PathBuf>,
         }
         #[derive(Deserialize)]
         struct Restart {
             server: String,
         }
+        // Whoever changes one configuration asks all hosts, and means its own.
+        let whose = match &params {
+            Value::Null => None,
+            params => read::<Whose>(params.clone())?.config,
+        };
+        let ours = whose.is_none_or(|config| same_file(&config, self.config_path()));
         match method {
             "status" => serde_json::to_value(self.status())
                 .context("the status cannot be written")
                 .map_err(|error| RpcError::failed(&error)),
             "reload" => {
-                let config = match params {
-                    Value::Null => None,
-                    params => read::<Reload>(params)?.config,
-                };
-                if config.is_some_and(|config| !same_file(&config, self.config_path())) {
+                if !ours {
                     return Ok(json!({ "reloaded": false }));
                 }
                 let roster = self.clone();
@@ -53,7 +55,7 @@ impl Methods for Arc<Roster> {
             }
             "restart" => {
                 let Restart { server } = read(params)?;
-                Ok(json!({ "restarted": self.restart(&server).await }))
+                Ok(json!({ "restarted": ours && self.restart(&server).await }))
             }
             _ => Err(RpcError::unknown_method(method)),
         }

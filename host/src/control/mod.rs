@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `status` | none | a [`Status`](crate::roster::Status) |
 //! | `reload` | `{"config": path}`, optional | `{"reloaded": bool}`: false in a host of another configuration |
-//! | `restart` | `{"server": name}` | `{"restarted": bool}`: false where there is no such server |
+//! | `restart` | `{"server": name, "config": path}`, the path optional | `{"restarted": bool}`: false where there is no such server, too |
 
 mod client;
 mod methods;

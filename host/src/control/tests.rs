@@ -6,6 +6,7 @@ use super::client::hosts_in;
 use super::methods::Methods;
 use super::server::listen_in;
 use super::{RequestError, RpcError, place};
+use crate::roster::{Places, Roster};
 
 /// Says its name, after a while if asked to.
 #[derive(Clone)]
@@ -54,6 +55,45 @@ async fn hosts_are_found_asked_and_gone_again() {
     assert_eq!(hosts.iter().map(|host| host.pid).collect::<Vec<_>>(), [7]);
     drop(two);
     assert!(place::files(folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_real_host_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("dormouse.toml");
+    std::fs::write(&config, "[servers.x]\ncomponent = \"x.wasm\"\n").unwrap();
+    let roster = Roster::open(Places {
+        config: config.clone(),
+        cache: folder.path().join("cache"),
+    })
+    .unwrap();
+    let run = folder.path().join("run");
+    let _guard = listen_in(&run, 1, roster).unwrap();
+    let mut host = hosts_in(&run).await.remove(0);
+    let status = host.request("status", Value::Null).await.unwrap();
+    assert_eq!(status["servers"][0]["name"], "x");
+    assert_eq!(status["servers"][0]["state"], "failed");
+
+    std::fs::write(&config, "").unwrap();
+    let elsewhere = json!({ "config": "/nonexistent/dormouse.toml" });
+    let answer = host.request("reload", elsewhere).await.unwrap();
+    assert_eq!(answer, json!({ "reloaded": false }));
+    let here = json!({ "config": config });
+    let answer = host.request("reload", here).await.unwrap();
+    assert_eq!(answer, json!({ "reloaded": true }));
+    let status = host.request("status", Value::Null).await.unwrap();
+    assert_eq!(status["servers"], json!([]));
+
+    // A configuration that cannot be read is told of, and nothing is lost.
+    std::fs::write(&config, "[servers.y\n").unwrap();
+    let error = host.request("reload", Value::Null).await.unwrap_err();
+    assert!(error.to_string().contains("dormouse.toml:1:11"), "{error}");
+
+    let restart = json!({ "server": "x" });
+    let answer = host.request("restart", restart).await.unwrap();
+    assert_eq!(answer, json!({ "restarted": false }));
+    let error = host.request("restart", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("`server`"), "{error}");
 }
 
 #[cfg(unix)]

@@ -1,0 +1,77 @@
+//! The component files that users name.
+
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use dormouse_catalog::{Entry, Problem, read};
+use dormouse_wit::{Finding, Severity};
+
+use super::output::{self, BAD, DOUBTFUL, HINT};
+
+/// What the component in a file declares.
+pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
+    read::entry(path).map_err(|error| match error.problem {
+        // The catalog's hint is about paths in configurations.
+        Problem::Missing => anyhow!("`{}`: there is no such file", path.display()),
+        _ => error.into(),
+    })
+}
+
+/// The bytes of a file, component or not.
+pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    // The catalog knows what must not be opened: a pipe would never end.
+    if let Err(error) = read::entry(path)
+        && matches!(
+            error.problem,
+            Problem::Missing
+                | Problem::Folder
+                | Problem::Special
+                | Problem::Io(_)
+                | Problem::TooLarge { .. }
+        )
+    {
+        return entry(path).map(|_| Vec::new());
+    }
+    std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
+}
+
+/// What is wrong with a component for whoever wants to use it. Warnings are for
+/// its author, who asks with `dormouse check`.
+pub(super) fn errors(bytes: &[u8]) -> Vec<Finding> {
+    let mut findings = dormouse_catalog::check(bytes);
+    findings.retain(|finding| finding.severity == Severity::Error);
+    findings
+}
+
+/// Whether any of these findings is an error.
+pub(super) fn is_bad(findings: &[Finding]) -> bool {
+    let mut findings = findings.iter();
+    findings.any(|finding| finding.severity == Severity::Error)
+}
+
+/// The word for a severity.
+pub(super) fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// A finding for people to read.
+pub(super) fn told(finding: &Finding) -> String {
+    let style = match finding.severity {
+        Severity::Error => BAD,
+        Severity::Warning => DOUBTFUL,
+    };
+    let mut text = format!(
+        "{}: {}: {}\n",
+        output::styled(style, word(finding.severity)),
+        output::clean(&finding.item),
+        output::clean(&finding.message)
+    );
+    if let Some(hint) = &finding.hint {
+        let hint = output::clean(hint);
+        text.push_str(&format!("{}: {hint}\n", output::styled(HINT, "hint")));
+    }
+    text
+}
