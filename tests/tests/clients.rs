@@ -197,7 +197,7 @@ fn hears_of_bad_arguments(sdk: Sdk) {
     let arguments = json!({ "tool": "echo__add", "arguments": { "a": "one", "c": 3 } });
     let result = sdk.run(&home, "call", &arguments);
     assert!(is_error(&result));
-    for part in ["/a", "\"b\"", "'c'", "add(a: integer, b: integer)"] {
+    for part in ["/a", "`b`", "`c`", "add(a: integer, b: integer)"] {
         assert!(text(&result).contains(part), "no {part} in {result}");
     }
 }
