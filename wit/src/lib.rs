@@ -27,6 +27,7 @@ mod lower;
 mod notes;
 mod tags;
 mod tool;
+mod toolchain;
 
 pub use declaration::{Declaration, DeclaredTool, Export, Function, GrantRequest, Instance, Param};
 pub use error::{Error, Finding, Severity};

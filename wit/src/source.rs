@@ -14,6 +14,7 @@ use crate::lower::{Lower, snake_case};
 use crate::section;
 use crate::tags::{self, Doc, note};
 use crate::tool::{Nameless, tool};
+use crate::toolchain::is_initializer;
 use crate::{CONTRACT, CONTRACT_WIT};
 
 /// A declaration, and what was noticed while making it.
@@ -195,6 +196,9 @@ fn add(
     interface: Option<&str>,
     tools: &mut Vec<Candidate>,
 ) {
+    if is_initializer(function) {
+        return;
+    }
     let item = export.to_string();
     match tool(lower, export, function) {
         Ok(tool) => tools.push((tool, interface.map(snake_case))),

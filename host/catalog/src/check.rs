@@ -123,7 +123,7 @@ fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Findi
 
 /// Whether the host offers what the component imports.
 fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
-    let Ok(imports) = crate::inspect::imports(bytes) else {
+    let Ok(imports) = crate::inspect::needs(bytes) else {
         return;
     };
     let contract = CONTRACT.split_once('@').map_or(CONTRACT, |(name, _)| name);

@@ -4,6 +4,7 @@ use dormouse_wit::Declaration;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use wit_parser::decoding::{DecodedWasm, decode};
+use wit_parser::{TypeDefKind, TypeId, WorldItem};
 
 use crate::read;
 use crate::{Problem, Provenance};
@@ -61,20 +62,33 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
     })
 }
 
-/// The names of what a component imports.
-pub(crate) fn imports(bytes: &[u8]) -> Result<Vec<String>, String> {
-    match decode(bytes).map_err(|error| format!("{error:#}"))? {
-        DecodedWasm::Component(resolve, world) => Ok(resolve
-            .worlds
-            .get(world)
-            .map(|world| {
-                world
-                    .imports
-                    .keys()
-                    .map(|key| resolve.name_world_key(key))
-                    .collect()
-            })
-            .unwrap_or_default()),
-        DecodedWasm::WitPackage(..) => Ok(Vec::new()),
-    }
+/// The names of the functions and resources that a component needs of its host.
+/// What it imports of mere types, no host has to offer.
+pub(crate) fn needs(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let decoded = decode(bytes).map_err(|error| format!("{error:#}"))?;
+    let DecodedWasm::Component(resolve, world) = &decoded else {
+        return Ok(Vec::new());
+    };
+    let resource = |id: &TypeId| {
+        matches!(
+            resolve.types.get(*id).map(|ty| &ty.kind),
+            Some(TypeDefKind::Resource)
+        )
+    };
+    let needed = |item: &WorldItem| match item {
+        WorldItem::Function(_) => true,
+        WorldItem::Type { id, .. } => resource(id),
+        WorldItem::Interface { id, .. } => resolve.interfaces.get(*id).is_none_or(|interface| {
+            !interface.functions.is_empty() || interface.types.values().any(resource)
+        }),
+    };
+    let imports = resolve
+        .worlds
+        .get(*world)
+        .into_iter()
+        .flat_map(|world| &world.imports);
+    Ok(imports
+        .filter(|(_, item)| needed(item))
+        .map(|(key, _)| resolve.name_world_key(key))
+        .collect())
 }

@@ -67,11 +67,7 @@ pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// that could not.
 #[must_use]
 pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    let mut reader = Reader {
-        file,
-        text,
-        problems: Vec::new(),
-    };
+    let mut reader = Reader::new(file, text);
     let mut config = Config::default();
     match Document::parse(text) {
         Ok(document) => reader.top(document.as_table(), &mut config),

@@ -14,7 +14,21 @@ use super::{Problem, paths};
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
+    /// The byte at which each line begins.
+    lines: Vec<usize>,
     pub(super) problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(file: &'a Path, text: &'a str) -> Self {
+        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+        Self {
+            file,
+            text,
+            lines: std::iter::once(0).chain(ends).collect(),
+            problems: Vec::new(),
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -235,13 +249,11 @@ impl Reader<'_> {
     /// Line and column of where a span begins, counted from 1.
     pub(super) fn place(&self, span: Option<&Range<usize>>) -> (usize, usize) {
         let start = span.map_or(0, |span| span.start);
-        let before = self.text.get(..start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |line| line.chars().count())
-            + 1;
+        // A start lies in the last line that does not begin behind it.
+        let line = self.lines.partition_point(|line| *line <= start);
+        let begin = line.checked_sub(1).and_then(|line| self.lines.get(line));
+        let before = begin.and_then(|begin| self.text.get(*begin..start));
+        let column = before.map_or(0, |before| before.chars().count()) + 1;
         (line, column)
     }
 }
