@@ -41,11 +41,8 @@ impl Host {
         } else {
             LEGACY_LIST
         };
-        let snapshot = self.roster.snapshot();
-        let tools = snapshot.list();
-        let mut text = String::with_capacity(head.len() + tools.len() + 1);
-        text.push_str(head);
-        text.push_str(tools);
+        let mut text = String::from(head);
+        self.roster.snapshot().write_list(&mut text);
         text.push('}');
         // A string: this is the result's own text (see `wire`).
         Ok(Value::String(text))

@@ -5,6 +5,7 @@
 //! noticed at once, so that running calls can be ended; and a message that makes
 //! no sense is answered under its id.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -136,41 +137,58 @@ where
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(output: &Mutex<Option<W>>, line: Vec<u8>) -> io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(output: &Mutex<Option<W>>, line: Line<'_>) -> io::Result<()> {
     let mut output = output.lock().await;
     let Some(output) = output.as_mut() else {
         return Err(io::ErrorKind::NotConnected.into());
     };
-    output.write_all(&line).await?;
+    for part in [&line.head, line.verbatim.as_bytes(), &line.tail] {
+        output.write_all(part).await?;
+    }
     output.flush().await
 }
 
-/// A message as a line, with its end.
-///
+/// A message as a line, with its end. In parts, because a list of tools is large
+/// and need not be copied once more.
+#[derive(Default)]
+struct Line<'a> {
+    head: Vec<u8>,
+    verbatim: Cow<'a, str>,
+    tail: Vec<u8>,
+}
+
 /// No MCP result is a JSON string. One that is stands for its own text.
-fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
-    let mut line = match message {
-        JsonRpcMessage::Response(response) => match &response.result {
-            ServerResult::CustomResult(CustomResult(Value::String(text))) => {
-                let mut line = Vec::with_capacity(text.len() + 64);
-                line.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-                serde_json::to_writer(&mut line, &response.id)?;
-                line.extend_from_slice(b",\"result\":");
-                // Between the tokens of JSON a line may break anywhere; here it
-                // must not, and inside of strings it cannot.
-                line.extend(text.bytes().map(|byte| match byte {
-                    b'\n' | b'\r' => b' ',
-                    other => other,
-                }));
-                line.push(b'}');
-                line
-            }
-            _ => serde_json::to_vec(message)?,
-        },
-        _ => serde_json::to_vec(message)?,
+fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
+    let JsonRpcMessage::Response(response) = message else {
+        return whole(message);
     };
-    line.push(b'\n');
-    Ok(line)
+    let ServerResult::CustomResult(CustomResult(Value::String(text))) = &response.result else {
+        return whole(message);
+    };
+    let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
+    serde_json::to_writer(&mut head, &response.id)?;
+    head.extend_from_slice(b",\"result\":");
+    // Between the tokens of JSON a line may break anywhere; here it must not,
+    // and inside of strings it cannot.
+    let verbatim = if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace(['\n', '\r'], " "))
+    } else {
+        Cow::Borrowed(text.as_str())
+    };
+    Ok(Line {
+        head,
+        verbatim,
+        tail: b"}\n".to_vec(),
+    })
+}
+
+fn whole(message: &ServerJsonRpcMessage) -> io::Result<Line<'static>> {
+    let mut head = serde_json::to_vec(message)?;
+    head.push(b'\n');
+    Ok(Line {
+        head,
+        ..Line::default()
+    })
 }
 
 enum Decoded {
@@ -179,15 +197,15 @@ enum Decoded {
     Nothing,
 }
 
-fn decode(line: Line) -> Decoded {
+fn decode(line: Input) -> Decoded {
     let text = match line {
-        Line::Text(text) => text,
-        Line::TooLong => {
+        Input::Text(text) => text,
+        Input::TooLong => {
             tracing::warn!("a message of more than {LONGEST} bytes was dropped");
             let message = format!("a message may have at most {LONGEST} bytes");
             return Decoded::Refused(None, ErrorData::invalid_request(message, None));
         }
-        Line::NotUtf8 => {
+        Input::NotUtf8 => {
             tracing::warn!("a line that is not UTF-8 was dropped");
             return Decoded::Nothing;
         }
@@ -232,19 +250,19 @@ fn refuse(value: &Value) -> Decoded {
 /// after one the next lines would wait for more input.
 struct Lines(LinesCodec);
 
-enum Line {
+enum Input {
     Text(String),
     TooLong,
     NotUtf8,
 }
 
 impl Lines {
-    fn line(decoded: Result<Option<String>, LinesCodecError>) -> io::Result<Option<Line>> {
+    fn line(decoded: Result<Option<String>, LinesCodecError>) -> io::Result<Option<Input>> {
         match decoded {
-            Ok(line) => Ok(line.map(Line::Text)),
-            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Line::TooLong)),
+            Ok(line) => Ok(line.map(Input::Text)),
+            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Input::TooLong)),
             Err(LinesCodecError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                Ok(Some(Line::NotUtf8))
+                Ok(Some(Input::NotUtf8))
             }
             Err(LinesCodecError::Io(error)) => Err(error),
         }
@@ -252,14 +270,14 @@ impl Lines {
 }
 
 impl Decoder for Lines {
-    type Item = Line;
+    type Item = Input;
     type Error = io::Error;
 
-    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {
         Self::line(self.0.decode(buffer))
     }
 
-    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {
         Self::line(self.0.decode_eof(buffer))
     }
 }

@@ -279,7 +279,7 @@ impl Roster {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
-        if self.changes.receiver_count() > 0 && snapshot.list() != old.list() {
+        if self.changes.receiver_count() > 0 && !snapshot.lists_as(&old) {
             self.changes.send_modify(|number| *number += 1);
         }
     }

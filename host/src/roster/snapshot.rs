@@ -17,8 +17,6 @@ pub struct Snapshot {
     collisions: Vec<Collision>,
     /// Where in `tools` a name is; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
-    /// The text of the list; made for the first one who asks.
-    list: OnceLock<String>,
 }
 
 /// A tool that agents see.
@@ -97,7 +95,6 @@ impl Snapshot {
             tools,
             collisions,
             places: OnceLock::new(),
-            list: OnceLock::new(),
         }
     }
 
@@ -135,27 +132,35 @@ impl Snapshot {
         self.tools.get(*places.get(name)?)
     }
 
-    /// The text of the JSON array of MCP `Tool` objects: each as it was declared,
-    /// with nothing but its name replaced.
-    #[must_use]
-    pub fn list(&self) -> &str {
-        self.list.get_or_init(|| {
-            let declared = self
-                .tools
-                .iter()
-                .filter_map(|tool| Some((tool, tool.declared()?)));
-            let length: usize = declared.clone().map(|(_, d)| d.tool.get().len() + 48).sum();
-            let mut text = String::with_capacity(length + 2);
-            text.push('[');
-            for (shown, declared) in declared {
-                if text.len() > 1 {
-                    text.push(',');
-                }
-                renamed(&declared.tool, &declared.name, &shown.name, &mut text);
+    /// Appends the JSON array of MCP `Tool` objects: each as it was declared,
+    /// with nothing but its name replaced. It is made anew for each who asks,
+    /// which takes less than sending it; an agent asks once.
+    pub fn write_list(&self, text: &mut String) {
+        let declared = self.declared();
+        let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
+        text.reserve(length + 2);
+        text.push('[');
+        for (i, (shown, declared)) in self.declared().enumerate() {
+            if i > 0 {
+                text.push(',');
             }
-            text.push(']');
-            text
-        })
+            renamed(&declared.tool, &declared.name, shown, text);
+        }
+        text.push(']');
+    }
+
+    /// Whether agents see the same list.
+    #[must_use]
+    pub fn lists_as(&self, other: &Self) -> bool {
+        let theirs = other.declared();
+        self.declared()
+            .map(|(name, tool)| (name, tool.tool.get()))
+            .eq(theirs.map(|(name, tool)| (name, tool.tool.get())))
+    }
+
+    fn declared(&self) -> impl Iterator<Item = (&str, &ListedTool)> {
+        let tools = self.tools.iter();
+        tools.filter_map(|tool| Some((tool.name.as_str(), tool.declared()?)))
     }
 }
 

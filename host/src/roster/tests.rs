@@ -141,7 +141,9 @@ async fn listing_makes_no_engine_and_calling_makes_one() {
         shown(&roster),
         ["one__add", "one__trap", "two__add", "two__trap"]
     );
-    let list: Value = serde_json::from_str(roster.snapshot().list()).unwrap();
+    let mut list = String::new();
+    roster.snapshot().write_list(&mut list);
+    let list: Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list[2]["name"], "two__add");
     assert_eq!(roster.status().engines, 0);
     assert_eq!(state(&roster, "one").0, State::Known);
