@@ -25,6 +25,19 @@ use wasmtime::component::Component;
 /// for the longest time go.
 const CAPACITY: u64 = 2 << 30;
 
+/// A component as compiled code, on its way to where it is kept.
+pub(super) struct Compiled(Vec<u8>);
+
+impl Compiled {
+    /// Compiles a component. Blocks, for seconds where it is large.
+    ///
+    /// # Errors
+    /// It is no component, or has what no engine here runs.
+    pub(super) fn new(engine: &Engine, component: &[u8]) -> wasmtime::Result<Self> {
+        engine.precompile_component(component).map(Self)
+    }
+}
+
 /// A directory of compiled components.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
@@ -99,25 +112,38 @@ impl Cache {
         }
     }
 
-    /// Keeps a compiled component. That it cannot be kept costs time at the next
-    /// start, and nothing else.
-    pub(super) fn store(&self, name: &str, component: &Component) {
-        if let Err(error) = self.try_store(name, component) {
-            tracing::warn!(
+    /// Keeps what `engine` has compiled, and loads it. That it cannot be kept
+    /// costs time at the next start, and nothing else.
+    ///
+    /// # Errors
+    /// The engine does not take it: it has no room for such a component.
+    pub(super) fn store(
+        &self,
+        engine: &Engine,
+        name: &str,
+        compiled: Compiled,
+    ) -> wasmtime::Result<Component> {
+        match self.try_store(name, &compiled) {
+            Ok(()) => {
+                if let Some(component) = self.load(engine, name) {
+                    return Ok(component);
+                }
+            }
+            Err(error) => tracing::warn!(
                 "compiled components cannot be kept in `{}`: {error}",
                 self.dir.display()
-            );
+            ),
         }
+        // SAFETY: only `Compiled::new` makes one, of what an engine of this
+        // process has just compiled, and nothing has touched it since.
+        unsafe { Component::deserialize(engine, &compiled.0) }
     }
 
-    fn try_store(&self, name: &str, component: &Component) -> io::Result<()> {
+    fn try_store(&self, name: &str, compiled: &Compiled) -> io::Result<()> {
         let key = self.key()?;
-        let bytes = component
-            .serialize()
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        self.evict(bytes.len() as u64);
+        self.evict(compiled.0.len() as u64);
         let code = self.path(name, "cwasm");
-        replace(&self.dir, &code, &bytes)?;
+        replace(&self.dir, &code, &compiled.0)?;
         let mac = mac(&key, name, &code)?;
         replace(&self.dir, &self.path(name, "mac"), mac.as_bytes())
     }

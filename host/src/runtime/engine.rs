@@ -1,22 +1,41 @@
-//! The wasmtime engine: one per process, made by the first call.
+//! The wasmtime engines, made by the calls that first need them.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
-use wasmtime::{Config, Engine};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use wasmtime::{Config, Enabled, Engine, PoolingAllocationConfig};
 
 use super::state::State;
-
-/// How often a busy guest is made to yield. It bounds how late a deadline or a
-/// cancellation takes effect.
-const TICK: Duration = Duration::from_millis(10);
+use super::ticker::{Busy, Ticker};
 
 /// How much stack a guest may use, in bytes; its fibre gets as much again for
 /// host calls.
 const GUEST_STACK: usize = 1 << 20;
 
-/// The engine and what hangs on it.
+/// How many instances the pool has room for; further ones are made on demand.
+const POOL: u32 = 128;
+
+/// How large an instance's memory may grow in the pool, in bytes: as large as the
+/// default of `memory` in `[servers.NAME.limits]`.
+pub(super) const POOL_MEMORY: u64 = 256 << 20;
+
+/// Where instances come from.
+///
+/// Making one maps memory and takes that away again, and processes of many
+/// threads queue for their address space: with 64 calls in flight a pool, whose
+/// memory stays mapped, serves about eight times as many calls. But a pool has
+/// places of one size, and not many; so what does not fit, or stays for long, is
+/// made on demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From the pool.
+    Pool,
+    /// Made to measure.
+    Demand,
+}
+
+/// An engine and what hangs on it.
 pub(super) struct Machine {
     pub engine: Engine,
     /// With all that the host offers: WASI (whose use is up to each store) and
@@ -24,33 +43,90 @@ pub(super) struct Machine {
     pub linker: wasmtime::component::Linker<State>,
 }
 
-/// An engine that may not exist yet.
-#[derive(Default)]
-pub(super) struct LazyMachine {
-    machine: OnceLock<Result<Machine, String>>,
+/// The engines, each made when it is first needed.
+pub(super) struct Machines {
+    pool: OnceLock<Result<Machine, String>>,
+    demand: OnceLock<Result<Machine, String>>,
+    /// The places of the pool.
+    places: Arc<Semaphore>,
+    ticker: Ticker,
     made: AtomicU64,
 }
 
-impl LazyMachine {
-    /// How many engines were made: 0 or 1.
+impl Default for Machines {
+    fn default() -> Self {
+        Self {
+            pool: OnceLock::new(),
+            demand: OnceLock::new(),
+            places: Arc::new(Semaphore::new(POOL as usize)),
+            ticker: Ticker::default(),
+            made: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Machines {
+    /// How many engines were made: none before the first call.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }
 
-    /// The engine, made now if need be.
-    pub(super) fn get(&self) -> Result<&Machine, String> {
-        self.machine
-            .get_or_init(|| {
-                self.made.fetch_add(1, Ordering::Relaxed);
-                Machine::new().map_err(|error| format!("{error:#}"))
-            })
-            .as_ref()
-            .map_err(Clone::clone)
+    /// An engine, made now if need be.
+    pub(super) fn get(&self, origin: Origin) -> Result<&Machine, String> {
+        let machine = match origin {
+            Origin::Pool => &self.pool,
+            Origin::Demand => &self.demand,
+        };
+        let make = || {
+            self.made.fetch_add(1, Ordering::Relaxed);
+            let machine = Machine::new(origin).map_err(|error| format!("{error:#}"))?;
+            let begun = self.ticker.begin(&machine.engine);
+            begun.map_err(|error| format!("no thread can be started: {error}"))?;
+            Ok(machine)
+        };
+        machine.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// Has busy guests yield for as long as what it returns is held.
+    pub(super) fn busy(&self) -> Busy {
+        self.ticker.busy()
+    }
+
+    /// A place in the pool, if one is free.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
     }
 }
 
+/// The pool's measures. Nothing but address space is taken before it is used.
+fn pool() -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    // A component of componentize-py has some twenty core instances; one that
+    // has more than its share here is made on demand.
+    pool.max_core_instances_per_component(32)
+        .max_tables_per_component(16)
+        .max_memories_per_component(2)
+        .total_component_instances(POOL)
+        .total_core_instances(POOL * 32)
+        .total_tables(POOL * 16)
+        .total_memories(POOL * 2)
+        .total_stacks(POOL)
+        .max_component_instance_size(4 << 20)
+        .max_core_instance_size(4 << 20)
+        .table_elements(1 << 16)
+        .max_memory_size(usize::try_from(POOL_MEMORY).unwrap_or(usize::MAX))
+        // What is written over with zeros rather than given back and taken anew.
+        // Where the kernel tells which pages were touched, only those are.
+        .pagemap_scan(Enabled::Auto)
+        .linear_memory_keep_resident(256 << 10)
+        .table_keep_resident(64 << 10)
+        // What the places hold on to while nobody uses them.
+        .max_unused_warm_slots(16);
+    pool
+}
+
 impl Machine {
-    fn new() -> wasmtime::Result<Self> {
+    fn new(origin: Origin) -> wasmtime::Result<Self> {
         let mut config = Config::new();
         config
             .epoch_interruption(true)
@@ -66,18 +142,31 @@ impl Machine {
             .memory_reservation(256 << 20)
             // A guest can see the text of an error; none shows the host's code.
             .wasm_backtrace_max_frames(None);
+        if origin == Origin::Pool {
+            config.allocation_strategy(pool());
+        }
         let engine = Engine::new(&config)?;
-        let weak = engine.weak();
-        std::thread::Builder::new()
-            .name("epochs".into())
-            .spawn(move || {
-                while let Some(engine) = weak.upgrade() {
-                    engine.increment_epoch();
-                    drop(engine);
-                    std::thread::sleep(TICK);
-                }
-            })?;
         let linker = super::state::linker(&engine)?;
         Ok(Self { engine, linker })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is compiled once serves both engines.
+    #[test]
+    fn both_engines_take_the_same_code() {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        let machines = Machines::default();
+        let hash = |origin| {
+            let mut hasher = DefaultHasher::new();
+            let engine = &machines.get(origin).unwrap().engine;
+            engine.precompile_compatibility_hash().hash(&mut hasher);
+            hasher.finish()
+        };
+        assert_eq!(hash(Origin::Pool), hash(Origin::Demand));
+        assert_eq!(machines.made(), 2);
     }
 }

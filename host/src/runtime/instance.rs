@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
 use super::error::Cause;
-use super::load::Loaded;
+use super::load::Bound;
 use super::state::{Current, State};
 use super::{Call, Target};
 
@@ -20,6 +21,8 @@ pub(super) struct Live {
     instance: Instance,
     sound: bool,
     _alive: Alive,
+    // After the store, which it must outlive.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 /// Counts an instance while it lives.
@@ -34,7 +37,7 @@ impl Drop for Alive {
 impl Live {
     /// Instantiates a component under the target's grants and limits.
     pub(super) async fn start(
-        loaded: &Loaded,
+        (bound, place): (&Bound, Option<OwnedSemaphorePermit>),
         target: &Target,
         settings: &Arc<Map<String, Value>>,
         count: &Arc<AtomicU64>,
@@ -45,11 +48,11 @@ impl Live {
         let state = State::new(wasi, output, Arc::clone(settings), target.limits.memory);
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
-        let mut store = Store::new(loaded.pre.engine(), state);
+        let mut store = Store::new(bound.pre.engine(), state);
         store.limiter(|state| &mut state.memory);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
-        let instance = match loaded.pre.instantiate_async(&mut store).await {
+        let instance = match bound.pre.instantiate_async(&mut store).await {
             Ok(instance) => instance,
             Err(error) => return Err(cause(&store, target, &error)),
         };
@@ -58,6 +61,7 @@ impl Live {
             instance,
             sound: true,
             _alive: alive,
+            _place: place,
         })
     }
 
@@ -77,14 +81,14 @@ impl Live {
     /// Calls the tool, and turns what it returns into an MCP `CallToolResult`.
     pub(super) async fn call(
         &mut self,
-        loaded: &Loaded,
+        bound: &Bound,
         target: &Target,
         call: &Call,
         params: &[Val],
     ) -> Result<Value, Cause> {
         let (index, result_type) = match &call.function {
-            Some(function) => (loaded.function(&function.export), function.result.as_ref()),
-            None => (loaded.adapter, None),
+            Some(function) => (bound.function(&function.export), function.result.as_ref()),
+            None => (bound.adapter, None),
         };
         let function = index
             .and_then(|index| self.instance.get_func(&mut self.store, index))

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_wit::{CONTRACT, Export, signature::same_signature};
+use dormouse_wit::{CONTRACT, Export, Instance, signature::same_signature};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use super::Target;
-use super::cache::Cache;
-use super::engine::{LazyMachine, Machine};
+use super::cache::{Cache, Compiled};
+use super::engine::{Machine, Machines, Origin, POOL_MEMORY};
 use super::signature::find;
 use super::state::State;
 
@@ -19,21 +20,52 @@ const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {
+    /// In the pool's engine, if its server's instances fit the pool.
+    pooled: Option<Bound>,
+    /// In the other engine: from the start if there is no other way, else when the
+    /// pool is first found to be full.
+    demand: OnceCell<Bound>,
+}
+
+/// A component in one engine.
+pub(super) struct Bound {
     pub pre: InstancePre<State>,
     functions: HashMap<Export, ComponentExportIndex>,
     /// `call-tool` of a plugin whose tools are declared in its section.
     pub adapter: Option<ComponentExportIndex>,
 }
 
-impl Loaded {
+impl Bound {
     pub(super) fn function(&self, export: &Export) -> Option<ComponentExportIndex> {
         self.functions.get(export).copied()
     }
 }
 
+impl Loaded {
+    /// What to make an instance of now, with its place if that is in the pool.
+    pub(super) async fn bound(
+        &self,
+        loader: &Arc<Loader>,
+        target: &Arc<Target>,
+    ) -> Result<(&Bound, Option<OwnedSemaphorePermit>), String> {
+        if let Some(bound) = &self.pooled
+            && let Some(place) = loader.machines.place()
+        {
+            return Ok((bound, Some(place)));
+        }
+        let load = async || {
+            let (loader, target) = (Arc::clone(loader), Arc::clone(target));
+            let task = tokio::task::spawn_blocking(move || loader.bind(&target, Origin::Demand));
+            task.await
+                .unwrap_or_else(|error| Err(format!("loading it failed: {error}")))
+        };
+        Ok((self.demand.get_or_try_init(load).await?, None))
+    }
+}
+
 /// Loads components, each content at most once at a time.
 pub(super) struct Loader {
-    pub machine: LazyMachine,
+    pub machines: Machines,
     pub cache: Cache,
     /// Dormouse's own directories, which no grant may reach.
     pub own: Vec<PathBuf>,
@@ -45,7 +77,7 @@ pub(super) struct Loader {
 impl Loader {
     pub(super) fn new(cache: &Path) -> Self {
         Self {
-            machine: LazyMachine::default(),
+            machines: Machines::default(),
             cache: Cache::new(cache.join("components")),
             own: vec![cache.to_path_buf()],
             compiling: Mutex::default(),
@@ -56,10 +88,10 @@ impl Loader {
 
     /// The component in a file, from the cache or compiled now. Blocks, for
     /// seconds where a large component is compiled.
-    pub(super) fn component(&self, path: &Path) -> Result<Component, String> {
+    pub(super) fn component(&self, path: &Path, origin: Origin) -> Result<Component, String> {
         let bytes = std::fs::read(path)
             .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
-        let machine = self.machine.get()?;
+        let machine = self.machines.get(origin)?;
         let name = Cache::name(&machine.engine, &bytes);
         if let Some(component) = self.cached(machine, &name) {
             return Ok(component);
@@ -100,23 +132,48 @@ impl Loader {
         bytes: &[u8],
     ) -> Result<Component, String> {
         let started = std::time::Instant::now();
-        let component = Component::from_binary(&machine.engine, bytes).map_err(|error| {
+        let refused = |error: wasmtime::Error| {
             format!(
                 "`{}` is no component that runs here: {error:#}",
                 path.display()
             )
-        })?;
+        };
+        let compiled = Compiled::new(&machine.engine, bytes).map_err(refused)?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         tracing::info!("compiled `{}` in {:?}", path.display(), started.elapsed());
-        self.cache.store(name, &component);
-        Ok(component)
+        self.cache
+            .store(&machine.engine, name, compiled)
+            .map_err(refused)
     }
 
     /// All that has to be done before the first instance. Blocks.
     pub(super) fn load(&self, target: &Target) -> Result<Loaded, String> {
         crate::sandbox::judge(&target.grants, &self.own).map_err(|error| error.to_string())?;
-        let component = self.component(&target.path)?;
-        let machine = self.machine.get()?;
+        // An instance that is kept would hold its place in the pool all the while.
+        let passing = target.instance == Instance::PerCall;
+        if passing && target.limits.memory <= POOL_MEMORY {
+            match self.bind(target, Origin::Pool) {
+                Ok(bound) => {
+                    return Ok(Loaded {
+                        pooled: Some(bound),
+                        demand: OnceCell::new(),
+                    });
+                }
+                // Whether it is too large for the pool or is wrong altogether,
+                // the other engine will tell.
+                Err(error) => tracing::debug!("server `{}`: {error}", target.server),
+            }
+        }
+        Ok(Loaded {
+            pooled: None,
+            demand: OnceCell::new_with(Some(self.bind(target, Origin::Demand)?)),
+        })
+    }
+
+    /// Loads a component into an engine, and compares it with its declaration.
+    fn bind(&self, target: &Target, origin: Origin) -> Result<Bound, String> {
+        let component = self.component(&target.path, origin)?;
+        let machine = self.machines.get(origin)?;
         let mut functions = HashMap::new();
         for declared in &target.functions {
             let export = &declared.export;
@@ -139,7 +196,7 @@ impl Loader {
             interface: Some(ADAPTER.into()),
             function: "call-tool".into(),
         };
-        Ok(Loaded {
+        Ok(Bound {
             pre: link(machine, &component)?,
             functions,
             adapter: find(&machine.engine, &component, &adapter).map(|found| found.index),

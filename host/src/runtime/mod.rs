@@ -13,6 +13,7 @@ mod load;
 mod signature;
 mod slot;
 mod state;
+mod ticker;
 mod value;
 
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use error::{CallError, Cause};
 pub use slot::Slot;
 
 use crate::sandbox::{Grants, Limits};
+use engine::Origin;
 use load::Loader;
 
 /// Runs calls. One per process.
@@ -41,7 +43,8 @@ pub struct Runtime {
 /// What a runtime has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Engines made: 0 until the first call, 1 from then on.
+    /// Engines made: none until the first call; one whose instances come from a
+    /// pool, and one for those that do not fit it.
     pub engines: u64,
     /// Components compiled.
     pub compiled: u64,
@@ -70,7 +73,7 @@ impl Runtime {
     /// # Errors
     /// The file cannot be read, or is no component.
     pub fn prepare(&self, path: &Path) -> Result<(), String> {
-        self.loader.component(path).map(drop)
+        self.loader.component(path, Origin::Demand).map(drop)
     }
 
     /// Removes all compiled components, and says how many bytes that freed.
@@ -85,7 +88,7 @@ impl Runtime {
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
-            engines: self.loader.machine.made(),
+            engines: self.loader.machines.made(),
             compiled: self.loader.compiled.load(Ordering::Relaxed),
             cache_hits: self.loader.cache_hits.load(Ordering::Relaxed),
         }

@@ -115,6 +115,7 @@ impl Slot {
             let _turn = self.turns.acquire().await;
             let loaded = self.loaded(&call).await?;
             let limit = self.target.limits.timeout;
+            let _busy = self.loader.machines.busy();
             tokio::time::timeout(limit, self.run(&loaded, &call, &params))
                 .await
                 .unwrap_or(Err(Cause::Deadline(limit)))
@@ -132,17 +133,19 @@ impl Slot {
         call: &Call,
         params: &[wasmtime::component::Val],
     ) -> Result<Value, Cause> {
-        let fresh = async || {
+        let (bound, pool) = loaded
+            .bound(&self.loader, &self.target)
+            .await
+            .map_err(Cause::Load)?;
+        let fresh = async |pool| {
             let mut live =
-                Live::start(loaded, &self.target, &self.settings, &self.instances).await?;
+                Live::start((bound, pool), &self.target, &self.settings, &self.instances).await?;
             live.attach(call);
             Ok::<_, Cause>(live)
         };
         if self.target.instance == Kind::PerCall {
-            return fresh()
-                .await?
-                .call(loaded, &self.target, call, params)
-                .await;
+            let mut live = fresh(pool).await?;
+            return live.call(bound, &self.target, call, params).await;
         }
         let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
         let mut place = kept.lock().await;
@@ -153,9 +156,9 @@ impl Slot {
                 live.attach(call);
                 live
             }
-            None => fresh().await?,
+            None => fresh(pool).await?,
         };
-        let result = live.call(loaded, &self.target, call, params).await;
+        let result = live.call(bound, &self.target, call, params).await;
         if live.is_sound() {
             *place = Some(live);
         }
