@@ -36,7 +36,8 @@ struct State {
     index: Arc<Index>,
     /// What has been asked for since.
     held: HashMap<PathBuf, (Key, Arc<Entry>)>,
-    /// Whether `held` has something that the file has not.
+    /// Whether `held` has something that the file has not, or the file something
+    /// that is damaged.
     changed: bool,
 }
 
@@ -55,12 +56,15 @@ impl Catalog {
     /// in the log.
     #[must_use]
     pub fn open(index: &Path) -> Self {
+        let file = index.to_owned();
+        let index = Index::open(index);
         let state = State {
-            index: Arc::new(Index::open(index)),
+            changed: index.damaged,
+            index: Arc::new(index),
             ..State::default()
         };
         Self {
-            file: index.to_owned(),
+            file,
             state: Mutex::new(state),
             read: AtomicU64::new(0),
             indexed: AtomicU64::new(0),
@@ -277,3 +281,6 @@ fn text(path: &Path) -> &str {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@ use dormouse_wit::{CONTRACT, Declaration, source};
 use wasmparser::{Validator, WasmFeatures};
 
 use crate::pack::agree;
-use crate::{Listing, Provenance, read};
+use crate::{Listing, Problem, Provenance, read, types};
+
+mod schema;
 
 /// The longest tool name that fits behind any server's name (DESIGN §4).
 const NAME: usize = 48;
@@ -16,36 +18,40 @@ const NAME: usize = 48;
 #[must_use]
 pub fn check(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let listing = match read::bytes(bytes) {
-        Ok(listing) => Some(listing),
-        Err(problem) => {
-            let text = problem.to_string();
-            let (message, hint) = match text.split_once("\nhint: ") {
-                Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-                None => (text, None),
-            };
-            findings.push(finding(
-                Severity::Error,
-                "component",
-                message,
-                hint.as_deref(),
-            ));
-            None
-        }
-    };
+    let read = read::bytes(bytes);
+    if let Err(problem) = &read {
+        findings.push(unreadable(problem));
+    }
+    // Whatever keeps the bytes from being read keeps them from being valid too,
+    // and is said once. These alone are of what a validator does not look at.
+    let beside = matches!(
+        read,
+        Ok(_) | Err(Problem::Declaration { .. } | Problem::Contract { .. } | Problem::CoreModule)
+    );
     // The verdict of `wasm-tools validate`, with the features that it has on.
     let mut validator = Validator::new_with_features(WasmFeatures::default());
-    if let Err(error) = validator.validate_all(bytes) {
+    let verdict = validator.validate_all(bytes).err().filter(|_| beside);
+    let valid = verdict.is_none();
+    findings.extend(verdict.map(|error| {
         let message = format!("{} (at byte {})", error.message(), error.offset());
-        findings.push(finding(Severity::Error, "component", message, None));
-    }
-    if let Some(listing) = listing {
-        declared(bytes, &listing, &mut findings);
+        finding(Severity::Error, "component", message, None)
+    }));
+    if let Ok(listing) = read {
+        declared(bytes, &listing, valid, &mut findings);
     }
     findings
 }
 
-fn declared(bytes: &[u8], listing: &Listing, findings: &mut Vec<Finding>) {
+fn unreadable(problem: &Problem) -> Finding {
+    let text = problem.to_string();
+    let (message, hint) = match text.split_once("\nhint: ") {
+        Some((message, hint)) => (message, Some(hint)),
+        None => (text.as_str(), None),
+    };
+    finding(Severity::Error, "component", message.to_owned(), hint)
+}
+
+fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Finding>) {
     match listing.provenance {
         Provenance::Front => {}
         Provenance::Section => findings.push(finding(
@@ -73,19 +79,22 @@ fn declared(bytes: &[u8], listing: &Listing, findings: &mut Vec<Finding>) {
             return;
         }
     };
-    names(&declaration, findings);
+    tools(&declaration, findings);
+    adapter(bytes, &declaration, findings);
     imports(bytes, findings);
     match source::from_component(bytes) {
         Ok(exported) => {
             code(&declaration, &exported.declaration, findings);
             findings.extend(exported.findings);
         }
-        Err(error) => findings.push(finding(
+        // Of an invalid component that much is said already.
+        Err(error) if valid => findings.push(finding(
             Severity::Error,
             "component",
             error.to_string(),
             None,
         )),
+        Err(_) => {}
     }
 }
 
@@ -121,6 +130,34 @@ fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Findi
     }
 }
 
+/// Whether tools without a function of their own can be called.
+fn adapter(bytes: &[u8], declared: &Declaration, findings: &mut Vec<Finding>) {
+    let tools = declared.tools.iter();
+    let names: Vec<_> = tools
+        .filter(|tool| tool.function.is_none())
+        .map(|tool| format!("`{}`", tool.name))
+        .collect();
+    if names.is_empty() {
+        return;
+    }
+    let Ok(decoded) = types::decode(bytes) else {
+        return;
+    };
+    let (contract, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
+    let adapter = format!("{contract}/adapter@{version}");
+    if !types::takes_calls(&decoded, &adapter) {
+        findings.push(finding(
+            Severity::Error,
+            "declaration",
+            format!(
+                "no function is declared for {}, and the component does not export `{adapter}`, by which tools without one are called",
+                names.join(", ")
+            ),
+            Some("export the adapter (in Rust, with `dormouse_sdk::adapter!`), or declare the functions with `dormouse pack --wit`"),
+        ));
+    }
+}
+
 /// Whether the host offers what the component imports.
 fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
     let Ok(imports) = crate::inspect::needs(bytes) else {
@@ -143,7 +180,8 @@ fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
     }
 }
 
-fn names(declaration: &Declaration, findings: &mut Vec<Finding>) {
+/// Whether agents can use the tools as they are declared.
+fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for tool in &declaration.tools {
         let name = &tool.name;
@@ -167,28 +205,7 @@ fn names(declaration: &Declaration, findings: &mut Vec<Finding>) {
                 None,
             ));
         }
-        let object: Option<serde_json::Value> = serde_json::from_str(tool.tool.get()).ok();
-        let object = object.unwrap_or_default();
-        if object.get("name").and_then(|found| found.as_str()) != Some(name) {
-            findings.push(finding(
-                Severity::Error,
-                name,
-                "its MCP Tool object has another name".into(),
-                None,
-            ));
-        }
-        if object
-            .pointer("/inputSchema/type")
-            .and_then(|ty| ty.as_str())
-            != Some("object")
-        {
-            findings.push(finding(
-                Severity::Error,
-                name,
-                "its `inputSchema` is not of type `object`".into(),
-                None,
-            ));
-        }
+        schema::schemas(tool, findings);
     }
 }
 
@@ -200,3 +217,6 @@ fn finding(severity: Severity, item: &str, message: String, hint: Option<&str>) 
         hint: hint.map(str::to_owned),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,7 +75,7 @@ pub enum Problem {
     Truncated { size: u64 },
     /// It is not what a component looks like.
     #[error(
-        "the component is damaged at byte {offset}: {message}\nhint: `dormouse check` says more; make the file again"
+        "the component is damaged at byte {offset}: {message}\nhint: the build or the download that made it has failed; make it again"
     )]
     Malformed { offset: usize, message: String },
     /// Its declaration is not what a declaration looks like.

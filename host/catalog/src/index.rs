@@ -94,6 +94,9 @@ impl Key {
 /// An index as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    /// Whether the file was not to be used, or not in full. Then it has to be
+    /// written even if nothing is missing, or each start would complain anew.
+    pub(crate) damaged: bool,
     text: String,
     slots: BTreeMap<String, (Key, Range<usize>)>,
 }
@@ -122,12 +125,12 @@ impl Index {
         };
         match Self::parse(text) {
             (index, None) => index,
-            (index, Some(problem)) if index.slots.is_empty() => Self::unusable(file, &problem),
             // What stands before the damage is as good as ever.
-            (index, Some(problem)) => {
-                Self::unusable(file, &problem);
-                index
-            }
+            (index, Some(problem)) => Self {
+                text: index.text,
+                slots: index.slots,
+                ..Self::unusable(file, &problem)
+            },
         }
     }
 
@@ -139,7 +142,10 @@ impl Index {
             }
             _ => tracing::warn!("the catalog's index `{file}` is made anew: {problem}"),
         }
-        Self::default()
+        Self {
+            damaged: true,
+            ..Self::default()
+        }
     }
 
     /// Parses as many entries as are whole.
@@ -164,7 +170,12 @@ impl Index {
             at = body.end + 1;
             slots.insert(path, (key, body));
         }
-        (Self { text, slots }, damage)
+        let index = Self {
+            damaged: damage.is_some(),
+            text,
+            slots,
+        };
+        (index, damage)
     }
 
     /// What is known of a file: its key, and its listing as JSON.
@@ -270,9 +281,11 @@ fn read(file: &Path) -> Result<Option<String>, Unusable> {
     let size = opened.metadata()?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     opened.take(LIMIT).read_to_end(&mut bytes)?;
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|error| Unusable::Damaged(error.utf8_error().valid_up_to()))
+    // What is no text any more is replaced, so that it damages only the entry that
+    // it is in.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok(Some(text))
 }
 
 /// Makes a folder that only its user can enter, with all above it.
@@ -283,3 +296,6 @@ fn create_private(folder: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,11 @@
 use dormouse_wit::Declaration;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use wit_parser::decoding::{DecodedWasm, decode};
+use wit_parser::decoding::DecodedWasm;
 use wit_parser::{TypeDefKind, TypeId, WorldItem};
 
-use crate::read;
-use crate::{Problem, Provenance};
+use crate::types::{decode, print};
+use crate::{Problem, Provenance, read};
 
 /// What `dormouse inspect` shows.
 #[derive(Debug, Serialize)]
@@ -35,7 +35,7 @@ pub struct Inspection {
 pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
     let listing = read::bytes(bytes)?;
     let damaged = |message: String| Problem::Declaration { message };
-    let decoded = decode(bytes).map_err(|error| damaged(format!("{error:#}")))?;
+    let decoded = decode(bytes).map_err(damaged)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {
         return Err(Problem::WitPackage);
     };
@@ -44,10 +44,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
         imports.extend(world.imports.keys().map(|key| resolve.name_world_key(key)));
         exports.extend(world.exports.keys().map(|key| resolve.name_world_key(key)));
     }
-    let mut printer = wit_component::WitPrinter::default();
-    printer
-        .print(resolve, decoded.package(), &[])
-        .map_err(|error| damaged(format!("{error:#}")))?;
+    let wit = print(&decoded).map_err(damaged)?;
     let digest = Sha256::digest(bytes);
     Ok(Inspection {
         size: bytes.len(),
@@ -58,14 +55,14 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
             .map_err(|error| damaged(error.to_string()))?,
         imports,
         exports,
-        wit: printer.output.to_string(),
+        wit,
     })
 }
 
 /// The names of the functions and resources that a component needs of its host.
 /// What it imports of mere types, no host has to offer.
 pub(crate) fn needs(bytes: &[u8]) -> Result<Vec<String>, String> {
-    let decoded = decode(bytes).map_err(|error| format!("{error:#}"))?;
+    let decoded = decode(bytes)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {
         return Ok(Vec::new());
     };

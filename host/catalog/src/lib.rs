@@ -19,6 +19,10 @@ mod inspect;
 mod pack;
 pub mod read;
 pub mod stamp;
+mod types;
+
+#[cfg(test)]
+mod tests;
 
 pub use catalog::{Catalog, Counts};
 pub use check::check;

@@ -3,6 +3,8 @@
 use dormouse_wit::signature::same_signature;
 use dormouse_wit::{Declaration, section, source};
 
+use crate::read;
+
 /// Why a component was not packed.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
@@ -24,7 +26,7 @@ pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8
     let exported = source::from_component(component)?.declaration;
     let declaration = match (declaration, section::find(component)?) {
         (Some(declaration), _) => declaration,
-        (None, Some(found)) => section::decode(&found)?,
+        (None, Some(found)) => read::declaration(&found)?,
         (None, None) => exported.clone(),
     };
     agree(&declaration, &exported).map_err(PackError::Disagree)?;

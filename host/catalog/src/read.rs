@@ -1,14 +1,17 @@
 //! One component file → what it declares, from its bytes alone.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use dormouse_wit::{CONTRACT, section, source};
-use wasmparser::{Parser, Payload};
+use dormouse_wit::{CONTRACT, Declaration, DeclaredTool, section, source};
+use serde::Deserialize;
+use wasmparser::{Parser, Payload, Validator, WasmFeatures};
+use wit_parser::decoding::DecodedWasm;
 
 use crate::error::{Problem, ReadError};
-use crate::{Entry, Listing, Provenance, Stamp};
+use crate::{Entry, Listing, Provenance, Stamp, types};
 
 /// The largest component that is read, in bytes.
 pub const LIMIT: u64 = 512 << 20;
@@ -183,7 +186,7 @@ fn leb(bytes: &[u8], at: &mut usize) -> Option<usize> {
         *at += 1;
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
-            return usize::try_from(number).ok();
+            return usize::try_from(u32::try_from(number).ok()?).ok();
         }
     }
     None
@@ -191,14 +194,38 @@ fn leb(bytes: &[u8], at: &mut usize) -> Option<usize> {
 
 fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> {
     let damaged = |message: String| Problem::Declaration { message };
-    let declaration = section::decode(section).map_err(|error| damaged(error.to_string()))?;
+    let declaration = declaration(section).map_err(|error| damaged(error.to_string()))?;
     Listing::new(declaration, provenance).map_err(|error| damaged(error.to_string()))
+}
+
+/// The declaration in a section's content, if all its tools are known by one
+/// name: the one that an agent sees and the one that a call is looked up by.
+pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::Error> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+    }
+    let declaration = section::decode(section)?;
+    for DeclaredTool { name, tool, .. } in &declaration.tools {
+        let wrong =
+            |what: String| dormouse_wit::Error::Section(format!("the tool `{name}` {what}"));
+        let object: Named<'_> = serde_json::from_str(tool.get())
+            .map_err(|error| wrong(format!("has no MCP Tool object: {error}")))?;
+        if object.name != *name {
+            let found = object.name;
+            return Err(wrong(format!("is `{found}` in its MCP Tool object")));
+        }
+    }
+    Ok(declaration)
 }
 
 /// The declaration of a component that carries none: from its types, without words.
 fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
-    let declared =
-        source::from_component(bytes).map_err(|error| malformed(bytes, size, error.to_string()))?;
+    let declared = source::from_component(bytes).map_err(|error| match types::decode(bytes) {
+        Ok(DecodedWasm::WitPackage(..)) => Problem::WitPackage,
+        _ => malformed(bytes, size, error.to_string()),
+    })?;
     let skipped = declared.findings.iter().map(ToString::to_string).collect();
     let mut listing = Listing::new(declared.declaration, Provenance::Derived).map_err(|error| {
         Problem::Declaration {
@@ -209,18 +236,19 @@ fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
     Ok(listing)
 }
 
-/// What is wrong with a component that could not be read: whether it ends too
-/// early, and else what its decoder says.
+/// What is wrong with a component that could not be read: what the validator
+/// says, and if it is content, what the decoder said.
 fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
-    let mut payloads = Parser::new(0).parse_all(bytes);
-    if let Some(error) = payloads.find_map(Result::err) {
-        return damage(&error, size);
+    match Validator::new_with_features(WasmFeatures::all()).validate_all(bytes) {
+        Ok(_) => Problem::Declaration { message },
+        Err(error) => damage(bytes, size, &error),
     }
-    Problem::Declaration { message }
 }
 
-fn damage(error: &wasmparser::BinaryReaderError, size: u64) -> Problem {
-    if error.message().contains("unexpected end") {
+fn damage(bytes: &[u8], size: u64, error: &wasmparser::BinaryReaderError) -> Problem {
+    // A section may also end too early within the file, so the message alone
+    // does not tell that it was cut off.
+    if error.message().contains("unexpected end") && section::strip(bytes).is_err() {
         return Problem::Truncated { size };
     }
     Problem::Malformed {
@@ -249,7 +277,7 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
     };
     let mut depth = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
-        let payload = payload.map_err(|error| damage(&error, bytes.len() as u64))?;
+        let payload = payload.map_err(|error| damage(bytes, bytes.len() as u64, &error))?;
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
@@ -280,3 +308,6 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+use std::fs;
+use std::thread;
+use std::time::SystemTime;
+
+use super::*;
+use crate::Provenance;
+use crate::error::Problem;
+use crate::tests::{front, logged, typed, words};
+
+const SECOND: i64 = 1_000_000_000;
+
+/// A folder with plugins and an index.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.path().join("index")
+    }
+
+    fn open(&self) -> Catalog {
+        Catalog::open(&self.index())
+    }
+
+    /// Writes a plugin with this description, in place if it is there.
+    fn plugin(&self, name: &str, description: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, front(&typed(), &words(description))).unwrap();
+        path
+    }
+
+    /// What a catalog that has just been opened says of a file, and whether it
+    /// has opened that for it.
+    fn anew(&self, path: &Path) -> (String, bool) {
+        let catalog = self.open();
+        let found = described(&catalog, path);
+        (found, catalog.counts().read > 0)
+    }
+
+    /// Has some time pass: the entries in the index are as if they had been read
+    /// so much later.
+    fn pass(&self, seconds: i64) {
+        let index = Index::open(&self.index());
+        let later = |text: &str| -> BTreeMap<String, (Key, String)> {
+            let paths = text.lines().filter(|line| line.starts_with("{\"path\""));
+            let paths = paths.map(|line| {
+                let line: serde_json::Value = serde_json::from_str(line).unwrap();
+                line["path"].as_str().unwrap().to_owned()
+            });
+            paths
+                .map(|path| {
+                    let (mut key, body) = index.get(&path).unwrap();
+                    key.read += seconds * SECOND;
+                    let body = body.to_owned();
+                    (path, (key, body))
+                })
+                .collect()
+        };
+        let later = later(&fs::read_to_string(self.index()).unwrap());
+        Index::write(&self.index(), &later).unwrap();
+    }
+}
+
+fn described(catalog: &Catalog, path: &Path) -> String {
+    let entry = catalog.entry(path).unwrap();
+    entry.listing.description.clone().unwrap()
+}
+
+#[test]
+fn a_second_start_reads_one_file() {
+    let place = Place::new();
+    let paths: Vec<_> = (0..20)
+        .map(|n| place.plugin(&format!("{n}.wasm"), &format!("No. {n}.")))
+        .collect();
+    let first = place.open();
+    assert!(first.entries(&paths).iter().all(Result::is_ok));
+    assert_eq!(
+        first.counts(),
+        Counts {
+            read: 20,
+            indexed: 0
+        }
+    );
+    assert!(first.save().unwrap());
+    assert!(!first.save().unwrap(), "there is nothing new to write");
+    place.pass(10);
+
+    let second = place.open();
+    for (n, entry) in second.entries(&paths).into_iter().enumerate() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.listing.description, Some(format!("No. {n}.")));
+        assert_eq!(entry.listing.provenance, Provenance::Front);
+        assert_eq!(entry.path, paths[n]);
+    }
+    assert_eq!(
+        second.counts(),
+        Counts {
+            read: 0,
+            indexed: 20
+        }
+    );
+    assert!(!second.save().unwrap(), "there is nothing new to write");
+}
+
+/// The counter could be wrong; a file that is no component cannot be read.
+#[test]
+fn an_indexed_file_is_not_opened() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "Adds.");
+    let listing = read::entry(&path).unwrap().listing;
+    fs::write(&path, "these are no bytes of a component").unwrap();
+    let stamp = Stamp::of(&fs::metadata(&path).unwrap());
+    let write = |read: i64| {
+        let body = serde_json::to_string(&listing).unwrap();
+        let entry = (Key::new(stamp, read), body);
+        let fresh = BTreeMap::from([(path.to_str().unwrap().to_owned(), entry)]);
+        Index::write(&place.index(), &fresh).unwrap();
+    };
+    write(stamp.ctime.max(stamp.mtime) + 10 * SECOND);
+    assert_eq!(place.anew(&path), ("Adds.".into(), false));
+    // With the same stamp, but read within the tick in which the file changed.
+    write(stamp.ctime.max(stamp.mtime) + SECOND);
+    let error = place.open().entry(&path).unwrap_err();
+    assert!(matches!(error.problem, Problem::NotWasm { .. }), "{error}");
+}
+
+#[test]
+fn a_change_within_the_clocks_tick_is_noticed() {
+    let place = Place::new();
+    let time = SystemTime::now();
+    let same = |path: &Path| {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let path = place.plugin("a.wasm", "One.");
+    same(&path);
+    let catalog = place.open();
+    assert_eq!(described(&catalog, &path), "One.");
+    catalog.save().unwrap();
+    // In place, of the same length and with the same time of change.
+    place.plugin("a.wasm", "Two.");
+    same(&path);
+    assert_eq!(described(&catalog, &path), "Two.");
+    assert_eq!(place.anew(&path), ("Two.".into(), true));
+}
+
+#[test]
+fn a_replaced_file_is_read_again() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "One.");
+    let catalog = place.open();
+    assert_eq!(described(&catalog, &path), "One.");
+    catalog.save().unwrap();
+    place.pass(10);
+    assert_eq!(place.anew(&path), ("One.".into(), false));
+    // As builds and downloads do it: another file in its place.
+    let other = place.plugin("b.wasm", "Two.");
+    fs::rename(other, &path).unwrap();
+    assert_eq!(place.anew(&path), ("Two.".into(), true));
+    assert_eq!(described(&catalog, &path), "Two.");
+    assert!(catalog.save().unwrap());
+    place.pass(10);
+    assert_eq!(place.anew(&path), ("Two.".into(), false));
+}
+
+/// Whoever asks decides what to make of it (a host shows what a damaged file has
+/// declared before, for it may be one that is being written).
+#[test]
+fn a_removed_or_damaged_file_is_an_error_until_it_is_back() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "One.");
+    let good = fs::read(&path).unwrap();
+    let catalog = place.open();
+    assert_eq!(described(&catalog, &path), "One.");
+    catalog.save().unwrap();
+    place.pass(10);
+
+    fs::write(&path, &good[..20]).unwrap();
+    for catalog in [&catalog, &place.open()] {
+        let error = catalog.entry(&path).unwrap_err();
+        assert!(matches!(error.problem, Problem::Truncated { size: 20 }));
+        assert!(
+            error
+                .to_string()
+                .starts_with(&format!("`{}`: ", path.display()))
+        );
+    }
+    fs::remove_file(&path).unwrap();
+    for catalog in [&catalog, &place.open()] {
+        let error = catalog.entry(&path).unwrap_err();
+        assert!(matches!(error.problem, Problem::Missing), "{error}");
+    }
+    fs::write(&path, &good).unwrap();
+    assert_eq!(described(&catalog, &path), "One.");
+    assert_eq!(place.anew(&path), ("One.".into(), true));
+    // One bad file among many does no harm to the others.
+    let paths = [
+        path.clone(),
+        place.index(),
+        path.with_extension("none"),
+        path,
+    ];
+    let found = catalog.entries(&paths);
+    let good: Vec<_> = found.iter().map(Result::is_ok).collect();
+    assert_eq!(good, [true, false, false, true]);
+}
+
+#[test]
+fn a_damaged_index_is_made_anew_and_said_once() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "One.");
+    let first = place.open();
+    described(&first, &path);
+    first.save().unwrap();
+    place.pass(10);
+    let good = fs::read(place.index()).unwrap();
+    let newer = String::from_utf8(good.clone()).unwrap();
+    let newer = newer.replacen(env!("CARGO_PKG_VERSION"), "99.0.0", 1);
+    let start = || {
+        let catalog = place.open();
+        assert_eq!(described(&catalog, &path), "One.");
+        catalog.save().unwrap();
+    };
+    for bytes in [
+        // Cut off, with something behind, foreign, newer.
+        good[..good.len() - 1].to_vec(),
+        [&good[..], b"and more\n"].concat(),
+        b"something else".to_vec(),
+        newer.into_bytes(),
+    ] {
+        fs::write(place.index(), &bytes).unwrap();
+        let ((), log) = logged(start);
+        assert_eq!(log.len(), 1, "{log:?}");
+        assert!(log[0].contains("is made anew"), "{log:?}");
+        let ((), log) = logged(start);
+        assert_eq!(log, [""; 0], "of {:?}", String::from_utf8_lossy(&bytes));
+        let index = fs::read_to_string(place.index()).unwrap();
+        assert_eq!(index.lines().count(), 3, "{index}");
+    }
+}
+
+/// A listing that does not parse costs one reading of that component.
+#[test]
+fn a_damaged_listing_is_read_from_its_component() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "One.");
+    let first = place.open();
+    described(&first, &path);
+    first.save().unwrap();
+    place.pass(10);
+    let good = fs::read_to_string(place.index()).unwrap();
+    let bad = good.replacen("\"provenance\":", "\"provenanze\":", 1);
+    assert_ne!(good, bad);
+    fs::write(place.index(), bad).unwrap();
+    let start = || {
+        let found = place.anew(&path);
+        let catalog = place.open();
+        described(&catalog, &path);
+        catalog.save().unwrap();
+        found
+    };
+    let (found, log) = logged(start);
+    assert_eq!(found, ("One.".into(), true));
+    assert_eq!(log.len(), 2, "one from each of the two catalogs: {log:?}");
+    place.pass(10);
+    assert_eq!(place.anew(&path), ("One.".into(), false));
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_told_and_tried_again() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "One.");
+    fs::write(place.folder.path().join("file"), "").unwrap();
+    let catalog = Catalog::open(&place.folder.path().join("file/index"));
+    assert_eq!(described(&catalog, &path), "One.");
+    catalog.save().unwrap_err();
+    fs::remove_file(place.folder.path().join("file")).unwrap();
+    assert!(catalog.save().unwrap());
+}
+
+#[test]
+fn hosts_at_once_share_an_index() {
+    let place = Place::new();
+    let paths: Vec<_> = (0..8)
+        .map(|n| place.plugin(&format!("{n}.wasm"), &format!("No. {n}.")))
+        .collect();
+    thread::scope(|scope| {
+        for pair in paths.chunks(2) {
+            let place = &place;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let catalog = place.open();
+                    assert!(catalog.entries(pair).iter().all(Result::is_ok));
+                    catalog.save().unwrap();
+                }
+            });
+        }
+    });
+    let (catalog, log) = logged(|| place.open());
+    assert_eq!(log, [""; 0]);
+    for (n, path) in paths.iter().enumerate() {
+        assert_eq!(described(&catalog, path), format!("No. {n}."));
+    }
+}

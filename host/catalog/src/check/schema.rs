@@ -1,0 +1,93 @@
+//! Whether a tool's schemas are JSON Schema 2020-12.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use dormouse_wit::DeclaredTool;
+use dormouse_wit::error::{Finding, Severity};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use serde_json::{Map, Value, json};
+
+use super::finding;
+
+/// The schema of schemas, with the formats that it names: that a `pattern` is a
+/// regular expression is said there, wherever in a schema it stands.
+static META: LazyLock<Option<Validator>> = LazyLock::new(|| {
+    let meta = json!({ "$ref": "https://json-schema.org/draft/2020-12/schema" });
+    let options = jsonschema::options().with_draft(Draft::Draft202012);
+    options
+        .should_validate_formats(true)
+        .offline()
+        .build(&meta)
+        .ok()
+});
+
+/// Judges a tool's `inputSchema` and, if it has one, its `outputSchema`.
+pub(super) fn schemas(tool: &DeclaredTool, findings: &mut Vec<Finding>) {
+    let name = &tool.name;
+    let mut wrong = |message: String, hint| {
+        findings.push(finding(Severity::Error, name, message, hint));
+    };
+    let object: Map<String, Value> = match serde_json::from_str(tool.tool.get()) {
+        Ok(object) => object,
+        Err(error) => return wrong(format!("its MCP Tool object cannot be read: {error}"), None),
+    };
+    let input = object.get("inputSchema");
+    let ty = input.and_then(|schema| schema.get("type"));
+    if ty.and_then(Value::as_str) != Some("object") {
+        wrong("its `inputSchema` is not of type `object`".into(), None);
+    }
+    // The host itself holds arguments against the schema of a typed tool.
+    if let Some(schema) = input {
+        judge("inputSchema", schema, tool.function.is_some(), &mut wrong);
+    }
+    if let Some(schema) = object.get("outputSchema") {
+        judge("outputSchema", schema, false, &mut wrong);
+    }
+}
+
+fn judge(
+    which: &str,
+    schema: &Value,
+    by_host: bool,
+    wrong: &mut impl FnMut(String, Option<&'static str>),
+) {
+    // The schema of schemas has several parts, which may all say the same.
+    let errors = META.iter().flat_map(|meta| meta.iter_errors(schema));
+    let errors: BTreeSet<_> = errors
+        .map(|error| told(which, &error.instance_path().to_string(), &error))
+        .collect();
+    if !errors.is_empty() {
+        return errors.into_iter().for_each(|error| wrong(error, None));
+    }
+    // What is left are references that lead nowhere.
+    let options = jsonschema::options()
+        .with_draft(Draft::Draft202012)
+        .offline();
+    if let Err(error) = options.build(schema) {
+        let hint = "put what it refers to into its `$defs`: nothing is fetched to read a schema";
+        wrong(
+            told(which, &error.schema_path().to_string(), &error),
+            Some(hint),
+        );
+    } else if by_host
+        && let Err(error) = options
+            .with_pattern_options(PatternOptions::regex())
+            .build(schema)
+    {
+        let hint = "the host matches in linear time, so that no pattern can hang a call: write it without look-around and back-references";
+        wrong(
+            told(which, &error.schema_path().to_string(), &error),
+            Some(hint),
+        );
+    }
+}
+
+/// An error with its place and, as everywhere in Dormouse, with values in
+/// backticks.
+fn told(which: &str, place: &str, error: &ValidationError<'_>) -> String {
+    let place = if place.is_empty() { "/" } else { place };
+    let message: String = error.to_string().chars().take(300).collect();
+    let message = message.replace(['"', '\''], "`");
+    format!("its `{which}` is no JSON Schema 2020-12 at `{place}`: {message}")
+}

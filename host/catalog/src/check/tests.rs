@@ -1,0 +1,252 @@
+use dormouse_wit::section;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::tests::{adapter, back, by_name, front, tool, typed, words};
+
+const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
+
+/// The errors, as a person reads them.
+fn errors(bytes: &[u8]) -> Vec<String> {
+    let findings = check(bytes);
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
+    errors.map(ToString::to_string).collect()
+}
+
+/// The only error.
+fn error(bytes: &[u8]) -> String {
+    let errors = errors(bytes);
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    errors.into_iter().next().unwrap()
+}
+
+#[test]
+fn one_fault_is_one_finding() {
+    let packed = front(&typed(), &words("Adds."));
+    let mut damaged = packed.clone();
+    let end = damaged.len();
+    damaged[end - 40..].fill(0xff);
+    // Valid to a parser, but not to a validator: an alias of what is not there.
+    let invalid = wat::parse_str("(component (type $a (func)) (export \"a\" (func 7)))").unwrap();
+    for bytes in [
+        Vec::new(),
+        b"#!/bin/sh".to_vec(),
+        b"(component)".to_vec(),
+        b"\0asm\x0e\0\x01\0".to_vec(),
+        wat::parse_str("(module)").unwrap(),
+        packed[..packed.len() - 1].to_vec(),
+        packed[..30].to_vec(),
+        damaged,
+        front(&invalid, &by_name(&[])),
+        invalid,
+    ] {
+        error(&bytes);
+    }
+}
+
+#[test]
+fn two_faults_are_two_findings() {
+    // A damaged declaration on top of invalid code.
+    let invalid = wat::parse_str("(component (type $a (func)) (export \"a\" (func 7)))").unwrap();
+    let errors = errors(&section::insert(&invalid, b"no section").unwrap());
+    assert_eq!(errors.len(), 2, "{errors:#?}");
+    assert!(
+        errors[0].contains("its declaration cannot be read"),
+        "{errors:#?}"
+    );
+    assert!(errors[1].contains("(at byte "), "{errors:#?}");
+}
+
+#[test]
+fn where_a_declaration_is_not_in_front_is_a_warning() {
+    let warnings = |bytes: &[u8]| -> Vec<String> {
+        let findings = check(bytes);
+        assert!(findings.iter().all(|one| one.severity == Severity::Warning));
+        findings.into_iter().map(|one| one.message).collect()
+    };
+    let content = section::encode(&words("Adds.")).unwrap();
+    assert_eq!(warnings(&front(&typed(), &words("Adds."))), [""; 0]);
+    let told = warnings(&back(&typed(), &content));
+    assert!(
+        told.len() == 1 && told[0].contains("not in front"),
+        "{told:?}"
+    );
+    let told = warnings(&typed());
+    assert!(
+        told.len() == 1 && told[0].contains("there is none"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn tools_without_functions_need_an_adapter() {
+    let declared = by_name(&[("ask", tool("ask")), ("tell", tool("tell"))]);
+    assert_eq!(errors(&front(&adapter(ADAPTER, 2), &declared)), [""; 0]);
+    let without = front(&wat::parse_str("(component)").unwrap(), &declared);
+    // The name alone is no adapter, nor is the function.
+    let lies = front(&adapter(ADAPTER, 1), &declared);
+    let elsewhere = front(&adapter("wasi:plugin/adapter@0.1.0", 2), &declared);
+    for bytes in [without, lies, elsewhere] {
+        let told = error(&bytes);
+        assert!(told.contains("`ask`, `tell`"), "{told}");
+        assert!(
+            told.contains(&format!("does not export `{ADAPTER}`")),
+            "{told}"
+        );
+        assert!(told.contains("\nhint: export the adapter"), "{told}");
+    }
+}
+
+#[test]
+fn declaration_and_code_agree() {
+    let mut none = words("Adds.");
+    none.tools.clear();
+    let told = error(&front(&typed(), &none));
+    assert!(
+        told.contains("add: it is exported, but not declared"),
+        "{told}"
+    );
+    let mut gone = words("Adds.");
+    for tool in &mut gone.tools {
+        let function = tool.function.as_mut().unwrap();
+        function.export.function = "subtract".into();
+    }
+    let told = errors(&front(&typed(), &gone));
+    assert_eq!(told.len(), 2, "{told:#?}");
+    assert!(
+        told[0].contains("`subtract`, which is not exported"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn names_are_fit_for_agents() {
+    let long = "a".repeat(NAME + 1);
+    let declared = by_name(&[(&long, tool(&long)), ("a b", tool("a b")), ("ä", tool("ä"))]);
+    let findings = check(&front(&adapter(ADAPTER, 2), &declared));
+    assert_eq!(findings.len(), 3, "{findings:#?}");
+    assert!(findings.iter().all(|one| one.severity == Severity::Warning));
+    let twice = by_name(&[("a", tool("a")), ("a", tool("a"))]);
+    let told = error(&front(&adapter(ADAPTER, 2), &twice));
+    assert!(told.contains("a: it is declared twice"), "{told}");
+}
+
+/// The errors of an adapter's tool with such schemas.
+fn of_schemas(input: Value, output: Option<Value>) -> Vec<String> {
+    let mut tool = json!({ "name": "ask", "inputSchema": input });
+    if let Some(output) = output {
+        tool["outputSchema"] = output;
+    }
+    errors(&front(&adapter(ADAPTER, 2), &by_name(&[("ask", tool)])))
+}
+
+#[test]
+fn good_schemas_are_none_of_its_business() {
+    let rich = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "pattern": { "type": "string", "pattern": "^(?!x)\\p{L}+$", "default": "(" },
+            "tree": { "$ref": "#/$defs/tree" },
+            "pair": { "prefixItems": [{}, {}], "items": false },
+            "any": true
+        },
+        "patternProperties": { "^x-": {} },
+        "examples": [{ "pattern": "(" }],
+        "$defs": { "tree": { "type": "array", "items": { "$ref": "#/$defs/tree" } } },
+        "x-of-somebody": { "pattern": "(" }
+    });
+    assert_eq!(of_schemas(rich.clone(), Some(rich)), [""; 0]);
+}
+
+#[test]
+fn a_schema_that_is_none_is_an_error_with_its_place() {
+    let with = |property: Value| json!({ "type": "object", "properties": { "a": property } });
+    let unused = json!({ "type": "object", "$defs": { "b": { "pattern": "[" } } });
+    let key = json!({ "type": "object", "patternProperties": { "(": {} } });
+    for (schema, place, what) in [
+        (
+            with(json!({ "pattern": "(" })),
+            "/properties/a/pattern",
+            "`(` is not a `regex`",
+        ),
+        (unused, "/$defs/b/pattern", "`[` is not a `regex`"),
+        (key, "/patternProperties", "`(` is not a `regex`"),
+        (
+            with(json!({ "type": "text" })),
+            "/properties/a/type",
+            "`text` is not",
+        ),
+        (
+            with(json!({ "minimum": "1" })),
+            "/properties/a/minimum",
+            "`1` is not of type `number`",
+        ),
+        (
+            with(json!({ "items": [{}] })),
+            "/properties/a/items",
+            "is not of type",
+        ),
+        (with(json!({ "$ref": "#/$defs/none" })), "", "/$defs/none"),
+        (
+            with(json!({ "$ref": "https://example.com/a.json" })),
+            "",
+            "https://example.com/a.json",
+        ),
+        (
+            with(json!({ "$ref": "file:///etc/passwd" })),
+            "",
+            "file:///etc/passwd",
+        ),
+    ] {
+        for (which, told) in [
+            ("inputSchema", of_schemas(schema.clone(), None)),
+            (
+                "outputSchema",
+                of_schemas(json!({ "type": "object" }), Some(schema.clone())),
+            ),
+        ] {
+            assert_eq!(told.len(), 1, "{told:#?}");
+            let start = format!("error: ask: its `{which}` is no JSON Schema 2020-12 at `{place}");
+            assert!(told[0].starts_with(&start), "{told:#?}");
+            assert!(told[0].contains(what), "{told:#?}");
+        }
+    }
+    let told = of_schemas(with(json!({ "minLength": -1, "pattern": ")" })), None);
+    assert_eq!(told.len(), 2, "{told:#?}");
+}
+
+#[test]
+fn an_input_is_an_object() {
+    for schema in [json!({}), json!({ "type": "string" }), json!(true)] {
+        let told = of_schemas(schema, None);
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(
+            told[0].contains("ask: its `inputSchema` is not of type `object`"),
+            "{told:#?}"
+        );
+    }
+}
+
+/// A pattern that the host would leave out when it checks arguments.
+#[test]
+fn the_host_can_match_the_patterns_of_typed_tools() {
+    let with = |pattern: &str| {
+        let mut declared = words("Adds.");
+        for tool in &mut declared.tools {
+            let mut object: Value = serde_json::from_str(tool.tool.get()).unwrap();
+            object["inputSchema"]["properties"]["a"]["pattern"] = json!(pattern);
+            tool.tool = serde_json::value::to_raw_value(&object).unwrap();
+        }
+        front(&typed(), &declared)
+    };
+    assert_eq!(errors(&with("^a+$")), [""; 0]);
+    let told = error(&with("^(?!x)a+$"));
+    assert!(told.contains("at `/properties/a/pattern`"), "{told}");
+    assert!(
+        told.contains("hint: the host matches in linear time"),
+        "{told}"
+    );
+}

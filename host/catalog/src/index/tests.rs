@@ -1,0 +1,216 @@
+use std::path::PathBuf;
+use std::thread;
+
+use super::*;
+use crate::tests::logged;
+
+const KEY: Key = Key {
+    stamp: Stamp {
+        size: 1,
+        mtime: 2,
+        ctime: 3,
+        inode: 4,
+    },
+    read: 5,
+    used: 6,
+};
+
+/// Entries for files of these names in the folder, which are there.
+fn entries(folder: &Path, names: &[&str]) -> BTreeMap<String, (Key, String)> {
+    let used = stamp::now();
+    let entry = |name: &&str| {
+        let file = folder.join(name);
+        fs::write(&file, "").unwrap();
+        let body = format!("{{\"name\":\"{name} für {name}\"}}");
+        (
+            file.to_str().unwrap().to_owned(),
+            (Key { used, ..KEY }, body),
+        )
+    };
+    names.iter().map(entry).collect()
+}
+
+fn content(index: &Index) -> BTreeMap<String, (Key, String)> {
+    let paths = index.slots.keys();
+    paths
+        .map(|path| {
+            let (key, body) = index.get(path).unwrap();
+            (path.clone(), (key, body.to_owned()))
+        })
+        .collect()
+}
+
+/// An index of two, on disk, and what is in it.
+fn made() -> (tempfile::TempDir, PathBuf, BTreeMap<String, (Key, String)>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("deep/er/index");
+    let entries = entries(folder.path(), &["a", "b"]);
+    Index::write(&file, &entries).unwrap();
+    (folder, file, entries)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (_folder, file, entries) = made();
+    let (index, log) = logged(|| Index::open(&file));
+    assert_eq!(content(&index), entries);
+    assert!(!index.damaged);
+    assert_eq!(log, [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_user_can_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, file, _) = made();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(mode(file.parent().unwrap()), 0o700);
+}
+
+#[test]
+fn a_missing_index_is_no_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, log) = logged(|| Index::open(&folder.path().join("none")));
+    assert!(index.slots.is_empty() && !index.damaged);
+    assert_eq!(log, [""; 0]);
+}
+
+#[test]
+fn an_unusable_index_is_empty_and_said_once() {
+    let (_folder, file, _) = made();
+    let good = fs::read_to_string(&file).unwrap();
+    let header = good.lines().next().unwrap();
+    let newer = good.replacen(env!("CARGO_PKG_VERSION"), "99.0.0", 1);
+    let layout = good.replacen(":1,", ":2,", 1);
+    assert!(newer != good && layout != good);
+    for (bytes, why) in [
+        (Vec::new(), "no index of Dormouse's"),
+        (header.as_bytes()[..10].to_vec(), "no index of Dormouse's"),
+        (b"\x00\x01\x02".to_vec(), "no index of Dormouse's"),
+        (
+            b"[package]\nname = \"a\"\n".to_vec(),
+            "no index of Dormouse's",
+        ),
+        (
+            b"{\"dormouse-index\":[]}\n".to_vec(),
+            "no index of Dormouse's",
+        ),
+        (newer.into_bytes(), "another version of Dormouse (`99.0.0`)"),
+        (layout.into_bytes(), "another version of Dormouse"),
+        (
+            [header.as_bytes(), b"\n\xff\xff"].concat(),
+            "it is damaged, ",
+        ),
+    ] {
+        fs::write(&file, &bytes).unwrap();
+        let (index, log) = logged(|| Index::open(&file));
+        assert!(index.slots.is_empty() && index.damaged, "{why}");
+        assert_eq!(log.len(), 1, "{log:?}");
+        assert!(
+            log[0].contains(why) && log[0].contains("made anew"),
+            "{log:?}"
+        );
+        assert!(log[0].contains(file.to_str().unwrap()), "{log:?}");
+    }
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let (index, log) = logged(|| Index::open(&file));
+    assert!(index.slots.is_empty() && log.len() == 1, "{log:?}");
+}
+
+/// A file that is cut off or changed anywhere never gives an entry that is not
+/// one of those written.
+#[test]
+fn what_is_before_the_damage_is_kept() {
+    let (_folder, file, entries) = made();
+    let good = fs::read(&file).unwrap();
+    let mut counts = Vec::new();
+    for end in 0..good.len() {
+        fs::write(&file, &good[..end]).unwrap();
+        let (index, log) = logged(|| Index::open(&file));
+        let found = content(&index);
+        assert!(
+            found
+                .iter()
+                .all(|(path, entry)| entries.get(path) == Some(entry))
+        );
+        // Where a line has just ended, nothing tells that there were more.
+        assert_eq!(log.len(), usize::from(index.damaged), "{log:?}");
+        counts.push(found.len());
+    }
+    assert!(counts.is_sorted() && counts.contains(&1), "{counts:?}");
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] = b'\n';
+        fs::write(&file, &bytes).unwrap();
+        let (_, log) = logged(|| content(&Index::open(&file)));
+        assert!(log.len() <= 1, "{log:?}");
+    }
+}
+
+#[test]
+fn a_length_that_lies_is_damage() {
+    let (_folder, file, _) = made();
+    let good = fs::read_to_string(&file).unwrap();
+    let length = good.split("\"length\":").nth(1).unwrap();
+    let length = length.split('}').next().unwrap();
+    for lie in ["0", "1", "4096", "18446744073709551615", "-1", "1e3"] {
+        let bad = good.replace(
+            &format!("\"length\":{length}"),
+            &format!("\"length\":{lie}"),
+        );
+        fs::write(&file, bad).unwrap();
+        let index = Index::open(&file);
+        assert!(index.slots.is_empty() && index.damaged, "{lie}");
+    }
+}
+
+#[test]
+fn entries_of_other_configurations_stay_while_they_are_of_use() {
+    let (folder, file, mut old) = made();
+    let fresh = entries(folder.path(), &["c"]);
+    Index::write(&file, &fresh).unwrap();
+    let mut all = old.clone();
+    all.extend(fresh.clone());
+    assert_eq!(content(&Index::open(&file)), all);
+    // One whose file has gone goes, and so does one that nobody has used.
+    fs::remove_file(folder.path().join("a")).unwrap();
+    for (key, _) in old.values_mut() {
+        key.used -= KEPT + DAY;
+    }
+    old.retain(|path, _| path.ends_with('b'));
+    Index::write(&file, &old).unwrap();
+    Index::write(&file, &fresh).unwrap();
+    assert_eq!(content(&Index::open(&file)), fresh);
+}
+
+/// Whoever reads meanwhile sees one whole index, and the last one stays.
+#[test]
+fn writers_at_once_leave_a_whole_index() {
+    let (folder, file, first) = made();
+    let sets: Vec<_> = ["c", "d", "e", "f"]
+        .map(|name| entries(folder.path(), &[name]))
+        .into();
+    thread::scope(|scope| {
+        for set in &sets {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    Index::write(&file, set).unwrap();
+                }
+            });
+        }
+        for _ in 0..200 {
+            let index = Index::open(&file);
+            assert!(!index.damaged);
+            assert!(first.keys().all(|path| index.get(path).is_some()));
+        }
+    });
+    let index = content(&Index::open(&file));
+    assert!(
+        sets.iter()
+            .any(|set| set.keys().all(|path| index.contains_key(path)))
+    );
+    let left = fs::read_dir(file.parent().unwrap()).unwrap().count();
+    assert_eq!(left, 1, "temporary files are left behind");
+}

@@ -1,0 +1,256 @@
+//! Components to test with, and what holds of all that is done with their bytes.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use dormouse_wit::{Declaration, section, source};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{check, inspect, pack, read};
+
+/// A component with one tool, `add`, that it declares nowhere.
+pub(crate) fn typed() -> Vec<u8> {
+    wat::parse_str(
+        r#"(component
+            (core module $m
+                (func (export "add") (param i32 i32) (result i32)
+                    (i32.add (local.get 0) (local.get 1))))
+            (core instance $i (instantiate $m))
+            (func (export "add") (param "a" u32) (param "b" u32) (result u32)
+                (canon lift (core func $i "add"))))"#,
+    )
+    .unwrap()
+}
+
+/// One with a tool in an interface, of types with names.
+pub(crate) fn with_interface() -> Vec<u8> {
+    wat::parse_str(
+        r#"(component
+            (core module $m
+                (func (export "f") (param i32 i64) (result i32) i32.const 7))
+            (core instance $i (instantiate $m))
+            (type $order (enum "a-z" "z-a"))
+            (func $f (param "sort-by" $order) (param "at-most" u64) (result u32)
+                (canon lift (core func $i "f")))
+            (component $shim
+                (type $e (enum "a-z" "z-a"))
+                (import "import-type-order" (type $order (eq $e)))
+                (import "import-func-list-all"
+                    (func $f (param "sort-by" $order) (param "at-most" u64) (result u32)))
+                (export $o "order" (type $order))
+                (export "list-all" (func $f)
+                    (func (param "sort-by" $o) (param "at-most" u64) (result u32))))
+            (instance $tools (instantiate $shim
+                (with "import-type-order" (type $order))
+                (with "import-func-list-all" (func $f))))
+            (export "a:b/tools@1.0.0" (instance $tools)))"#,
+    )
+    .unwrap()
+}
+
+/// One that exports an interface `name` with a function like the contract's
+/// `call-tool`, of so many parameters.
+pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
+    let lifted: String = (0..params)
+        .map(|n| format!("(param \"p{n}\" string)"))
+        .collect();
+    let core = "i32 i32 ".repeat(params);
+    wat::parse_str(format!(
+        r#"(component
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+                (func (export "f") (param {core}) (result i32) unreachable))
+            (core instance $i (instantiate $m))
+            (func $f {lifted} (result (result string (error string)))
+                (canon lift (core func $i "f")
+                    (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
+            (instance $adapter (export "call-tool" (func $f)))
+            (export "{name}" (instance $adapter)))"#,
+    ))
+    .unwrap()
+}
+
+/// A declaration of tools without functions: pairs of a name and an MCP object.
+pub(crate) fn by_name(tools: &[(&str, Value)]) -> Declaration {
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|(name, tool)| json!({ "name": name, "tool": tool }))
+        .collect();
+    let declaration = json!({ "format": 1, "mapping": 1, "tools": tools });
+    serde_json::from_str(&declaration.to_string()).unwrap()
+}
+
+/// An MCP object that is in order.
+pub(crate) fn tool(name: &str) -> Value {
+    json!({ "name": name, "inputSchema": { "type": "object" } })
+}
+
+/// What [`typed`] would declare, with a description.
+pub(crate) fn words(description: &str) -> Declaration {
+    let mut declaration = source::from_component(&typed()).unwrap().declaration;
+    declaration.description = Some(description.to_owned());
+    declaration
+}
+
+/// The component with the declaration right behind its preamble.
+pub(crate) fn front(component: &[u8], declaration: &Declaration) -> Vec<u8> {
+    section::insert(component, &section::encode(declaration).unwrap()).unwrap()
+}
+
+/// The component with the section's content in a section at its end.
+pub(crate) fn back(component: &[u8], content: &[u8]) -> Vec<u8> {
+    // What `insert` puts behind the preamble is the same anywhere else.
+    let packed = section::insert(component, content).unwrap();
+    let added = packed.len() - component.len();
+    [component, &packed[8..8 + added]].concat()
+}
+
+/// The lines that `work` logs.
+pub(crate) fn logged<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(Arc::new(file.reopen().unwrap()))
+        .finish();
+    let done = tracing::subscriber::with_default(subscriber, work);
+    let text = std::fs::read_to_string(file.path()).unwrap();
+    (done, text.lines().map(str::to_owned).collect())
+}
+
+/// One component of each kind.
+fn good() -> Vec<Vec<u8>> {
+    let adapter = adapter("dormouse:plugin/adapter@0.1.0", 2);
+    let declared = by_name(&[("ask", tool("ask"))]);
+    vec![
+        typed(),
+        with_interface(),
+        front(&typed(), &words("Adds.")),
+        back(&typed(), &section::encode(&words("Adds.")).unwrap()),
+        front(&adapter, &declared),
+    ]
+}
+
+/// Everything that is done with bytes. It returns if nothing panics, and does
+/// the least that must hold whatever the bytes are.
+fn all(bytes: &[u8]) {
+    let findings = check(bytes);
+    if read::bytes(bytes).is_err() {
+        assert!(!findings.is_empty(), "unreadable, but fine with `check`");
+        assert!(inspect(bytes).is_err());
+    }
+    if let Ok(packed) = pack(bytes, None) {
+        assert!(read::bytes(&packed).is_ok() || read::bytes(bytes).is_err());
+    }
+}
+
+#[test]
+fn the_components_of_these_tests_are_good() {
+    for bytes in good() {
+        read::bytes(&bytes).unwrap();
+        inspect(&bytes).unwrap();
+        let packed = pack(&bytes, None).unwrap();
+        assert_eq!(check(&packed), []);
+    }
+}
+
+#[test]
+fn no_cut_panics() {
+    for bytes in good() {
+        for end in 0..bytes.len() {
+            all(&bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn no_changed_byte_panics() {
+    for good in good() {
+        for at in 0..good.len() {
+            for change in [0x01, 0x40, 0x80, 0xff] {
+                let mut bytes = good.clone();
+                bytes[at] ^= change;
+                all(&bytes);
+            }
+        }
+    }
+}
+
+/// A change to a file: of a byte, or of how many there are.
+#[derive(Debug, Clone)]
+enum Change {
+    Set(usize, u8),
+    Remove(usize, usize),
+    Insert(usize, Vec<u8>),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let at = 0..4096_usize;
+    prop_oneof![
+        4 => (at.clone(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
+        1 => (at.clone(), 1..64_usize).prop_map(|(at, many)| Change::Remove(at, many)),
+        1 => (at, prop::collection::vec(any::<u8>(), 1..32))
+            .prop_map(|(at, bytes)| Change::Insert(at, bytes)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn no_changes_panic(which in 0..5_usize, changes in prop::collection::vec(change(), 1..6)) {
+        let mut bytes = good().swap_remove(which);
+        for change in changes {
+            let length = bytes.len();
+            match change {
+                Change::Set(at, byte) => bytes[at % length] = byte,
+                Change::Remove(at, many) => {
+                    let start = at % length;
+                    bytes.drain(start..(start + many).min(length));
+                }
+                Change::Insert(at, new) => {
+                    let at = at % (length + 1);
+                    bytes.splice(at..at, new);
+                }
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        all(&bytes);
+    }
+
+    #[test]
+    fn no_section_panics(content in prop::collection::vec(any::<u8>(), 0..256)) {
+        all(&section::insert(&typed(), &content).unwrap());
+        let mut whole = u32::try_from(content.len()).unwrap().to_le_bytes().to_vec();
+        whole.extend(content);
+        all(&back(&typed(), &whole));
+    }
+}
+
+/// The compiler holds the promise that listing tools compiles and runs nothing.
+#[test]
+fn nothing_here_can_run_a_component() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = Command::new(cargo)
+        .args(["tree", "-p", "dormouse-catalog", "-e", "normal"])
+        .args(["--prefix", "none", "--offline", "--locked"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .output()
+        .unwrap();
+    let packages = String::from_utf8(tree.stdout).unwrap();
+    let told = String::from_utf8_lossy(&tree.stderr);
+    assert!(tree.status.success(), "{told}");
+    assert!(packages.contains("wasmparser v"), "{packages}");
+    for package in packages.lines() {
+        let runs = ["wasmtime", "cranelift"];
+        assert!(
+            !runs.iter().any(|name| package.starts_with(name)),
+            "{package}"
+        );
+    }
+}
