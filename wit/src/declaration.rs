@@ -44,6 +44,37 @@ pub struct Declaration {
     pub grants: Vec<GrantRequest>,
     /// Its tools, in the order in which they are declared.
     pub tools: Vec<DeclaredTool>,
+    /// Its prompts, as MCP `Prompt` objects by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<DeclaredItem>,
+    /// Its resources, as MCP `Resource` objects by URI.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<DeclaredItem>,
+    /// Its resource templates, as MCP `ResourceTemplate` objects by URI template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<DeclaredItem>,
+    /// Whether it exports `dormouse:plugin/completion`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub completion: bool,
+}
+
+/// A prompt, a resource or a resource template.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DeclaredItem {
+    /// What it is called by: the name of a prompt, the URI of a resource, the URI
+    /// template of a template. The same as in [`object`](Self::object), here so
+    /// that nobody has to parse that to find it.
+    pub key: String,
+    /// The MCP object as an agent gets to see it (but for the prefix of the
+    /// server's name on a prompt's), byte for byte as it was declared.
+    pub object: Box<RawValue>,
+    /// The exported function behind it; none for a plugin that exports
+    /// `dormouse:plugin/prompts` or `dormouse:plugin/resources`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<Function>,
+    /// Whether a resource tells of its changes (`@subscribe`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub subscribe: bool,
 }
 
 /// How long an instance of a plugin lives; the greater is the longer.

@@ -29,7 +29,9 @@ mod tags;
 mod tool;
 mod toolchain;
 
-pub use declaration::{Declaration, DeclaredTool, Export, Function, GrantRequest, Instance, Param};
+pub use declaration::{
+    Declaration, DeclaredItem, DeclaredTool, Export, Function, GrantRequest, Instance, Param,
+};
 pub use error::{Error, Finding, Severity};
 pub use source::{Declared, from_component, from_resolve, from_wit};
 pub use types::{Case, Field, Type, VariantCase};

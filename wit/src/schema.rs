@@ -53,7 +53,7 @@ pub(crate) fn input(fields: &[Field], notes: &Notes) -> Map<String, Value> {
 /// else is wrapped as `{"result": …}`, text and content blocks have none.
 pub(crate) fn output(ty: &Type, notes: &Notes) -> Option<Map<String, Value>> {
     match ty {
-        Type::String | Type::Contents => None,
+        Type::String | Type::Contents | Type::Messages | Type::Embedded => None,
         Type::Record(_) => Some(of(ty, notes, Side::Result)),
         _ => Some(members(json!({
             "type": "object",
@@ -143,7 +143,7 @@ fn plain(ty: &Type, notes: &Notes, side: Side) -> Map<String, Value> {
         }
         // Content blocks are MCP's own and never described by a schema of ours;
         // as a value they are just a list.
-        Type::Contents => json!({ "type": "array" }),
+        Type::Contents | Type::Messages | Type::Embedded => json!({ "type": "array" }),
         // The rest are strings and what was dealt with above.
         _ => json!({ "type": "string" }),
     })

@@ -93,10 +93,10 @@ fn fragment(json: &[u8]) -> Result<Declaration, Error> {
 }
 
 fn merge(first: Declaration, second: Declaration) -> Declaration {
-    let mut grants = first.grants;
-    grants.extend(second.grants);
-    let mut tools = first.tools;
-    tools.extend(second.tools);
+    fn both<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
+        first.extend(second);
+        first
+    }
     Declaration {
         format: first.format,
         mapping: first.mapping,
@@ -105,8 +105,12 @@ fn merge(first: Declaration, second: Declaration) -> Declaration {
         title: first.title.or(second.title),
         description: first.description.or(second.description),
         instance: first.instance.max(second.instance),
-        grants,
-        tools,
+        grants: both(first.grants, second.grants),
+        tools: both(first.tools, second.tools),
+        prompts: both(first.prompts, second.prompts),
+        resources: both(first.resources, second.resources),
+        templates: both(first.templates, second.templates),
+        completion: first.completion || second.completion,
     }
 }
 

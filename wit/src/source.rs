@@ -299,6 +299,10 @@ fn empty() -> Declaration {
         instance: Instance::default(),
         grants: Vec::new(),
         tools: Vec::new(),
+        prompts: Vec::new(),
+        resources: Vec::new(),
+        templates: Vec::new(),
+        completion: false,
     }
 }
 

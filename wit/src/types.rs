@@ -49,6 +49,11 @@ pub enum Type {
     /// `list<content>` of `dormouse:plugin/types`, as (the ok side of) a result:
     /// the content blocks of the answer.
     Contents,
+    /// `list<prompt-message>` of the same, as a prompt's result: its messages.
+    Messages,
+    /// `list<embedded-resource>` of the same, as a resource's result: what it
+    /// contains.
+    Embedded,
 }
 
 impl Type {
@@ -81,6 +86,8 @@ impl Type {
             Self::Result { .. } => "result",
             Self::Map(..) => "map",
             Self::Contents => "list<content>",
+            Self::Messages => "list<prompt-message>",
+            Self::Embedded => "list<embedded-resource>",
         }
     }
 }

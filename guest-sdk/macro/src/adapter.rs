@@ -34,6 +34,10 @@ pub(crate) fn expand(arguments: &Adapter) -> Result<TokenStream> {
         instance: Instance::PerCall,
         grants: Vec::new(),
         tools: tools.collect::<Result<_>>()?,
+        prompts: Vec::new(),
+        resources: Vec::new(),
+        templates: Vec::new(),
+        completion: false,
     };
     section::name_after_crate(&mut declaration);
     let component = &arguments.component;

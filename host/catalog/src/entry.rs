@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dormouse_wit::{Declaration, DeclaredTool, Function, GrantRequest, Instance};
+use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool, Function, GrantRequest, Instance};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -47,6 +47,18 @@ pub struct Listing {
     pub grants: Vec<GrantRequest>,
     /// Its tools, in the order in which they are declared.
     pub tools: Vec<ListedTool>,
+    /// Its prompts, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<ListedItem>,
+    /// Its resources, by URI.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ListedItem>,
+    /// Its resource templates, by URI template.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<ListedItem>,
+    /// Whether it can be asked to complete arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub completion: bool,
     /// What was left out, as sentences for the user: exported functions that
     /// cannot be tools. Only a derived declaration has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,17 +90,71 @@ pub struct ListedTool {
     function: Option<Box<RawValue>>,
 }
 
+/// A prompt, a resource or a resource template.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ListedItem {
+    /// What it is called by: a name, a URI or a URI template.
+    pub key: String,
+    /// The MCP object, byte for byte as it was declared.
+    pub object: Box<RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    function: Option<Box<RawValue>>,
+    /// Whether a resource tells of its changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub subscribe: bool,
+}
+
 impl ListedTool {
     /// The exported function behind the tool; none for an adapter's.
     ///
     /// # Errors
     /// The declaration has something else where a function should be.
     pub fn function(&self) -> serde_json::Result<Option<Function>> {
-        self.function
-            .as_ref()
-            .map(|raw| serde_json::from_str(raw.get()))
-            .transpose()
+        parsed(self.function.as_deref())
     }
+}
+
+impl ListedItem {
+    /// The exported function behind it; none where the plugin takes its requests
+    /// by name.
+    ///
+    /// # Errors
+    /// The declaration has something else where a function should be.
+    pub fn function(&self) -> serde_json::Result<Option<Function>> {
+        parsed(self.function.as_deref())
+    }
+
+    fn declared(&self) -> serde_json::Result<DeclaredItem> {
+        Ok(DeclaredItem {
+            key: self.key.clone(),
+            object: self.object.clone(),
+            function: self.function()?,
+            subscribe: self.subscribe,
+        })
+    }
+
+    fn new(declared: DeclaredItem) -> serde_json::Result<Self> {
+        Ok(Self {
+            key: declared.key,
+            object: declared.object,
+            function: raw(declared.function.as_ref())?,
+            subscribe: declared.subscribe,
+        })
+    }
+}
+
+fn items(declared: Vec<DeclaredItem>) -> serde_json::Result<Vec<ListedItem>> {
+    declared.into_iter().map(ListedItem::new).collect()
+}
+
+fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
+    function
+        .map(|raw| serde_json::from_str(raw.get()))
+        .transpose()
+}
+
+fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>> {
+    function.map(serde_json::value::to_raw_value).transpose()
 }
 
 impl Listing {
@@ -118,6 +184,22 @@ impl Listing {
             instance: self.instance,
             grants: self.grants.clone(),
             tools,
+            prompts: self
+                .prompts
+                .iter()
+                .map(ListedItem::declared)
+                .collect::<Result<_, _>>()?,
+            resources: self
+                .resources
+                .iter()
+                .map(ListedItem::declared)
+                .collect::<Result<_, _>>()?,
+            templates: self
+                .templates
+                .iter()
+                .map(ListedItem::declared)
+                .collect::<Result<_, _>>()?,
+            completion: self.completion,
         })
     }
 
@@ -127,15 +209,10 @@ impl Listing {
             .tools
             .into_iter()
             .map(|tool| {
-                let function = tool
-                    .function
-                    .as_ref()
-                    .map(serde_json::value::to_raw_value)
-                    .transpose()?;
                 Ok(ListedTool {
                     name: tool.name,
                     tool: tool.tool,
-                    function,
+                    function: raw(tool.function.as_ref())?,
                 })
             })
             .collect::<serde_json::Result<_>>()?;
@@ -149,6 +226,10 @@ impl Listing {
             instance: declared.instance,
             grants: declared.grants,
             tools,
+            prompts: items(declared.prompts)?,
+            resources: items(declared.resources)?,
+            templates: items(declared.templates)?,
+            completion: declared.completion,
             skipped: Vec::new(),
         })
     }

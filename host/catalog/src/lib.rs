@@ -26,7 +26,7 @@ mod tests;
 
 pub use catalog::{Catalog, Counts};
 pub use check::check;
-pub use entry::{Entry, ListedTool, Listing, Provenance};
+pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};
 pub use pack::{PackError, pack};
