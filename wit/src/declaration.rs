@@ -150,6 +150,23 @@ pub struct Function {
     pub result: Option<Type>,
 }
 
+impl Function {
+    /// What its arguments are the fields of: its parameters, or those of the record
+    /// that is the only one.
+    #[must_use]
+    pub fn fields(&self) -> &[Param] {
+        match self.params.as_slice() {
+            [
+                Param {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] if self.spread => fields,
+            params => params,
+        }
+    }
+}
+
 /// The name of an exported function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Export {
