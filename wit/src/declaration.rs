@@ -151,10 +151,10 @@ pub struct Function {
 }
 
 impl Function {
-    /// What its arguments are the fields of: its parameters, or those of the record
-    /// that is the only one.
+    /// The members of the argument object: the parameters, or the fields of the
+    /// only one.
     #[must_use]
-    pub fn fields(&self) -> &[Param] {
+    pub fn arguments(&self) -> &[Param] {
         match self.params.as_slice() {
             [
                 Param {
@@ -164,6 +164,19 @@ impl Function {
             ] if self.spread => fields,
             params => params,
         }
+    }
+
+    /// The argument that a variable of a URI template stands for: the one with
+    /// this JSON name, else the one with this WIT name.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&Param> {
+        let mut arguments = self.arguments().iter();
+        let by_json = arguments.find(|argument| argument.json == name);
+        by_json.or_else(|| {
+            self.arguments()
+                .iter()
+                .find(|argument| argument.wit == name)
+        })
     }
 }
 

@@ -94,7 +94,7 @@ impl Offer {
     pub fn has_cases(&self) -> bool {
         let parsed = self.declared().and_then(|item| item.function().ok()?);
         parsed.is_some_and(|function| {
-            let fields = function.fields().iter();
+            let fields = function.arguments().iter();
             fields.map(|field| &field.ty).any(|ty| cases(ty).is_some())
         })
     }
@@ -103,7 +103,7 @@ impl Offer {
     #[must_use]
     pub fn cases(&self, argument: &str) -> Option<Vec<String>> {
         let function = self.declared()?.function().ok()??;
-        let mut fields = function.fields().iter();
+        let mut fields = function.arguments().iter();
         cases(&fields.find(|field| field.json == argument)?.ty)
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
 ) -> Result<Vec<Val>, Mismatch> {
-    let values = record(function.fields(), arguments)?;
+    let values = record(function.arguments(), arguments)?;
     if function.spread {
         return Ok(vec![Val::Record(values)]);
     }
@@ -59,12 +59,13 @@ pub(crate) fn arguments(
 pub(crate) fn texts(function: &Function, texts: &Map<String, Value>) -> Result<Vec<Val>, Mismatch> {
     let mut values = Map::new();
     for (name, text) in texts {
-        let field = function.fields().iter().find(|field| field.json == *name);
-        let field = field.ok_or_else(|| Mismatch::new("there is no such argument").below(name))?;
+        let field = function
+            .argument(name)
+            .ok_or_else(|| Mismatch::new("there is no such argument").below(name))?;
         let Value::String(text) = text else {
             return Err(Mismatch::new(format!("`{text}` is not a string")).below(name));
         };
-        values.insert(name.clone(), from_text(&field.ty, text));
+        values.insert(field.json.clone(), from_text(&field.ty, text));
     }
     arguments(function, &values)
 }
@@ -82,7 +83,7 @@ fn from_text(ty: &Type, text: &str) -> Value {
 /// Models like to send null for an argument that they leave out, and published
 /// schemas say that it may be left out, not that it may be null.
 pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>) {
-    for field in function.fields() {
+    for field in function.arguments() {
         if matches!(field.ty, Type::Option(_))
             && arguments.get(&field.json).is_some_and(Value::is_null)
         {
