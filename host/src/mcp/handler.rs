@@ -29,7 +29,7 @@ const IN_FLIGHT: usize = 4096;
 pub(super) struct Host {
     pub(super) roster: Arc<Roster>,
     pub(super) session: SessionId,
-    pub(super) in_flight: Semaphore,
+    pub(super) in_flight: Arc<Semaphore>,
     /// Cancelled when the agent has closed its end.
     pub(super) closed: CancellationToken,
     /// Cancelled when calls that still run are to end.
@@ -43,11 +43,18 @@ impl Host {
         Self {
             roster,
             session,
-            in_flight: Semaphore::new(IN_FLIGHT),
+            in_flight: Arc::new(Semaphore::new(IN_FLIGHT)),
             closed,
             ending: CancellationToken::new(),
             level: AtomicU8::new(relay::severity("info")),
         }
+    }
+
+    /// Shares what it may have in flight, and the end of it, with other agents.
+    pub(super) fn sharing(mut self, in_flight: Arc<Semaphore>, ending: CancellationToken) -> Self {
+        self.in_flight = in_flight;
+        self.ending = ending;
+        self
     }
 
     /// Ends the calls that still run, when cancelled.

@@ -7,6 +7,7 @@
 //! JSON text already as it is.
 
 mod handler;
+pub mod http;
 mod relay;
 mod service;
 mod session;
