@@ -26,7 +26,7 @@ impl Common {
         Ok(Arc::new(Self {
             roster,
             shelf: Shelf::new()?,
-            in_flight: Semaphore::new(in_flight),
+            in_flight: Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS)),
         }))
     }
 }

@@ -51,6 +51,14 @@ impl Host {
         }
     }
 
+    /// One of many over HTTP, which end together. A request of the stateless era
+    /// belongs to no connection there, and so neither does a call that waits.
+    pub(super) fn among_others(mut self, ending: CancellationToken) -> Self {
+        self.ending = ending;
+        self.lasting = false;
+        self
+    }
+
     /// Ends the calls that still run, when cancelled.
     pub(super) fn ending(&self) -> CancellationToken {
         self.ending.clone()

@@ -11,6 +11,7 @@ mod common;
 mod completion;
 mod exchange;
 mod handler;
+pub mod http;
 mod line;
 mod prompts;
 mod relay;

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt as _;
 use rmcp::model::{
     ClientNotification, ClientRequest, CustomRequest, ErrorData, InputResponses, ProtocolVersion,
-    ServerConfig, ServerResult,
+    RequestId, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{RoleServer, ServerHandler};
@@ -26,18 +26,7 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let id = context.id.clone();
-        let handled = self.0.handle_request(untyped(request), context);
-        // rmcp would never answer a request whose handler has panicked.
-        AssertUnwindSafe(handled)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| {
-                tracing::error!(%id, "a request ended in a panic");
-                Err(ErrorData::internal_error(
-                    "this request met a bug in dormouse; its log says more",
-                    None,
-                ))
-            })
+        caught(&id, self.0.handle_request(untyped(request), context)).await
     }
 
     async fn handle_notification(
@@ -55,6 +44,24 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         ServerHandler::supported_protocol_versions(&self.0)
     }
+}
+
+/// What a request's handler answers, also where it has panicked: rmcp would never
+/// answer that request.
+pub(super) async fn caught<T>(
+    id: &RequestId,
+    handled: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    AssertUnwindSafe(handled)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| {
+            tracing::error!(%id, "a request ended in a panic");
+            Err(ErrorData::internal_error(
+                "this request met a bug in dormouse; its log says more",
+                None,
+            ))
+        })
 }
 
 fn untyped(request: ClientRequest) -> ClientRequest {
