@@ -53,6 +53,11 @@ pub(crate) fn with_interface() -> Vec<u8> {
 /// One that exports an interface `name` with a function like the contract's
 /// `call-tool`, of so many parameters.
 pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
+    by_name_export(name, "call-tool", params)
+}
+
+/// The same with a function of any name, as `get-prompt` is like `call-tool`.
+pub(crate) fn by_name_export(name: &str, function: &str, params: usize) -> Vec<u8> {
     let lifted: String = (0..params)
         .map(|n| format!("(param \"p{n}\" string)"))
         .collect();
@@ -67,10 +72,52 @@ pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
             (func $f {lifted} (result (result string (error string)))
                 (canon lift (core func $i "f")
                     (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
-            (instance $adapter (export "call-tool" (func $f)))
+            (instance $adapter (export "{function}" (func $f)))
             (export "{name}" (instance $adapter)))"#,
     ))
     .unwrap()
+}
+
+/// One that exports the contract's `resources`, with an error that has such a
+/// second case.
+pub(crate) fn resources(case: &str) -> Vec<u8> {
+    let error = format!("(variant (case \"not-found\") (case \"{case}\" string))");
+    wat::parse_str(format!(
+        r#"(component
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+                (func (export "f") (param i32 i32) (result i32) unreachable))
+            (core instance $i (instantiate $m))
+            (type $error {error})
+            (func $f (param "uri" string) (result (result string (error $error)))
+                (canon lift (core func $i "f")
+                    (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
+            (component $shim
+                (type $e {error})
+                (import "import-type-read-error" (type $error (eq $e)))
+                (import "import-func-read-resource"
+                    (func $f (param "uri" string) (result (result string (error $error)))))
+                (export $o "read-error" (type $error))
+                (export "read-resource" (func $f)
+                    (func (param "uri" string) (result (result string (error $o))))))
+            (instance $resources (instantiate $shim
+                (with "import-type-read-error" (type $error))
+                (with "import-func-read-resource" (func $f))))
+            (export "dormouse:plugin/resources@0.1.0" (instance $resources)))"#,
+    ))
+    .unwrap()
+}
+
+/// A declaration of items without functions: pairs of a key and an MCP object, in
+/// one of the lists.
+pub(crate) fn with_items(list: &str, items: &[(&str, Value)]) -> Declaration {
+    let items: Vec<_> = items
+        .iter()
+        .map(|(key, object)| json!({ "key": key, "object": object }))
+        .collect();
+    let declaration = json!({ "format": 1, "mapping": 1, "tools": [], list: items });
+    serde_json::from_str(&declaration.to_string()).unwrap()
 }
 
 /// A declaration of tools without functions: pairs of a name and an MCP object.
@@ -125,12 +172,15 @@ pub(crate) fn logged<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
 fn good() -> Vec<Vec<u8>> {
     let adapter = adapter("dormouse:plugin/adapter@0.1.0", 2);
     let declared = by_name(&[("ask", tool("ask"))]);
+    let object = json!({ "uri": "notes://all", "name": "notes" });
+    let notes = with_items("resources", &[("notes://all", object)]);
     vec![
         typed(),
         with_interface(),
         front(&typed(), &words("Adds.")),
         back(&typed(), &section::encode(&words("Adds.")).unwrap()),
         front(&adapter, &declared),
+        front(&resources("failed"), &notes),
     ]
 }
 
@@ -201,7 +251,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn no_changes_panic(which in 0..5_usize, changes in prop::collection::vec(change(), 1..6)) {
+    fn no_changes_panic(which in 0..6_usize, changes in prop::collection::vec(change(), 1..6)) {
         let mut bytes = good().swap_remove(which);
         for change in changes {
             let length = bytes.len();

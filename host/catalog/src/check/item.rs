@@ -50,6 +50,15 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
     let mut wrong = |item: &DeclaredItem, message: String, hint| {
         findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
     };
+    for prompt in &declared.prompts {
+        if let Some(name) = double_argument(prompt) {
+            wrong(
+                prompt,
+                format!("its argument `{name}` is there twice"),
+                "each argument has a name of its own",
+            );
+        }
+    }
     for resource in &declared.resources {
         match Template::parse(&resource.key) {
             Err(error) => wrong(
@@ -87,6 +96,14 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
             Some("tell of them, or leave `@subscribe` out"),
         ));
     }
+}
+
+/// The name that two of a prompt's arguments have.
+fn double_argument(prompt: &DeclaredItem) -> Option<String> {
+    let prompt: Prompt = serde_json::from_str(prompt.object.get()).ok()?;
+    let mut seen = HashSet::new();
+    let mut names = prompt.arguments.into_iter().map(|argument| argument.name);
+    names.find(|name| !seen.insert(name.clone()))
 }
 
 /// Judges items one by one: that each is there once, and that its object is an
