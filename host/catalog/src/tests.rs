@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use dormouse_wit::{Declaration, section, source};
+use dormouse_wit::{CONTRACT_WIT, Declaration, section, source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use wit_component::{ComponentEncoder, StringEncoding};
+use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
 
 use crate::{check, inspect, pack, read};
 
@@ -195,6 +197,48 @@ fn all(bytes: &[u8]) {
     if let Ok(packed) = pack(bytes, None) {
         assert!(read::bytes(&packed).is_ok() || read::bytes(bytes).is_err());
     }
+}
+
+/// What the documentation shows of prompts and resources: the component that a
+/// toolchain would make of that WIT, with functions that do nothing, and what the
+/// WIT declares.
+pub(crate) fn documented() -> (Vec<u8>, Declaration) {
+    let readme = include_str!("../../../wit/README.md");
+    let wit = readme.split("```wit\n").nth(2).unwrap();
+    let (wit, _) = wit.split_once("```").unwrap();
+    let mut resolve = Resolve::default();
+    resolve.push_str("plugin.wit", CONTRACT_WIT).unwrap();
+    let package = resolve.push_str("main.wit", wit).unwrap();
+    let world = resolve.select_world(&[package], None).unwrap();
+    let (declaration, findings) = source::from_resolve(&resolve, world);
+    assert_eq!(findings, []);
+    let abi = ManglingAndAbi::Legacy(LiftLowerAbi::Sync);
+    let mut module = wit_component::dummy_module(&resolve, world, abi);
+    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+        .unwrap();
+    let mut encoder = ComponentEncoder::default().module(&module).unwrap();
+    (encoder.encode().unwrap(), declaration)
+}
+
+#[test]
+fn prompts_and_resources_of_wit_are_packed_and_read() {
+    let (component, declared) = documented();
+    // Without its section, nobody knows what its functions are.
+    let derived = read::bytes(&component).unwrap();
+    assert_eq!((derived.tools.len(), derived.prompts.len()), (5, 0));
+    assert!(derived.completion);
+
+    let packed = pack(&component, Some(declared.clone())).unwrap();
+    let told: Vec<_> = check(&packed).iter().map(ToString::to_string).collect();
+    // Functions that do nothing tell of no changes either.
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("it would tell of changes"), "{told:?}");
+
+    let found = inspect(&packed).unwrap();
+    let json = |declaration: &Declaration| serde_json::to_string(declaration).unwrap();
+    assert_eq!(json(&found.declaration), json(&declared));
+    // What is packed once more stays as it is.
+    assert_eq!(pack(&packed, None).unwrap(), packed);
 }
 
 #[test]
