@@ -1,7 +1,8 @@
 //! Content blocks, made in one call each.
 
 use crate::types::{
-    Annotations, Content, EmbeddedResource, MediaContent, ResourceBody, ResourceLink, TextContent,
+    Annotations, Content, EmbeddedResource, MediaContent, PromptMessage, ResourceBody,
+    ResourceLink, Role, TextContent,
 };
 
 impl Content {
@@ -43,12 +44,7 @@ impl Content {
     /// A text resource, carried inside the result.
     #[must_use]
     pub fn text_resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::Resource(EmbeddedResource {
-            uri: uri.into(),
-            mime_type: None,
-            body: ResourceBody::Text(text.into()),
-            annotations: None,
-        })
+        Self::Resource(EmbeddedResource::text(uri, text))
     }
 
     /// A binary resource, carried inside the result; the host encodes it.
@@ -58,12 +54,7 @@ impl Content {
         data: impl Into<Vec<u8>>,
         mime_type: impl Into<String>,
     ) -> Self {
-        Self::Resource(EmbeddedResource {
-            uri: uri.into(),
-            mime_type: Some(mime_type.into()),
-            body: ResourceBody::Blob(data.into()),
-            annotations: None,
-        })
+        Self::Resource(EmbeddedResource::blob(uri, data).with_mime_type(mime_type))
     }
 
     /// The same content, with hints about whom it is for and how much it matters.
@@ -76,6 +67,57 @@ impl Content {
             Self::Resource(content) => &mut content.annotations,
         };
         *annotations = Some(hints);
+        self
+    }
+}
+
+impl PromptMessage {
+    /// What the user says.
+    #[must_use]
+    pub fn user(content: impl Into<Content>) -> Self {
+        Self {
+            role: Role::User,
+            content: content.into(),
+        }
+    }
+
+    /// What the model says.
+    #[must_use]
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content: content.into(),
+        }
+    }
+}
+
+impl EmbeddedResource {
+    /// A text, at a URI.
+    #[must_use]
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            mime_type: None,
+            body: ResourceBody::Text(text.into()),
+            annotations: None,
+        }
+    }
+
+    /// Bytes, at a URI.
+    #[must_use]
+    pub fn blob(uri: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
+        Self {
+            uri: uri.into(),
+            mime_type: None,
+            body: ResourceBody::Blob(data.into()),
+            annotations: None,
+        }
+    }
+
+    /// The same, with a MIME type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
         self
     }
 }

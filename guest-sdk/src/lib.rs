@@ -30,7 +30,9 @@
 //! that tells by itself, without being run, what its tools are. The crate's
 //! README walks through it from `cargo new` on.
 
+pub mod client;
 pub mod log;
+pub mod notify;
 pub mod settings;
 
 #[doc(hidden)]
@@ -42,7 +44,7 @@ pub use bindings::dormouse::plugin::types;
 pub use bindings::exports::dormouse::plugin::adapter::Guest as Adapter;
 pub use call::{is_cancelled, progress};
 pub use dormouse_sdk_macro::{adapter, plugin};
-pub use types::Content;
+pub use types::{Content, PromptMessage, Role};
 
 /// What the macros' code refers to, so that a plugin needs no other dependency.
 #[doc(hidden)]

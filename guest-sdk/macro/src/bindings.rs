@@ -10,9 +10,17 @@ use wit_parser::{Resolve, WorldItem};
 /// The interfaces of the contract that the SDK has types and functions for, and
 /// where. A plugin that imports one gets those rather than a second copy, so
 /// that its `content` *is* `dormouse_sdk::types::Content`.
-const SHARED: [(&str, &str); 3] = [
+const SHARED: [(&str, &str); 5] = [
     ("types", "::dormouse_sdk::types"),
     ("call", "::dormouse_sdk::bindings::dormouse::plugin::call"),
+    (
+        "client",
+        "::dormouse_sdk::bindings::dormouse::plugin::client",
+    ),
+    (
+        "notify",
+        "::dormouse_sdk::bindings::dormouse::plugin::notify",
+    ),
     (
         "settings",
         "::dormouse_sdk::bindings::dormouse::plugin::settings",

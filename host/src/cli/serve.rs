@@ -1,5 +1,7 @@
 //! `dormouse serve`: the MCP server.
 
+mod http;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,18 +9,22 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
+use super::output;
 use crate::roster::{Places, Roster};
 use crate::{control, mcp};
+use http::Http;
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
 
-/// Serves all configured plugins to one agent, over stdin and stdout.
+/// Serves all configured plugins to one agent over stdin and stdout, or to many over HTTP.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// How the tools are shown to the agent.
     #[arg(long, value_enum, default_value_t = Expose::Direct)]
     pub expose: Expose,
+    #[command(flatten)]
+    http: Http,
 }
 
 /// The ways to show tools.
@@ -29,10 +35,12 @@ pub enum Expose {
 }
 
 impl Serve {
-    /// Serves until the agent closes stdin, or a signal says to stop.
+    /// Serves until the agent closes stdin, or a signal says to stop. A second
+    /// signal ends the process at once.
     ///
     /// # Errors
-    /// The configuration cannot be read, or the agent does not speak MCP.
+    /// The configuration cannot be read, the agent does not speak MCP, or the
+    /// address cannot be listened at.
     pub fn run(self, places: Places) -> anyhow::Result<()> {
         let Expose::Direct = self.expose;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -40,14 +48,20 @@ impl Serve {
             .thread_name("dormouse")
             .build()
             .context("the host's threads could not be started")?;
-        let outcome = runtime.block_on(serve(places));
+        let outcome = match self.http.http {
+            Some(address) => {
+                let options = self.http.options(address)?;
+                runtime.block_on(serve_http(places, options))
+            }
+            None => runtime.block_on(serve_stdio(places)),
+        };
         // A thread may still wait for a line on stdin that never comes.
         runtime.shutdown_timeout(LAST);
         outcome
     }
 }
 
-async fn serve(places: Places) -> anyhow::Result<()> {
+async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
     let stop = CancellationToken::new();
     stop_on_signal(&stop)?;
@@ -62,6 +76,23 @@ async fn serve(places: Places) -> anyhow::Result<()> {
     outcome
 }
 
+async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    stop_on_signal(&stop)?;
+    let roster = Roster::open(places)?;
+    let server = mcp::http::Server::bind(roster.clone(), options).await?;
+    // There is no one agent that waits for its first answer.
+    let ready = CancellationToken::new();
+    ready.cancel();
+    let background = tokio::spawn(background(roster.clone(), ready));
+    output::say(&format!("listening on {}", server.url()));
+    server.run(stop).await;
+    background.abort();
+    let _ = background.await;
+    roster.stop().await;
+    Ok(())
+}
+
 /// What a host does beside answering its agent, once the first answer is out.
 async fn background(roster: Arc<Roster>, ready: CancellationToken) {
     ready.cancelled().await;
@@ -73,28 +104,60 @@ async fn background(roster: Arc<Roster>, ready: CancellationToken) {
     std::future::pending::<()>().await;
 }
 
-/// Cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C).
+/// Cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C). The second time it
+/// ends the process, whatever is still going on.
 fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
+    let mut signals = Signals::new()?;
     let stop = stop.clone();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be heard")?;
-        let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be heard")?;
-        tokio::spawn(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            stop.cancel();
-        });
-    }
-    #[cfg(not(unix))]
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.cancel();
-        }
+        signals.next().await;
+        stop.cancel();
+        signals.next().await;
+        output::say("stopped at once by a second signal");
+        std::process::exit(1);
     });
     Ok(())
+}
+
+/// The signals that mean to stop.
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).context("SIGTERM cannot be heard")?,
+            interrupt: signal(SignalKind::interrupt()).context("SIGINT cannot be heard")?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// The signals that mean to stop.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }

@@ -24,17 +24,21 @@ const DURATIONS: &[(&str, u64)] = &[
     ("d", 86_400_000),
 ];
 
-/// Reads a size like `256MiB` or `64 KiB`, in bytes. The error says what a size
-/// looks like.
-pub(super) fn size(text: &str) -> Result<u64, &'static str> {
+/// Reads a size like `256MiB` or `64 KiB`, in bytes.
+///
+/// # Errors
+/// It is none; the error says what one looks like.
+pub fn size(text: &str) -> Result<u64, &'static str> {
     const HINT: &str =
         "a size is a whole number above 0 with a unit, like `64KiB`, `256MiB` or `1GiB`";
     scaled(text, SIZES).filter(|bytes| *bytes > 0).ok_or(HINT)
 }
 
-/// Reads a duration like `500ms`, `60s`, `10m` or `1h`. The error says what a
-/// duration looks like.
-pub(super) fn duration(text: &str) -> Result<Duration, &'static str> {
+/// Reads a duration like `500ms`, `60s`, `10m` or `1h`.
+///
+/// # Errors
+/// It is none; the error says what one looks like.
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
     const HINT: &str = "a duration is a whole number above 0 with a unit, like `500ms`, `60s`, `10m` or `1h`, and at most `30d`";
     scaled(text, DURATIONS)
         .map(Duration::from_millis)

@@ -5,11 +5,12 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomRequest, ErrorData, ProtocolVersion, ServerConfig,
-    ServerResult,
+    ClientNotification, ClientRequest, CustomRequest, ErrorData, InputResponses, ProtocolVersion,
+    RequestId, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{RoleServer, ServerHandler};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Hands `tools/*` to the handler as custom requests, whose results rmcp passes
@@ -25,18 +26,7 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let id = context.id.clone();
-        let handled = self.0.handle_request(untyped(request), context);
-        // rmcp would never answer a request whose handler has panicked.
-        AssertUnwindSafe(handled)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| {
-                tracing::error!(%id, "a request ended in a panic");
-                Err(ErrorData::internal_error(
-                    "this request met a bug in dormouse; its log says more",
-                    None,
-                ))
-            })
+        caught(&id, self.0.handle_request(untyped(request), context)).await
     }
 
     async fn handle_notification(
@@ -56,24 +46,63 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
     }
 }
 
+/// What a request's handler answers, also where it has panicked: rmcp would never
+/// answer that request.
+pub(super) async fn caught<T>(
+    id: &RequestId,
+    handled: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    AssertUnwindSafe(handled)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| {
+            tracing::error!(%id, "a request ended in a panic");
+            Err(ErrorData::internal_error(
+                "this request met a bug in dormouse; its log says more",
+                None,
+            ))
+        })
+}
+
 fn untyped(request: ClientRequest) -> ClientRequest {
-    let mut params = Map::new();
     let method = request.method().to_owned();
-    match request {
+    let params = match request {
         ClientRequest::CallToolRequest(call) => {
-            params.insert("name".into(), call.params.name.into());
-            if let Some(arguments) = call.params.arguments {
-                params.insert("arguments".into(), Value::Object(arguments));
-            }
+            let call = call.params;
+            let mut params = Map::new();
+            params.insert("name".into(), call.name.into());
+            params.extend(
+                call.arguments
+                    .map(|arguments| ("arguments".into(), arguments.into())),
+            );
+            params.extend(continued(call.input_responses, call.request_state));
+            Value::Object(params)
         }
-        ClientRequest::ListToolsRequest(list) => {
-            if let Some(cursor) = list.params.and_then(|params| params.cursor) {
-                params.insert("cursor".into(), cursor.into());
-            }
-        }
+        ClientRequest::GetPromptRequest(get) => plain(&get.params),
+        ClientRequest::ReadResourceRequest(read) => plain(&read.params),
+        ClientRequest::CompleteRequest(complete) => plain(&complete.params),
+        ClientRequest::ListToolsRequest(list) => plain(&list.params),
+        ClientRequest::ListPromptsRequest(list) => plain(&list.params),
+        ClientRequest::ListResourcesRequest(list) => plain(&list.params),
+        ClientRequest::ListResourceTemplatesRequest(list) => plain(&list.params),
         other => return other,
-    }
-    ClientRequest::CustomRequest(CustomRequest::new(method, Some(Value::Object(params))))
+    };
+    ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
+}
+
+/// Parameters as they were sent. Those that rmcp has read can be written again.
+fn plain(params: &impl Serialize) -> Value {
+    serde_json::to_value(params).unwrap_or_default()
+}
+
+/// The members that go on with an earlier request.
+fn continued(
+    responses: Option<InputResponses>,
+    state: Option<String>,
+) -> impl Iterator<Item = (String, Value)> {
+    let responses = responses.map(|all| ("inputResponses".to_owned(), all.into_iter().collect()));
+    let state = state.map(|state| ("requestState".to_owned(), state.into()));
+    responses.into_iter().chain(state)
 }
 
 #[cfg(test)]

@@ -1,0 +1,126 @@
+//! The options of `dormouse serve --http`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::http::uri::Authority;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _};
+
+use crate::cli::Cli;
+use crate::config::units;
+use crate::mcp::http::Options;
+use crate::mcp::http::guard::{Guard, Origin, Token};
+
+/// What can be chosen where the host is reached over HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "HTTP")]
+pub(super) struct Http {
+    /// Serve many agents at http://ADDR:PORT/mcp instead. Port 0 is any that is free.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    pub(super) http: Option<SocketAddr>,
+    /// Let in only who sends what is in this file, as `Authorization: Bearer …`. Needed
+    /// where other machines can reach the address.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+    /// A name under which the host is reached, such as that of a proxy in front of it.
+    #[arg(long, value_name = "NAME[:PORT]", requires = "http", value_parser = host)]
+    allow_host: Vec<Authority>,
+    /// A web page that may speak to the host, such as `https://example.com`.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    allow_origin: Vec<Origin>,
+    /// The longest message that a client may send.
+    #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
+    max_body: u64,
+    /// How long a client may take to send a message.
+    #[arg(long, value_name = "TIME", requires = "http", default_value = "30s", value_parser = units::duration)]
+    body_time: Duration,
+    /// How long a client may take to begin a request.
+    #[arg(long, value_name = "TIME", requires = "http", default_value = "10s", value_parser = units::duration)]
+    header_time: Duration,
+    /// How many connections there may be. When there are as many, idle ones make room.
+    #[arg(long, value_name = "N", requires = "http", default_value = "256", value_parser = count)]
+    max_connections: usize,
+    /// How many sessions there may be. When there are as many, idle ones make room.
+    #[arg(long, value_name = "N", requires = "http", default_value = "256", value_parser = count)]
+    max_sessions: usize,
+    /// How long a session may be idle.
+    #[arg(long, value_name = "TIME", requires = "http", default_value = "5m", value_parser = units::duration)]
+    session_idle: Duration,
+    /// How many calls may be on their way, of all clients together.
+    #[arg(long, value_name = "N", requires = "http", default_value = "1024", value_parser = count)]
+    max_calls: usize,
+    /// How long running calls may go on when the host is told to stop.
+    #[arg(long, value_name = "TIME", requires = "http", default_value = "10s", value_parser = units::duration)]
+    stop_timeout: Duration,
+}
+
+impl Http {
+    /// What to serve with at an address.
+    ///
+    /// # Errors
+    /// The token cannot be read. Ends the process where one is needed and missing,
+    /// as for any other misuse.
+    pub(super) fn options(self, address: SocketAddr) -> anyhow::Result<Options> {
+        let token = self.token_file.as_deref().map(token).transpose()?;
+        if token.is_none() && !address.ip().to_canonical().is_loopback() {
+            let message = format!(
+                "other machines can reach `{address}`, so a token is needed\n\
+                 hint: `--token-file FILE` with a secret of your own in the file, or `--http 127.0.0.1:{}`",
+                address.port()
+            );
+            Cli::command()
+                .error(ErrorKind::MissingRequiredArgument, message)
+                .exit();
+        }
+        Ok(Options {
+            address,
+            guard: Guard {
+                hosts: self.allow_host,
+                origins: self.allow_origin,
+                token,
+            },
+            max_body: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            body_time: self.body_time,
+            header_time: self.header_time,
+            max_connections: self.max_connections,
+            max_sessions: self.max_sessions,
+            session_idle: self.session_idle,
+            max_calls: self.max_calls,
+            stop_timeout: self.stop_timeout,
+        })
+    }
+}
+
+fn token(file: &Path) -> anyhow::Result<Token> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("the token file `{shown}` cannot be read"))?;
+    Token::new(&text).map_err(|why| {
+        anyhow::anyhow!(
+            "there is no token in `{shown}`: {why}\n\
+             hint: put a long random word into it, such as from `openssl rand -hex 32`"
+        )
+    })
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let text = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    text.parse()
+        .map_err(|_| "an address and a port are needed, like `127.0.0.1:8080` or `[::1]:8080`")
+}
+
+fn host(text: &str) -> Result<Authority, &'static str> {
+    let name = text.parse().ok().filter(|_| !text.contains('@'));
+    name.ok_or("a name is needed, with or without a port, like `mcp.example.com`")
+}
+
+fn count(text: &str) -> Result<usize, &'static str> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or("a whole number above 0 is needed")
+}

@@ -1,0 +1,194 @@
+//! One agent, as rmcp's HTTP server wants to have it.
+#![expect(
+    deprecated,
+    reason = "what is deprecated since 2026-07-28 is there for legacy clients"
+)]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
+    InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use super::raw::MARK;
+use crate::mcp::common::Common;
+use crate::mcp::handler::Host;
+use crate::mcp::service::caught;
+use crate::mcp::session::Session;
+use crate::roster::Roster;
+
+/// A legacy session, or a single request of the stateless era. What was kept for
+/// it is let go of when it is dropped.
+pub(super) struct Agent {
+    host: Host,
+    session: Option<Session>,
+}
+
+/// What all agents of one server share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) common: Arc<Common>,
+    /// Ends running calls, when cancelled.
+    pub(super) ending: CancellationToken,
+    /// Ends what waits for news, when cancelled.
+    pub(super) closed: CancellationToken,
+}
+
+impl Shared {
+    pub(super) fn agent(&self) -> Agent {
+        let session = Session::begin(self.common.clone());
+        let closed = self.closed.child_token();
+        let host =
+            Host::new(self.common.clone(), session.id(), closed).among_others(self.ending.clone());
+        Agent {
+            host,
+            session: Some(session),
+        }
+    }
+
+    /// The input schema of a tool some of whose arguments go into headers.
+    pub(super) fn schema(&self, name: &str) -> Option<Arc<JsonObject>> {
+        schema(&self.common.roster, name)
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.host.closed.cancel();
+        if let Some(session) = self.session.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(session.end());
+        }
+    }
+}
+
+fn schema(roster: &Roster, name: &str) -> Option<Arc<JsonObject>> {
+    #[derive(Deserialize)]
+    struct Declared {
+        #[serde(rename = "inputSchema")]
+        input_schema: JsonObject,
+    }
+    let snapshot = roster.snapshot();
+    let tool = snapshot.find(name)?.declared()?.tool.get();
+    // Hardly any tool has such arguments, and a schema is long.
+    if !tool.contains("x-mcp-header") {
+        return None;
+    }
+    let declared: Declared = serde_json::from_str(tool).ok()?;
+    Some(Arc::new(declared.input_schema))
+}
+
+/// A result as the value that it is, where the handler has it as text: over
+/// stdio that text goes out as it is, here rmcp writes the whole message.
+fn unfolded(CustomResult(result): CustomResult) -> Result<CustomResult, ErrorData> {
+    match result {
+        Value::String(text) => serde_json::from_str(&text)
+            .map(CustomResult)
+            .map_err(|error| {
+                ErrorData::internal_error(format!("the result is no JSON: {error}"), None)
+            }),
+        value => Ok(CustomResult(value)),
+    }
+}
+
+/// All that the host answers to is passed on to it: the marked methods under
+/// their own names, and the rest as rmcp understands it.
+impl ServerHandler for Agent {
+    fn get_info(&self) -> ServerConfig {
+        self.host.get_info()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.host.supported_protocol_versions()
+    }
+
+    /// For rmcp, which says what is wrong with the headers of a call.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let schema = schema(&self.host.common.roster, name)?;
+        Some(Tool::new_with_raw(name.to_owned(), None, schema))
+    }
+
+    async fn on_custom_request(
+        &self,
+        mut request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if let Some(method) = request.method.strip_prefix(MARK) {
+            request.method = method.to_owned();
+        }
+        let id = context.id.clone();
+        caught(&id, self.host.on_custom_request(request, context))
+            .await
+            .and_then(unfolded)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.host.initialize(request, context).await
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        self.host.discover(context).await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.host.set_level(request, context).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let id = context.id.clone();
+        caught(&id, self.host.subscribe(request, context)).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let id = context.id.clone();
+        caught(&id, self.host.unsubscribe(request, context)).await
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.host.accepted_subscription_filter(requested)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.host.listen(context).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.host.on_initialized(context).await;
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.host.on_roots_list_changed(context).await;
+    }
+}

@@ -1,0 +1,243 @@
+//! Connections: who gets one, and who has to make room.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How long a client may take to read anything of what it is sent.
+const UNREAD: Duration = Duration::from_secs(30);
+
+/// The longest head of a request, in bytes. It is also how much of an answer is
+/// kept for a client that reads slowly.
+const HEAD: usize = 64 << 10;
+
+/// What one gets who cannot get a connection.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n\
+connection: close\r\ncontent-length: 0\r\n\r\n";
+
+/// All connections that are open.
+#[derive(Clone)]
+pub(super) struct Connections(Arc<Inner>);
+
+struct Inner {
+    open: Mutex<Open>,
+    most: usize,
+    /// How long the head of a request may take, and how long a connection may
+    /// be without a request.
+    head: Duration,
+    tasks: TaskTracker,
+    /// Cancelled when those that are idle are to end, and others after the
+    /// request that they are at.
+    closing: CancellationToken,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    seats: HashMap<u64, Seat>,
+}
+
+struct Seat {
+    /// Requests that were received in full and are not answered in full.
+    busy: usize,
+    /// Since when there are none.
+    idle: Instant,
+    /// Ends the connection, when cancelled.
+    close: CancellationToken,
+}
+
+/// One connection, as those who answer its requests see it.
+#[derive(Clone)]
+pub(super) struct Connection {
+    all: Connections,
+    number: u64,
+    /// The address of this machine that it goes to.
+    pub(super) local: IpAddr,
+}
+
+impl Connections {
+    pub(super) fn new(most: usize, head: Duration) -> Self {
+        Self(Arc::new(Inner {
+            open: Mutex::default(),
+            most,
+            head,
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }))
+    }
+
+    /// Serves all who come, for ever.
+    pub(super) async fn accept(&self, listener: TcpListener, router: Router) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => self.admit(stream, &router),
+                Err(error) => {
+                    // Mostly: too many open files. It passes when others leave.
+                    tracing::warn!("a connection was not accepted: {error}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+
+    /// Ends all connections: at once those that are idle, the others after the
+    /// answer that they are at, or after that time.
+    pub(super) async fn close(&self, at_most: Duration) {
+        self.0.closing.cancel();
+        self.0.tasks.close();
+        let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
+    }
+
+    fn admit(&self, stream: TcpStream, router: &Router) {
+        let local = stream.local_addr();
+        let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
+        let Some((number, close)) = self.open().sit(self.0.most) else {
+            tracing::warn!("a client was sent away: all connections are busy");
+            // It goes into the socket's buffer or nowhere.
+            let _ = stream.try_write(FULL);
+            return;
+        };
+        let connection = Connection {
+            all: self.clone(),
+            number,
+            local,
+        };
+        let service = router.clone().layer(Extension(connection));
+        let (closing, head) = (self.0.closing.clone(), self.0.head);
+        let all = self.clone();
+        self.0.tasks.spawn(async move {
+            tokio::select! {
+                () = serve(stream, service, head, closing) => {}
+                () = close.cancelled() => tracing::debug!("an idle connection has made room"),
+            }
+            all.open().seats.remove(&number);
+        });
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        // Nothing that is done under this lock can be left half done.
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Takes a seat, if need be that of the connection which has been idle for
+    /// longest.
+    fn sit(&mut self, most: usize) -> Option<(u64, CancellationToken)> {
+        if self.seats.len() >= most {
+            let idle = self.seats.iter().filter(|(_, seat)| seat.busy == 0);
+            let number = *idle.min_by_key(|(_, seat)| seat.idle)?.0;
+            self.seats.remove(&number)?.close.cancel();
+        }
+        let number = self.next;
+        self.next += 1;
+        let close = CancellationToken::new();
+        let seat = Seat {
+            busy: 0,
+            idle: Instant::now(),
+            close: close.clone(),
+        };
+        self.seats.insert(number, seat);
+        Some((number, close))
+    }
+}
+
+impl Connection {
+    /// Keeps the connection, as long as this is held. Whoever has not yet sent
+    /// a whole request does not hold one.
+    pub(super) fn busy(&self) -> Busy {
+        if let Some(seat) = self.all.open().seats.get_mut(&self.number) {
+            seat.busy += 1;
+        }
+        Busy(self.clone())
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct Busy(Connection);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(seat) = self.0.all.open().seats.get_mut(&self.0.number) {
+            seat.busy = seat.busy.saturating_sub(1);
+            seat.idle = Instant::now();
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, service: Router, head: Duration, closing: CancellationToken) {
+    // Answers are small and many, and each is awaited.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!("a connection cannot be made quick: {error}");
+    }
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(UNREAD));
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(head)
+            .max_buf_size(HEAD)
+            .serve_connection(
+                TokioIo::new(Box::pin(stream)),
+                TowerToHyperService::new(service),
+            )
+    );
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!("a connection ended: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_longest_idle_makes_room() {
+        const MOMENT: Duration = Duration::from_millis(2);
+        let connections = Connections::new(2, Duration::from_secs(1));
+        let sit = || connections.open().sit(2);
+        let connection = |number| Connection {
+            all: connections.clone(),
+            number,
+            local: Ipv4Addr::LOCALHOST.into(),
+        };
+        let (first, first_close) = sit().unwrap();
+        tokio::time::sleep(MOMENT).await;
+        let (second, second_close) = sit().unwrap();
+        // The first has asked something since.
+        tokio::time::sleep(MOMENT).await;
+        drop(connection(first).busy());
+        let (third, third_close) = sit().unwrap();
+        assert!(second_close.is_cancelled() && !first_close.is_cancelled());
+        // Who is busy stays.
+        let busy = connection(first).busy();
+        let (fourth, fourth_close) = sit().unwrap();
+        assert!(third_close.is_cancelled() && !first_close.is_cancelled());
+        let also = connection(fourth).busy();
+        assert!(sit().is_none());
+        // One who has gone already is missed by nobody.
+        drop((connection(second).busy(), connection(third).busy()));
+        drop(also);
+        assert!(sit().is_some() && fourth_close.is_cancelled());
+        drop(busy);
+    }
+}

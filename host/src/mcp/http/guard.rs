@@ -1,0 +1,373 @@
+//! Who may speak to the host, by the head of a request alone.
+//!
+//! A web page that the user has open can send requests to any local port. That
+//! it did so, its `Origin` tells; and where it has made the browser believe that
+//! its own name is a local address, the `Host` still is that name. So both are
+//! checked, before a token is and before a body is read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::IpAddr;
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use subtle::ConstantTimeEq as _;
+
+use super::header::only;
+
+/// What is let in.
+#[derive(Debug, Default)]
+pub struct Guard {
+    /// Names under which the host is reached, besides those of the local machine.
+    pub hosts: Vec<Authority>,
+    /// Web pages that may speak to the host.
+    pub origins: Vec<Origin>,
+    /// What a client has to know, if anything.
+    pub token: Option<Token>,
+}
+
+/// A secret that a client sends with each request.
+pub struct Token(Vec<u8>);
+
+impl Token {
+    /// Reads a token: what the text holds, without the space around it.
+    ///
+    /// # Errors
+    /// It cannot be sent in a header: empty, or with other than visible ASCII
+    /// characters in it.
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("it is empty");
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("it has other than visible ASCII characters in it");
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// Where a web page comes from: `https://example.com`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+}
+
+impl std::str::FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is no origin, like `https://example.com:8443`");
+        let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;
+        let authority: Authority = rest.parse().map_err(|_| bad())?;
+        if scheme.is_empty() || rest.contains('@') {
+            return Err(bad());
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        // Browsers leave the usual port away.
+        let port = authority.port_u16().or(match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        Ok(Self {
+            host: authority.host().to_ascii_lowercase(),
+            scheme,
+            port,
+        })
+    }
+}
+
+/// Why a request is not let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Host(String),
+    Origin(String),
+    NoToken,
+    WrongToken,
+}
+
+impl Refusal {
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
+            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
+        }
+    }
+
+    /// What is said in `WWW-Authenticate`, if a token would help.
+    pub(super) fn challenge(&self) -> Option<&'static str> {
+        match self {
+            Self::Host(_) | Self::Origin(_) => None,
+            Self::NoToken => Some("Bearer"),
+            Self::WrongToken => Some("Bearer error=\"invalid_token\""),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(host) => write!(
+                f,
+                "requests to host `{host}` are not served\n\
+                 hint: `--allow-host {host}`, if that is a name of this machine or of a proxy"
+            ),
+            Self::Origin(origin) => write!(
+                f,
+                "requests from web pages of `{origin}` are not served\n\
+                 hint: `--allow-origin {origin}`, if you trust them with all of your servers"
+            ),
+            Self::NoToken => f.write_str(
+                "a token is needed\nhint: send the header `Authorization: Bearer TOKEN`, with what is in the host's `--token-file`",
+            ),
+            Self::WrongToken => {
+                f.write_str("this is not the token that is in the host's `--token-file`")
+            }
+        }
+    }
+}
+
+impl Guard {
+    /// Whether a request is let in that has come to an address of this machine.
+    pub(super) fn check(
+        &self,
+        local: IpAddr,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
+        let host = self.host(local, uri, headers)?;
+        self.origin(host.as_ref(), headers)?;
+        self.token(headers)
+    }
+
+    fn host<'a>(
+        &self,
+        local: IpAddr,
+        uri: &'a Uri,
+        headers: &HeaderMap,
+    ) -> Result<Cow<'a, Authority>, Refusal> {
+        let said = only(headers, HOST).map_err(|()| Refusal::Host("?".into()))?;
+        let refuse = || Refusal::Host(said.unwrap_or_default().into());
+        let named = said.and_then(|host| host.parse::<Authority>().ok());
+        let host = named.ok_or_else(refuse)?;
+        let served = |host: &Authority| {
+            !host.as_str().contains('@')
+                && (is_local(host.host(), local)
+                    || self.hosts.iter().any(|allowed| {
+                        allowed.host().eq_ignore_ascii_case(host.host())
+                            && (allowed.port_u16().is_none()
+                                || allowed.port_u16() == host.port_u16())
+                    }))
+        };
+        if !served(&host) {
+            return Err(refuse());
+        }
+        // A whole URL in the request's first line comes before the header.
+        match uri.authority() {
+            Some(authority) if !served(authority) => Err(Refusal::Host(authority.to_string())),
+            Some(authority) => Ok(Cow::Borrowed(authority)),
+            None => Ok(Cow::Owned(host)),
+        }
+    }
+
+    fn origin(&self, host: &Authority, headers: &HeaderMap) -> Result<(), Refusal> {
+        let said = only(headers, ORIGIN).map_err(|()| Refusal::Origin("?".into()))?;
+        let Some(said) = said else {
+            return Ok(());
+        };
+        let same = |origin: &Origin| {
+            // A name of the internet is never the local machine, whatever it
+            // resolves to just now.
+            is_loopback(&origin.host)
+                && format!("{}://{host}", origin.scheme)
+                    .parse()
+                    .is_ok_and(|ours: Origin| ours == *origin)
+        };
+        match said.parse() {
+            Ok(origin) if self.origins.contains(&origin) || same(&origin) => Ok(()),
+            _ => Err(Refusal::Origin(said.into())),
+        }
+    }
+
+    fn token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some(Token(token)) = &self.token else {
+            return Ok(());
+        };
+        let said = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken)?;
+        let Some((scheme, said)) = said.and_then(|said| said.split_once(' ')) else {
+            return Err(Refusal::NoToken);
+        };
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(Refusal::NoToken);
+        }
+        // Takes as long for a token that is nearly right.
+        if bool::from(said.trim().as_bytes().ct_eq(token)) {
+            Ok(())
+        } else {
+            Err(Refusal::WrongToken)
+        }
+    }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    Some(host.parse::<IpAddr>().ok()?.to_canonical())
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether a name can only mean this machine: the names of the loopback, and the
+/// very address that the request has come to.
+fn is_local(host: &str, local: IpAddr) -> bool {
+    is_loopback(host) || address(host) == Some(local.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCAL: [u8; 4] = [192, 168, 1, 7];
+
+    fn guard() -> Guard {
+        Guard {
+            hosts: vec![
+                "mcp.example".parse().unwrap(),
+                "b.example:8443".parse().unwrap(),
+            ],
+            origins: vec![
+                "https://app.example".parse().unwrap(),
+                "vscode-webview://abc".parse().unwrap(),
+            ],
+            token: None,
+        }
+    }
+
+    fn check(guard: &Guard, uri: &str, lines: &[(&'static str, &str)]) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        guard.check(LOCAL.into(), &uri.parse().unwrap(), &headers)
+    }
+
+    #[test]
+    fn hosts() {
+        for (host, served) in [
+            ("localhost", true),
+            ("LOCALHOST:1", true),
+            ("127.0.0.1:8080", true),
+            ("127.9.9.9", true),
+            ("[::1]:80", true),
+            ("[::ffff:127.0.0.1]", true),
+            ("192.168.1.7:80", true),
+            ("192.168.1.8:80", false),
+            ("mcp.example", true),
+            ("MCP.example:9", true),
+            ("b.example:8443", true),
+            ("b.example", false),
+            ("b.example:80", false),
+            ("x.mcp.example", false),
+            ("localhost.evil.example", false),
+            ("evil.example", false),
+            ("localhost@evil.example", false),
+            ("evil@localhost", false),
+            ("", false),
+            ("a b", false),
+        ] {
+            let outcome = check(&guard(), "/mcp", &[("host", host)]);
+            assert_eq!(outcome.is_ok(), served, "{host}: {outcome:?}");
+        }
+        assert!(check(&guard(), "/mcp", &[]).is_err());
+        assert!(
+            check(
+                &guard(),
+                "/mcp",
+                &[("host", "localhost"), ("host", "evil.example")]
+            )
+            .is_err()
+        );
+        assert!(
+            check(
+                &guard(),
+                "http://evil.example/mcp",
+                &[("host", "localhost")]
+            )
+            .is_err()
+        );
+        assert!(check(&guard(), "http://localhost/mcp", &[("host", "localhost")]).is_ok());
+    }
+
+    #[test]
+    fn origins() {
+        for (host, origin, served) in [
+            ("localhost:80", "http://localhost", true),
+            ("localhost:1", "http://localhost:1", true),
+            ("127.0.0.1:1", "http://127.0.0.1:1", true),
+            ("[::1]:1", "http://[::1]:1", true),
+            // Another page of this machine is another page.
+            ("localhost:1", "http://localhost:2", false),
+            ("localhost:1", "http://127.0.0.1:1", false),
+            ("mcp.example", "https://mcp.example", false),
+            ("mcp.example", "https://app.example", true),
+            ("mcp.example", "https://app.example:443", true),
+            ("mcp.example", "https://APP.example", true),
+            ("mcp.example", "http://app.example", false),
+            ("mcp.example", "https://app.example:444", false),
+            ("mcp.example", "https://app.example.evil", false),
+            ("localhost", "vscode-webview://abc", true),
+            ("localhost", "null", false),
+            ("localhost", "", false),
+            ("localhost", "http://evil.example", false),
+            ("localhost", "http://evil@localhost", false),
+        ] {
+            let outcome = check(&guard(), "/mcp", &[("host", host), ("origin", origin)]);
+            assert_eq!(outcome.is_ok(), served, "{origin} to {host}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn tokens() {
+        let guard = Guard {
+            token: Some(Token::new(" s3cret\n").unwrap()),
+            ..Guard::default()
+        };
+        let ask = |token: &[(&'static str, &str)]| {
+            let mut lines = vec![("host", "localhost")];
+            lines.extend_from_slice(token);
+            check(&guard, "/mcp", &lines)
+        };
+        assert_eq!(ask(&[]), Err(Refusal::NoToken));
+        assert_eq!(
+            ask(&[("authorization", "Basic s3cret")]),
+            Err(Refusal::NoToken)
+        );
+        for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3cret", "Bearer "] {
+            assert!(ask(&[("authorization", wrong)]).is_err(), "{wrong}");
+        }
+        assert_eq!(ask(&[("authorization", "Bearer s3cret")]), Ok(()));
+        assert_eq!(ask(&[("authorization", "bearer  s3cret")]), Ok(()));
+        let twice = [
+            ("authorization", "Bearer x"),
+            ("authorization", "Bearer s3cret"),
+        ];
+        assert_eq!(ask(&twice), Err(Refusal::WrongToken));
+        // A foreign page is told so, and not how to guess the token.
+        let foreign = check(&guard, "/mcp", &[("host", "evil.example")]);
+        assert_eq!(foreign, Err(Refusal::Host("evil.example".into())));
+        for bad in ["", " \n", "a b", "ä"] {
+            assert!(Token::new(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! MCP over streamable HTTP, for many agents at once.
+//!
+//! rmcp speaks the protocol: requests of the stateless era each on their own,
+//! legacy ones in sessions. Around it stand, from the outside in: the
+//! [`connections`], of which there are only so many; the [`guard`], which looks at
+//! a request's head; the [`endpoint`], which reads a body within bounds and has
+//! [`raw`] mark what is to pass by rmcp's types; and the [`sessions`]. Behind it is
+//! an [`agent`] for each session or request, which is the same host as over stdio.
+
+mod agent;
+mod connections;
+mod endpoint;
+pub mod guard;
+mod header;
+mod raw;
+mod sessions;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::common::Common;
+use crate::roster::Roster;
+use agent::Shared;
+use connections::Connections;
+use endpoint::{Endpoint, PATH};
+use guard::Guard;
+use sessions::Sessions;
+
+/// How long answers may take to go out when everything has ended.
+const FLUSH: Duration = Duration::from_millis(500);
+
+/// Everything that can be chosen.
+#[derive(Debug)]
+pub struct Options {
+    /// Where to listen; with port 0, at any that is free.
+    pub address: SocketAddr,
+    /// Who is let in.
+    pub guard: Guard,
+    /// The longest body of a request, in bytes.
+    pub max_body: usize,
+    /// How long a body may take to arrive.
+    pub body_time: Duration,
+    /// How long the head of a request may take to arrive.
+    pub header_time: Duration,
+    /// How many connections there may be.
+    pub max_connections: usize,
+    /// How many legacy sessions there may be.
+    pub max_sessions: usize,
+    /// How long a legacy session may be silent.
+    pub session_idle: Duration,
+    /// How many calls may be on their way, those that wait for a place included.
+    pub max_calls: usize,
+    /// How long calls that run may go on when the server is to stop.
+    pub stop_timeout: Duration,
+}
+
+/// A server that has its port.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    connections: Connections,
+    endpoint: Arc<Endpoint>,
+    /// Ends what rmcp still has, when cancelled.
+    end: CancellationToken,
+    stop_timeout: Duration,
+}
+
+impl Server {
+    /// Takes the port. Nobody is answered before [`run`](Self::run). Has to be
+    /// called inside of a tokio runtime.
+    ///
+    /// # Errors
+    /// The address is taken, or not one of this machine.
+    pub async fn bind(roster: Arc<Roster>, options: Options) -> anyhow::Result<Self> {
+        let wanted = options.address;
+        let listener = TcpListener::bind(wanted).await.with_context(|| {
+            format!("cannot listen at `{wanted}`\nhint: port 0 is any that is free")
+        })?;
+        let address = listener.local_addr()?;
+        let shared = Shared {
+            common: Common::new(roster, options.max_calls)?,
+            ending: CancellationToken::new(),
+            closed: CancellationToken::new(),
+        };
+        let end = CancellationToken::new();
+        let sessions = Sessions::new(options.max_sessions, options.session_idle);
+        let config = StreamableHttpServerConfig::default()
+            // Who is let in is the guard's to say.
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(usize::MAX)
+            .with_json_response(true)
+            .with_cancellation_token(end.clone());
+        let agents = shared.clone();
+        let service = StreamableHttpService::new(
+            move || Ok(agents.agent()),
+            Arc::new(sessions.clone()),
+            config,
+        );
+        Ok(Self {
+            listener,
+            address,
+            connections: Connections::new(options.max_connections, options.header_time),
+            endpoint: Arc::new(Endpoint {
+                guard: options.guard,
+                shared,
+                sessions,
+                service,
+                longest: options.max_body,
+                patience: options.body_time,
+                stopping: CancellationToken::new(),
+                running: TaskTracker::new(),
+                listening: TaskTracker::new(),
+            }),
+            end,
+            stop_timeout: options.stop_timeout,
+        })
+    }
+
+    /// Where clients find it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Serves until `stop` is cancelled. Then nothing new is begun; what runs may
+    /// finish in its time, and is cancelled after that. Until then there are
+    /// still answers: what is asked is refused, and `/ready` says so.
+    pub async fn run(self, stop: CancellationToken) {
+        let endpoint = self.endpoint;
+        let (shared, sessions) = (&endpoint.shared, &endpoint.sessions);
+        let router = endpoint.clone().router();
+        let stopped = async {
+            stop.cancelled().await;
+            endpoint.stopping.cancel();
+            endpoint.running.close();
+            endpoint.listening.close();
+            if timeout(self.stop_timeout, endpoint.running.wait())
+                .await
+                .is_err()
+            {
+                let count = endpoint.running.len();
+                tracing::warn!("{count} requests are cancelled: they took too long to finish");
+                shared.ending.cancel();
+                let _ = timeout(FLUSH, endpoint.running.wait()).await;
+            }
+            shared.closed.cancel();
+            let _ = timeout(FLUSH, endpoint.listening.wait()).await;
+        };
+        tokio::select! {
+            () = self.connections.accept(self.listener, router) => {}
+            () = sessions.sweep() => {}
+            () = stopped => {}
+        }
+        self.end.cancel();
+        self.connections.close(FLUSH).await;
+    }
+}
