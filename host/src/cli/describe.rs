@@ -72,6 +72,12 @@ pub(super) fn resource(declared: &RawValue, uri: &str) -> String {
     long(uri, &kind, words)
 }
 
+/// What a prompt or a resource is for, or else its title.
+pub(super) fn words(declared: &RawValue) -> String {
+    let object: Value = serde_json::from_str(declared.get()).unwrap_or_default();
+    description(&object).to_owned()
+}
+
 /// The name of something, more on it, and in the lines below its description.
 fn long(name: &str, rest: &str, description: &str) -> String {
     let name = output::styled(STRONG, output::clean(name));

@@ -7,7 +7,7 @@ use dormouse_wit::{Declaration, DeclaredItem, Template, contract};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::finding;
+use super::{finding, fits};
 
 /// An MCP `Prompt`, as far as it has to be one. That it can be read is all that
 /// matters here.
@@ -47,6 +47,9 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
     each::<Resource>("Resource", &declared.resources, findings);
     each::<Resource>("ResourceTemplate", &declared.templates, findings);
 
+    for prompt in &declared.prompts {
+        fits(&prompt.key, findings);
+    }
     let mut wrong = |item: &DeclaredItem, message: String, hint| {
         findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
     };

@@ -7,6 +7,8 @@ use crate::tests::{
 };
 
 const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
+const PROMPTS: &str = "dormouse:plugin/prompts@0.1.0";
+const RESOURCES: &str = "dormouse:plugin/resources@0.1.0";
 
 /// The errors, as a person reads them.
 fn errors(bytes: &[u8]) -> Vec<String> {
@@ -130,6 +132,10 @@ fn names_are_fit_for_agents() {
     let findings = check(&front(&adapter(ADAPTER, 2), &declared));
     assert_eq!(findings.len(), 3, "{findings:#?}");
     assert!(findings.iter().all(|one| one.severity == Severity::Warning));
+    let prompts = with_items("prompts", &[("a b", json!({ "name": "a b" }))]);
+    let findings = check(&front(&by_name_export(PROMPTS, "get-prompt", 2), &prompts));
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert!(findings[0].message.contains("agents see another name"));
     let twice = by_name(&[("a", tool("a")), ("a", tool("a"))]);
     let told = error(&front(&adapter(ADAPTER, 2), &twice));
     assert!(told.contains("a: it is declared twice"), "{told}");
@@ -252,9 +258,6 @@ fn the_host_can_match_the_patterns_of_typed_tools() {
         "{told}"
     );
 }
-
-const PROMPTS: &str = "dormouse:plugin/prompts@0.1.0";
-const RESOURCES: &str = "dormouse:plugin/resources@0.1.0";
 
 /// An MCP `Resource` that is in order.
 fn resource(uri: &str) -> Value {
