@@ -150,6 +150,36 @@ pub struct Function {
     pub result: Option<Type>,
 }
 
+impl Function {
+    /// The members of the argument object: the parameters, or the fields of the
+    /// only one.
+    #[must_use]
+    pub fn arguments(&self) -> &[Param] {
+        match self.params.as_slice() {
+            [
+                Param {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] if self.spread => fields,
+            params => params,
+        }
+    }
+
+    /// The argument that a variable of a URI template stands for: the one with
+    /// this JSON name, else the one with this WIT name.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&Param> {
+        let mut arguments = self.arguments().iter();
+        let by_json = arguments.find(|argument| argument.json == name);
+        by_json.or_else(|| {
+            self.arguments()
+                .iter()
+                .find(|argument| argument.wit == name)
+        })
+    }
+}
+
 /// The name of an exported function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Export {

@@ -1,7 +1,7 @@
 //! The contract between Dormouse and its plugins, and the one place where WIT
 //! becomes MCP.
 //!
-//! A plugin's tools are declared statically. This crate turns WIT (source text,
+//! A plugin's tools, prompts and resources are declared statically. This crate turns WIT (source text,
 //! or what a built component still knows of it) into a [`Declaration`], and
 //! carries that through a custom section of the component. The host, `dormouse
 //! pack` and the SDK's macro all call it, so they cannot disagree.
@@ -11,20 +11,28 @@
 //! - [`section`]: the declaration inside a `.wasm` file;
 //! - [`source`]: WIT → declaration;
 //! - [`schema`]: types → JSON Schema 2020-12;
+//! - [`contract`]: what the contract itself defines;
+//! - [`template`]: URIs with variables;
 //! - [`signature`]: a tool in one line, and whether two functions agree.
 
+pub mod contract;
 pub mod declaration;
 pub mod error;
 pub mod schema;
 pub mod section;
 pub mod signature;
 pub mod source;
+pub mod template;
 pub mod types;
 
 mod accept;
 mod constraint;
+mod exported;
 mod lower;
+mod naming;
 mod notes;
+mod prompt;
+mod resource;
 mod tags;
 mod tool;
 mod toolchain;
@@ -34,6 +42,7 @@ pub use declaration::{
 };
 pub use error::{Error, Finding, Severity};
 pub use source::{Declared, from_component, from_resolve, from_wit};
+pub use template::Template;
 pub use types::{Case, Field, Type, VariantCase};
 
 /// The WIT text of `dormouse:plugin`, for tools that need it as a dependency.

@@ -6,6 +6,7 @@ use wit_parser::{Docs, Resolve, TypeDef, TypeDefKind, TypeId, TypeOwner};
 use crate::accept::accept;
 use crate::constraint::constraint;
 use crate::error::Finding;
+use crate::exported::Kind;
 use crate::notes::Notes;
 use crate::tags::{self, Doc, Tag, note};
 use crate::types::{Case, Field, Type, VariantCase};
@@ -58,14 +59,20 @@ impl<'a> Lower<'a> {
         self.lower(ty, 0)
     }
 
-    /// The tool type of a result. `list<content>` has a meaning of its own there.
-    pub(crate) fn result(&mut self, ty: &wit_parser::Type) -> Result<Noted, Unfit> {
-        if self.is_contents(ty) {
-            return Ok((Type::Contents, Notes::default()));
+    /// The tool type of a result. Lists of what MCP has types of its own for have
+    /// a meaning of their own there, in the result of what they belong to.
+    pub(crate) fn result(&mut self, ty: &wit_parser::Type, of: Kind) -> Result<Noted, Unfit> {
+        let (item, list) = match of {
+            Kind::Tool => ("content", Type::Contents),
+            Kind::Prompt => ("prompt-message", Type::Messages),
+            Kind::Resource => ("embedded-resource", Type::Embedded),
+        };
+        if self.is_list_of(item, ty) {
+            return Ok((list, Notes::default()));
         }
         if let Some(TypeDefKind::Result(result)) = self.definition(ty).map(|def| &def.kind) {
             let ok = match &result.ok {
-                Some(ok) if self.is_contents(ok) => Some((Type::Contents, Notes::default())),
+                Some(ok) if self.is_list_of(item, ok) => Some((list, Notes::default())),
                 ok => self.optional(ok.as_ref(), 1)?,
             };
             let err = self.optional(result.err.as_ref(), 1)?;
@@ -87,8 +94,9 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// Whether this is the `list<content>` of a contract that this crate knows.
-    fn is_contents(&self, ty: &wit_parser::Type) -> bool {
+    /// Whether this is a list of the type `name` of a contract that this crate
+    /// knows.
+    fn is_list_of(&self, name: &str, ty: &wit_parser::Type) -> bool {
         let Some(TypeDefKind::List(item)) = self.definition(ty).map(|def| &def.kind) else {
             return false;
         };
@@ -107,7 +115,7 @@ impl<'a> Lower<'a> {
         else {
             return false;
         };
-        def.name.as_deref() == Some("content")
+        def.name.as_deref() == Some(name)
             && interface.name.as_deref() == Some("types")
             && package.name.namespace == "dormouse"
             && package.name.name == "plugin"
@@ -344,7 +352,9 @@ impl<'a> Lower<'a> {
         docs: &Docs,
         noted: Noted,
     ) -> Result<(Field, Notes), Unfit> {
-        const KNOWN: &[&str] = &["name", "default", "minimum", "maximum", "pattern", "format"];
+        const KNOWN: &[&str] = &[
+            "name", "title", "default", "minimum", "maximum", "pattern", "format",
+        ];
         let (ty, mut notes) = noted;
         let doc = Doc::parse(docs);
         self.spend(wit.len() + docs.contents.as_ref().map_or(0, String::len))?;
@@ -360,6 +370,7 @@ impl<'a> Lower<'a> {
                 "name" => {
                     field.json = tags::text(tag, item, &mut self.findings).unwrap_or(field.json);
                 }
+                "title" => notes.title = tags::text(tag, item, &mut self.findings),
                 "default" => default = tags::json(tag, item, &mut self.findings),
                 _ => self.constrain(tag, item, &field.ty, &mut notes),
             }

@@ -9,6 +9,8 @@ use serde_json::Value;
 /// The notes on one place in a type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Notes {
+    /// A name for people (`@title`).
+    pub(crate) title: Option<String>,
     /// The doc comment.
     pub(crate) description: Option<String>,
     /// JSON Schema keywords: `minimum`, `pattern`, ….
@@ -23,6 +25,7 @@ pub(crate) struct Notes {
 impl Notes {
     /// Notes that say nothing, for a type that has none.
     pub(crate) const NONE: &'static Self = &Self {
+        title: None,
         description: None,
         constraints: BTreeMap::new(),
         nullable: false,

@@ -213,9 +213,12 @@ fn nullable(schema: Map<String, Value>) -> Map<String, Value> {
     members(json!({ "anyOf": [schema, { "type": "null" }] }))
 }
 
-/// Adds the description. One that is there already is of the type, and gives
+/// Adds the title and the description. One that is there already is of the type, and gives
 /// way to that of the place where the type is used.
 fn describe(schema: &mut Map<String, Value>, notes: &Notes) {
+    if let Some(text) = &notes.title {
+        schema.insert("title".into(), Value::from(text.as_str()));
+    }
     if let Some(text) = &notes.description {
         schema.insert("description".into(), Value::from(text.as_str()));
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::contract;
 use crate::declaration::Function;
 use crate::types::{Field, Type};
 
@@ -300,12 +301,18 @@ fn same_type(place: &str, declared: &Type, found: &Type) -> Result<(), String> {
             same_optional(&part("ok"), ok.as_deref(), found_ok.as_deref())?;
             same_optional(&part("err"), err.as_deref(), found_err.as_deref())
         }
-        (Type::Contents, Type::Contents) => Ok(()),
-        // To WIT, `list<content>` is a list like any other.
-        (Type::Contents, Type::List(_)) => same_type(place, &contents(), found),
-        (Type::List(_), Type::Contents) => same_type(place, declared, &contents()),
         (declared, found) if declared == found => Ok(()),
-        (declared, found) => Err(differs(place, declared.kind(), found.kind())),
+        // To WIT, `list<content>` is a list like any other, and so are the others
+        // that the contract gives a meaning.
+        (declared, found) => match (contract::plain(declared), contract::plain(found)) {
+            (Some(plain), None) if matches!(found, Type::List(_)) => {
+                same_type(place, &plain, found)
+            }
+            (None, Some(plain)) if matches!(declared, Type::List(_)) => {
+                same_type(place, declared, &plain)
+            }
+            _ => Err(differs(place, declared.kind(), found.kind())),
+        },
     }
 }
 
@@ -327,82 +334,6 @@ fn optional_kind(ty: Option<&Type>) -> &'static str {
 
 fn differs(place: &str, declared: &str, found: &str) -> String {
     format!("{place} is `{declared}` in the declaration and `{found}` in the component")
-}
-
-/// [`Type::Contents`] as the plain type that it stands for.
-#[must_use]
-pub fn contents() -> Type {
-    let text = |wit: &str, ty| field(wit, ty);
-    let optional = |ty| Type::Option(Box::new(ty));
-    let string = || Type::String;
-    let case = |wit: &str| crate::Case {
-        wit: wit.into(),
-        json: crate::lower::snake_case(wit),
-    };
-    let annotations = || {
-        let record = Type::Record(vec![
-            field(
-                "audience",
-                Type::List(Box::new(Type::Enum(vec![case("user"), case("assistant")]))),
-            ),
-            field("priority", optional(Type::F64)),
-            field("last-modified", optional(string())),
-        ]);
-        field("annotations", optional(record))
-    };
-    let media = || {
-        Type::Record(vec![
-            field("data", Type::Bytes),
-            field("mime-type", string()),
-            annotations(),
-        ])
-    };
-    let link = Type::Record(vec![
-        text("uri", string()),
-        text("name", string()),
-        text("title", optional(string())),
-        text("description", optional(string())),
-        text("mime-type", optional(string())),
-        field("size", optional(Type::U64)),
-        annotations(),
-    ]);
-    let body = Type::Variant(vec![
-        variant_case("text", string()),
-        variant_case("blob", Type::Bytes),
-    ]);
-    let embedded = Type::Record(vec![
-        text("uri", string()),
-        text("mime-type", optional(string())),
-        field("body", body),
-        annotations(),
-    ]);
-    Type::List(Box::new(Type::Variant(vec![
-        variant_case(
-            "text",
-            Type::Record(vec![text("text", string()), annotations()]),
-        ),
-        variant_case("image", media()),
-        variant_case("audio", media()),
-        variant_case("resource-link", link),
-        variant_case("resource", embedded),
-    ])))
-}
-
-fn field(wit: &str, ty: Type) -> Field {
-    Field {
-        wit: wit.into(),
-        json: crate::lower::snake_case(wit),
-        ty,
-        default: None,
-    }
-}
-
-fn variant_case(wit: &str, ty: Type) -> crate::VariantCase {
-    crate::VariantCase {
-        wit: wit.into(),
-        json: crate::lower::snake_case(wit),
-        ty: Some(ty),
-    }
 }
 
 #[cfg(test)]

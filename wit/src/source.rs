@@ -1,21 +1,27 @@
 //! WIT, as source text or as what a built component still knows of it → a
 //! [`Declaration`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{PackageId, Resolve, UnresolvedPackageGroup, World, WorldId, WorldItem, WorldKey};
 
-use crate::declaration::{Declaration, DeclaredTool, Export, FORMAT, Instance, MAPPING};
+use crate::declaration::{
+    Declaration, DeclaredItem, DeclaredTool, Export, FORMAT, Instance, MAPPING,
+};
 use crate::error::{Error, Finding};
+use crate::exported::{Exported, Kind};
 use crate::lower::{Lower, snake_case};
+use crate::naming::{Candidate, name};
+use crate::prompt::prompt;
+use crate::resource::Resources;
 use crate::section;
 use crate::tags::{self, Doc, note};
-use crate::tool::{Nameless, tool};
+use crate::tool::tool;
 use crate::toolchain::is_initializer;
-use crate::{CONTRACT, CONTRACT_WIT};
+use crate::{CONTRACT, CONTRACT_WIT, contract};
 
 /// A declaration, and what was noticed while making it.
 #[derive(Debug)]
@@ -152,7 +158,8 @@ pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Find
     };
     let mut lower = Lower::new(resolve);
     let mut declaration = describe(world, &mut lower.findings);
-    let mut tools = Vec::new();
+    let mut found = Found::default();
+    let completion = contract::interface("completion");
     for (key, item) in &world.exports {
         match item {
             WorldItem::Function(function) => {
@@ -160,7 +167,7 @@ pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Find
                     interface: None,
                     function: function.name.clone(),
                 };
-                add(&mut lower, export, function, None, &mut tools);
+                found.add(&mut lower, export, function, None);
             }
             WorldItem::Interface { id, .. } if !is_foreign(resolve, key) => {
                 let Some(interface) = resolve.interfaces.get(*id) else {
@@ -176,35 +183,87 @@ pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Find
                         interface: Some(name.clone()),
                         function: function.name.clone(),
                     };
-                    add(&mut lower, export, function, Some(prefix), &mut tools);
+                    found.add(&mut lower, export, function, Some(prefix));
                 }
             }
-            WorldItem::Interface { .. } | WorldItem::Type { .. } => {}
+            WorldItem::Interface { .. } => {
+                declaration.completion |= resolve.name_world_key(key) == completion;
+            }
+            WorldItem::Type { .. } => {}
         }
     }
-    declaration.tools = name(tools, &mut lower.findings);
+    found.declare(&mut declaration, &mut lower.findings);
     (declaration, lower.findings)
 }
 
-/// A tool, and the name of its interface.
-type Candidate = (Nameless, Option<String>);
+/// What the exported functions turn into.
+#[derive(Default)]
+struct Found {
+    tools: Vec<Candidate>,
+    prompts: Vec<Candidate>,
+    resources: Resources,
+}
 
-fn add(
-    lower: &mut Lower<'_>,
-    export: Export,
-    function: &wit_parser::Function,
-    interface: Option<&str>,
-    tools: &mut Vec<Candidate>,
-) {
-    if is_initializer(function) {
-        return;
+impl Found {
+    fn add(
+        &mut self,
+        lower: &mut Lower<'_>,
+        export: Export,
+        function: &wit_parser::Function,
+        interface: Option<&str>,
+    ) {
+        if is_initializer(function) {
+            return;
+        }
+        let item = export.to_string();
+        let interface = interface.map(snake_case);
+        let doc = Doc::parse(&function.docs);
+        let kind = Kind::of(&doc);
+        let exported = match Exported::new(lower, export, function, doc, kind) {
+            Ok(exported) => exported,
+            Err(unfit) => {
+                let message = format!("not a {}: {}", kind.noun(), unfit.0);
+                // Any function may be exported. One that is tagged is meant to be
+                // what its tag says.
+                lower.findings.push(match kind {
+                    Kind::Tool => Finding::warning(item, message),
+                    Kind::Prompt | Kind::Resource => Finding::error(item, message),
+                });
+                return;
+            }
+        };
+        let findings = &mut lower.findings;
+        match kind {
+            Kind::Tool => self.tools.push((tool(exported, findings), interface)),
+            Kind::Prompt => {
+                let prompt = prompt(exported, findings);
+                self.prompts
+                    .extend(prompt.map(|prompt| (prompt, interface)));
+            }
+            Kind::Resource => self.resources.add(exported, findings),
+        }
     }
-    let item = export.to_string();
-    match tool(lower, export, function) {
-        Ok(tool) => tools.push((tool, interface.map(snake_case))),
-        Err(unfit) => lower
-            .findings
-            .push(Finding::warning(item, format!("not a tool: {}", unfit.0))),
+
+    fn declare(self, declaration: &mut Declaration, findings: &mut Vec<Finding>) {
+        let tools = name(self.tools, findings).into_iter();
+        declaration.tools = tools
+            .map(|tool| DeclaredTool {
+                name: tool.name,
+                tool: tool.object,
+                function: Some(tool.function),
+            })
+            .collect();
+        let prompts = name(self.prompts, findings).into_iter();
+        declaration.prompts = prompts
+            .map(|prompt| DeclaredItem {
+                key: prompt.name,
+                object: prompt.object,
+                function: Some(prompt.function),
+                subscribe: false,
+            })
+            .collect();
+        declaration.resources = self.resources.resources;
+        declaration.templates = self.resources.templates;
     }
 }
 
@@ -221,43 +280,8 @@ fn is_foreign(resolve: &Resolve, key: &WorldKey) -> bool {
     package.is_some_and(|package| matches!(package.name.namespace.as_str(), "wasi" | "dormouse"))
 }
 
-/// Names the tools. Where two interfaces have functions of one name, each gets
-/// its interface's name in front.
-fn name(tools: Vec<Candidate>, findings: &mut Vec<Finding>) -> Vec<DeclaredTool> {
-    let mut uses: HashMap<String, usize> = HashMap::new();
-    for (tool, _) in tools.iter().filter(|(tool, _)| tool.name.is_none()) {
-        *uses.entry(snake_case(&tool.export().function)).or_default() += 1;
-    }
-    let mut taken: HashMap<String, String> = HashMap::new();
-    let mut named = Vec::new();
-    for (tool, interface) in tools {
-        let export = tool.export().to_string();
-        let short = snake_case(&tool.export().function);
-        let name = match (&tool.name, interface) {
-            (Some(name), _) => name.clone(),
-            (None, Some(interface)) if uses.get(&short).is_some_and(|uses| *uses > 1) => {
-                format!("{interface}_{short}")
-            }
-            (None, _) => short,
-        };
-        if let Some(other) = taken.get(&name) {
-            let finding = Finding::error(
-                export,
-                format!("its name `{name}` is that of `{other}` already"),
-            );
-            findings.push(finding.hint("give one of them a `@name`"));
-            continue;
-        }
-        taken.insert(name.clone(), export.clone());
-        match tool.named(name) {
-            Ok(tool) => named.push(tool),
-            Err(error) => findings.push(Finding::error(export, error.to_string())),
-        }
-    }
-    named
-}
-
-/// The declaration as the world's own doc comment has it, without tools.
+/// The declaration as the world's own doc comment has it, without any
+/// function's.
 fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);

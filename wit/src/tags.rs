@@ -165,6 +165,28 @@ pub(crate) fn text(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option
     Some(tag.text.clone())
 }
 
+/// Sees that a tag stands alone.
+pub(crate) fn bare(tag: &Tag, item: &str, findings: &mut Vec<Finding>) {
+    if !tag.text.is_empty() {
+        let message = format!("`@{} {}`: no text belongs after it", tag.name, tag.text);
+        note(findings, Finding::error(item, message));
+    }
+}
+
+/// The name and the text of a `@param`.
+pub(crate) fn param(
+    tag: &Tag,
+    item: &str,
+    findings: &mut Vec<Finding>,
+) -> Option<(String, String)> {
+    let split = tag.text.split_once(char::is_whitespace);
+    if split.is_none() {
+        let message = "`@param` needs a parameter and a text after it";
+        note(findings, Finding::error(item, message));
+    }
+    split.map(|(name, text)| (name.to_owned(), text.trim().to_owned()))
+}
+
 /// The value of a tag that is a switch: nothing means `true`.
 pub(crate) fn switch(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Option<bool> {
     match tag.text.as_str() {

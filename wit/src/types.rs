@@ -90,6 +90,30 @@ impl Type {
             Self::Embedded => "list<embedded-resource>",
         }
     }
+
+    /// Whether a value of it can be said in a plain text, as the arguments of
+    /// prompts and the variables of URIs are: a string, a character, a boolean, a
+    /// number, or a case of an enum.
+    #[must_use]
+    pub fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Self::Bool
+                | Self::S8
+                | Self::U8
+                | Self::S16
+                | Self::U16
+                | Self::S32
+                | Self::U32
+                | Self::S64
+                | Self::U64
+                | Self::F32
+                | Self::F64
+                | Self::Char
+                | Self::String
+                | Self::Enum(_)
+        )
+    }
 }
 
 /// A field of a record, or a parameter.

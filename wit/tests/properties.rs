@@ -4,8 +4,8 @@
 use dormouse_wit::declaration::{FORMAT, MAPPING};
 use dormouse_wit::schema::{result_schema, schema};
 use dormouse_wit::{
-    Case, Declaration, DeclaredTool, Export, Field, Function, GrantRequest, Instance, Type,
-    VariantCase, section,
+    Case, Declaration, DeclaredItem, DeclaredTool, Export, Field, Function, GrantRequest, Instance,
+    Type, VariantCase, section,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -149,9 +149,49 @@ fn record(samples: Vec<Sample>) -> Sample {
     (Type::Record(fields.collect()), vec![Value::Object(value)])
 }
 
+/// A function with such an argument and such a result.
+fn function(spread: bool, (ty, values): Sample, result: Option<Type>) -> Function {
+    Function {
+        export: Export {
+            interface: Some("a:b/c@1.0.0".into()),
+            function: "f".into(),
+        },
+        spread,
+        params: vec![Field {
+            wit: "x".into(),
+            json: "x".into(),
+            ty,
+            default: Some(json!(values)),
+        }],
+        result,
+    }
+}
+
+/// Prompts, resources or templates, whose objects call their keys `key`.
+fn items(key: &'static str) -> impl Strategy<Value = Vec<DeclaredItem>> {
+    let results = prop::sample::select(vec![Type::Messages, Type::Embedded, Type::Bytes]);
+    let function = (sample(), results).prop_map(|(ty, result)| function(true, ty, Some(result)));
+    let item = (".*", ".*", prop::option::of(function), any::<bool>());
+    let item = item.prop_map(move |(name, title, function, subscribe)| DeclaredItem {
+        object: serde_json::value::to_raw_value(&json!({key: name, "title": title})).unwrap(),
+        key: name,
+        function,
+        subscribe,
+    });
+    prop::collection::vec(item, 0..3)
+}
+
 fn declaration() -> impl Strategy<Value = Declaration> {
     let tools = prop::collection::vec((".*", sample(), prop::option::of(sample())), 0..4);
-    (prop::option::of(".*"), ".*", tools, any::<bool>()).prop_map(|(name, why, tools, stateful)| {
+    let items = (
+        items("name"),
+        items("uri"),
+        items("uriTemplate"),
+        any::<bool>(),
+    );
+    let plain = (prop::option::of(".*"), ".*", tools, any::<bool>());
+    (plain, items).prop_map(|((name, why, tools, stateful), items)| {
+        let (prompts, resources, templates, completion) = items;
         Declaration {
             format: FORMAT,
             mapping: MAPPING,
@@ -176,28 +216,19 @@ fn declaration() -> impl Strategy<Value = Declaration> {
             ],
             tools: tools
                 .into_iter()
-                .map(|(name, (ty, values), result)| DeclaredTool {
+                .map(|(name, sample, result)| DeclaredTool {
                     tool: serde_json::value::to_raw_value(
-                        &json!({"name": name, "inputSchema": schema(&ty)}),
+                        &json!({"name": name, "inputSchema": schema(&sample.0)}),
                     )
                     .unwrap(),
-                    function: Some(Function {
-                        export: Export {
-                            interface: Some("a:b/c@1.0.0".into()),
-                            function: "f".into(),
-                        },
-                        spread: stateful,
-                        params: vec![Field {
-                            wit: "x".into(),
-                            json: "x".into(),
-                            ty,
-                            default: Some(json!(values)),
-                        }],
-                        result: result.map(|(ty, _)| ty),
-                    }),
+                    function: Some(function(stateful, sample, result.map(|(ty, _)| ty))),
                     name,
                 })
                 .collect(),
+            prompts,
+            resources,
+            templates,
+            completion,
         }
     })
 }
@@ -224,8 +255,15 @@ proptest! {
         let section = section::encode(&declaration).unwrap();
         let back = section::decode(&section).unwrap();
         prop_assert_eq!(serde_json::to_string(&back).unwrap(), serde_json::to_string(&declaration).unwrap());
-        let function = |d: &Declaration| d.tools.iter().map(|tool| tool.function.clone()).collect::<Vec<_>>();
-        prop_assert_eq!(function(&back), function(&declaration));
+        // The text could lose the same thing twice, so here are the values.
+        let functions = |d: &Declaration| {
+            let items = d.prompts.iter().chain(&d.resources).chain(&d.templates);
+            let items = items.map(|item| (item.key.clone(), item.function.clone(), item.subscribe));
+            let tools = d.tools.iter().map(|tool| (tool.name.clone(), tool.function.clone(), false));
+            tools.chain(items).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(functions(&back), functions(&declaration));
+        prop_assert_eq!(back.completion, declaration.completion);
     }
 
     #[test]

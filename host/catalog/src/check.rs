@@ -3,13 +3,18 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, source};
+use dormouse_wit::{CONTRACT, Declaration, contract, source};
 use wasmparser::{Validator, WasmFeatures};
 
-use crate::pack::agree;
-use crate::{Listing, Problem, Provenance, read, types};
+use crate::pack::{agree, functions};
+use crate::{Listing, Problem, Provenance, read};
 
+mod by_name;
+mod item;
 mod schema;
+
+use by_name::by_name;
+use item::items;
 
 /// The longest tool name that fits behind any server's name (DESIGN §4).
 const NAME: usize = 48;
@@ -80,8 +85,11 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
         }
     };
     tools(&declaration, findings);
-    adapter(bytes, &declaration, findings);
-    imports(bytes, findings);
+    by_name(bytes, &declaration, findings);
+    // What cannot be decoded has no imports here, and a finding below.
+    let imports = crate::inspect::needs(bytes).unwrap_or_default();
+    items(&declaration, &imports, findings);
+    offered(&imports, findings);
     match source::from_component(bytes) {
         Ok(exported) => {
             code(&declaration, &exported.declaration, findings);
@@ -108,61 +116,29 @@ fn code(declared: &Declaration, exported: &Declaration, findings: &mut Vec<Findi
             Some("`dormouse pack --wit` writes it again"),
         ));
     }
-    let of = |declaration: &Declaration| -> HashSet<_> {
-        let tools = declaration.tools.iter();
-        tools
-            .filter_map(|tool| Some(tool.function.as_ref()?.export.clone()))
-            .collect()
-    };
-    let declared = of(declared);
-    for tool in &exported.tools {
-        let Some(function) = &tool.function else {
-            continue;
-        };
-        if !declared.contains(&function.export) {
-            findings.push(finding(
-                Severity::Error,
-                &function.export.to_string(),
-                "it is exported, but not declared".into(),
-                Some("`dormouse pack --wit` declares it"),
-            ));
-        }
-    }
-}
-
-/// Whether tools without a function of their own can be called.
-fn adapter(bytes: &[u8], declared: &Declaration, findings: &mut Vec<Finding>) {
-    let tools = declared.tools.iter();
-    let names: Vec<_> = tools
-        .filter(|tool| tool.function.is_none())
-        .map(|tool| format!("`{}`", tool.name))
-        .collect();
-    if names.is_empty() {
-        return;
-    }
-    let Ok(decoded) = types::decode(bytes) else {
-        return;
-    };
-    let (contract, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
-    let adapter = format!("{contract}/adapter@{version}");
-    if !types::takes_calls(&decoded, &adapter) {
+    let mut undeclared = |export: &str| {
         findings.push(finding(
             Severity::Error,
-            "declaration",
-            format!(
-                "no function is declared for {}, and the component does not export `{adapter}`, by which tools without one are called",
-                names.join(", ")
-            ),
-            Some("export the adapter (in Rust, with `dormouse_sdk::adapter!`), or declare the functions with `dormouse pack --wit`"),
+            export,
+            "it is exported, but not declared".into(),
+            Some("`dormouse pack --wit` declares it"),
         ));
+    };
+    let known: HashSet<_> = functions(declared)
+        .map(|(_, function)| &function.export)
+        .collect();
+    for (_, function) in functions(exported) {
+        if !known.contains(&function.export) {
+            undeclared(&function.export.to_string());
+        }
+    }
+    if exported.completion && !declared.completion {
+        undeclared(&contract::interface("completion"));
     }
 }
 
 /// Whether the host offers what the component imports.
-fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
-    let Ok(imports) = crate::inspect::needs(bytes) else {
-        return;
-    };
+fn offered(imports: &[String], findings: &mut Vec<Finding>) {
     let contract = CONTRACT.split_once('@').map_or(CONTRACT, |(name, _)| name);
     for name in imports {
         let offered = name.starts_with("wasi:")
@@ -172,7 +148,7 @@ fn imports(bytes: &[u8], findings: &mut Vec<Finding>) {
         if !offered {
             findings.push(finding(
                 Severity::Error,
-                &name,
+                name,
                 "it is imported, and this host does not offer it".into(),
                 Some("a plugin may import WASI 0.2 and `dormouse:plugin`; compose what else it needs into it"),
             ));

@@ -1,7 +1,7 @@
 //! Putting a declaration where it is found fastest: right behind the preamble.
 
 use dormouse_wit::signature::same_signature;
-use dormouse_wit::{Declaration, section, source};
+use dormouse_wit::{Declaration, Function, contract, section, source};
 
 use crate::read;
 
@@ -35,23 +35,43 @@ pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8
 
 /// Whether everything declared is exported, with the signature that is declared.
 pub(crate) fn agree(declared: &Declaration, exported: &Declaration) -> Result<(), String> {
-    for tool in &declared.tools {
-        let Some(function) = &tool.function else {
-            continue;
-        };
-        let found = exported
-            .tools
+    let all: Vec<_> = functions(exported).collect();
+    for (what, function) in functions(declared) {
+        let (_, found) = all
             .iter()
-            .filter_map(|tool| tool.function.as_ref())
-            .find(|found| found.export == function.export)
+            .find(|(_, found)| found.export == function.export)
             .ok_or_else(|| {
-                format!(
-                    "tool `{}` is declared by `{}`, which is not exported",
-                    tool.name, function.export
-                )
+                let export = &function.export;
+                format!("{what} is declared by `{export}`, which is not exported")
             })?;
         same_signature(function, found)
-            .map_err(|what| format!("tool `{}`, `{}`: {what}", tool.name, function.export))?;
+            .map_err(|difference| format!("{what}, `{}`: {difference}", function.export))?;
+    }
+    if declared.completion && !exported.completion {
+        let completion = contract::interface("completion");
+        return Err(format!(
+            "it says that arguments are completed, and `{completion}` is not exported"
+        ));
     }
     Ok(())
+}
+
+/// The functions behind everything that is declared, each with what it is to an
+/// agent, like "tool `add`".
+pub(crate) fn functions(declaration: &Declaration) -> impl Iterator<Item = (String, &Function)> {
+    let tools = declaration.tools.iter();
+    let tools = tools.map(|tool| ("tool", &tool.name, &tool.function));
+    let items = [
+        ("prompt", &declaration.prompts),
+        ("resource", &declaration.resources),
+        ("resource template", &declaration.templates),
+    ];
+    let items = items.into_iter().flat_map(|(what, items)| {
+        items
+            .iter()
+            .map(move |item| (what, &item.key, &item.function))
+    });
+    tools
+        .chain(items)
+        .filter_map(|(what, name, function)| Some((format!("{what} `{name}`"), function.as_ref()?)))
 }

@@ -5,7 +5,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use dormouse_wit::{CONTRACT, Declaration, DeclaredTool, section, source};
+use dormouse_wit::{CONTRACT, Declaration, DeclaredItem, DeclaredTool, section, source};
 use serde::Deserialize;
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_parser::decoding::DecodedWasm;
@@ -198,26 +198,63 @@ fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> 
     Listing::new(declaration, provenance).map_err(|error| damaged(error.to_string()))
 }
 
-/// The declaration in a section's content, if all its tools are known by one
-/// name: the one that an agent sees and the one that a call is looked up by.
+/// The declaration in a section's content, if everything in it is known by one
+/// name: the one that an agent sees and the one that a request is looked up by.
 pub(crate) fn declaration(section: &[u8]) -> Result<Declaration, dormouse_wit::Error> {
     #[derive(Deserialize)]
     struct Named<'a> {
         #[serde(borrow)]
         name: Cow<'a, str>,
     }
+    #[derive(Deserialize)]
+    struct Resource<'a> {
+        #[serde(borrow)]
+        uri: Cow<'a, str>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Template<'a> {
+        #[serde(borrow)]
+        uri_template: Cow<'a, str>,
+    }
     let declaration = section::decode(section)?;
     for DeclaredTool { name, tool, .. } in &declaration.tools {
-        let wrong =
-            |what: String| dormouse_wit::Error::Section(format!("the tool `{name}` {what}"));
-        let object: Named<'_> = serde_json::from_str(tool.get())
-            .map_err(|error| wrong(format!("has no MCP Tool object: {error}")))?;
-        if object.name != *name {
-            let found = object.name;
-            return Err(wrong(format!("is `{found}` in its MCP Tool object")));
-        }
+        let object = serde_json::from_str(tool.get());
+        one_name("tool", "Tool", name, object.map(|Named { name }| name))?;
+    }
+    for DeclaredItem { key, object, .. } in &declaration.prompts {
+        let object = serde_json::from_str(object.get());
+        one_name("prompt", "Prompt", key, object.map(|Named { name }| name))?;
+    }
+    for DeclaredItem { key, object, .. } in &declaration.resources {
+        let object = serde_json::from_str(object.get());
+        let uri = object.map(|Resource { uri }| uri);
+        one_name("resource", "Resource", key, uri)?;
+    }
+    for DeclaredItem { key, object, .. } in &declaration.templates {
+        let object = serde_json::from_str(object.get());
+        let template = object.map(|Template { uri_template }| uri_template);
+        one_name("resource template", "ResourceTemplate", key, template)?;
     }
     Ok(declaration)
+}
+
+/// Compares the name of something with the one in its MCP object.
+fn one_name(
+    what: &str,
+    object: &str,
+    name: &str,
+    found: serde_json::Result<Cow<'_, str>>,
+) -> Result<(), dormouse_wit::Error> {
+    let wrong = |problem: String| {
+        let message = format!("the {what} `{name}` {problem}");
+        Err(dormouse_wit::Error::Section(message))
+    };
+    match found {
+        Err(error) => wrong(format!("has no MCP {object} object: {error}")),
+        Ok(found) if found != name => wrong(format!("is `{found}` in its MCP {object} object")),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// The declaration of a component that carries none: from its types, without words.

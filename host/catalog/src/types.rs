@@ -22,9 +22,14 @@ pub(crate) fn print(decoded: &DecodedWasm) -> Result<String, String> {
     Ok(printer.output.to_string())
 }
 
-/// Whether a component exports the interface `name` with the contract's
-/// `call-tool`, which takes the calls of tools without a function of their own.
-pub(crate) fn takes_calls(decoded: &DecodedWasm, name: &str) -> bool {
+/// Whether a component exports the interface `name` with a `function` that is
+/// the one of the contract.
+pub(crate) fn exports(
+    decoded: &DecodedWasm,
+    name: &str,
+    function: &str,
+    is_it: impl Fn(&Resolve, &Function) -> bool,
+) -> bool {
     let DecodedWasm::Component(resolve, world) = decoded else {
         return false;
     };
@@ -36,23 +41,50 @@ pub(crate) fn takes_calls(decoded: &DecodedWasm, name: &str) -> bool {
         let interface = resolve.interfaces.get(*id);
         resolve.name_world_key(key) == name
             && interface
-                .and_then(|interface| interface.functions.get("call-tool"))
-                .is_some_and(|function| is_call_tool(resolve, function))
+                .and_then(|interface| interface.functions.get(function))
+                .is_some_and(|function| is_it(resolve, function))
     })
 }
 
-/// `func(string, string) -> result<string, string>`
-fn is_call_tool(resolve: &Resolve, function: &Function) -> bool {
-    let Some(Type::Id(id)) = function.result else {
+/// `func(string, string) -> result<string, string>`, like the contract's
+/// `call-tool` and `get-prompt`.
+pub(crate) fn is_by_name(resolve: &Resolve, function: &Function) -> bool {
+    takes_strings(function, 2)
+        && answer(resolve, function) == Some((Some(Type::String), Some(Type::String)))
+}
+
+/// `func(string) -> result<string, read-error>`, the contract's `read-resource`.
+pub(crate) fn is_by_uri(resolve: &Resolve, function: &Function) -> bool {
+    let Some((Some(Type::String), Some(Type::Id(mut error)))) = answer(resolve, function) else {
         return false;
     };
-    let answer = TypeDefKind::Result(Result_ {
-        ok: Some(Type::String),
-        err: Some(Type::String),
-    });
-    resolve.types.get(id).is_some_and(|ty| ty.kind == answer)
-        && function.params.len() == 2
-        && function.params.iter().all(|param| param.ty == Type::String)
+    // An interface's export names its types again.
+    while let Some(TypeDefKind::Type(Type::Id(id))) = resolve.types.get(error).map(|ty| &ty.kind) {
+        error = *id;
+    }
+    let Some(TypeDefKind::Variant(variant)) = resolve.types.get(error).map(|ty| &ty.kind) else {
+        return false;
+    };
+    let cases = variant
+        .cases
+        .iter()
+        .map(|case| (case.name.as_str(), case.ty));
+    takes_strings(function, 1) && cases.eq([("not-found", None), ("failed", Some(Type::String))])
+}
+
+fn takes_strings(function: &Function, number: usize) -> bool {
+    function.params.len() == number && function.params.iter().all(|param| param.ty == Type::String)
+}
+
+/// Both sides of a result.
+fn answer(resolve: &Resolve, function: &Function) -> Option<(Option<Type>, Option<Type>)> {
+    let Some(Type::Id(id)) = function.result else {
+        return None;
+    };
+    match resolve.types.get(id)?.kind {
+        TypeDefKind::Result(Result_ { ok, err }) => Some((ok, err)),
+        _ => None,
+    }
 }
 
 fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {

@@ -9,51 +9,53 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rmcp::model::{
     CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, LoggingLevel,
-    ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
+    ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::announce::{self, announce};
+use super::common::Common;
 use super::relay;
-use crate::roster::Roster;
+use super::resources::Subscriptions;
+use crate::roster::{Offer, Refusal};
 use crate::runtime::SessionId;
-
-/// How many calls of one agent may be on their way. rmcp starts a task for each
-/// request without bound; how many of them *run* is each server's own limit, so
-/// that one server's crowd never keeps another's waiting.
-const IN_FLIGHT: usize = 4096;
 
 /// One agent's view of the host.
 pub(super) struct Host {
-    pub(super) roster: Arc<Roster>,
+    pub(super) common: Arc<Common>,
     pub(super) session: SessionId,
-    pub(super) in_flight: Arc<Semaphore>,
+    /// Whether the session is a connection's, and so lasts longer than a request.
+    pub(super) lasting: bool,
     /// Cancelled when the agent has closed its end.
     pub(super) closed: CancellationToken,
     /// Cancelled when calls that still run are to end.
     pub(super) ending: CancellationToken,
     /// The least severe level that a legacy client wants to hear.
     level: AtomicU8,
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Host {
-    pub(super) fn new(roster: Arc<Roster>, session: SessionId, closed: CancellationToken) -> Self {
+    pub(super) fn new(common: Arc<Common>, session: SessionId, closed: CancellationToken) -> Self {
         Self {
-            roster,
+            common,
             session,
-            in_flight: Arc::new(Semaphore::new(IN_FLIGHT)),
+            lasting: true,
             closed,
             ending: CancellationToken::new(),
             level: AtomicU8::new(relay::severity("info")),
+            subscriptions: Arc::default(),
         }
     }
 
-    /// Shares what it may have in flight, and the end of it, with other agents.
-    pub(super) fn sharing(mut self, in_flight: Arc<Semaphore>, ending: CancellationToken) -> Self {
-        self.in_flight = in_flight;
+    /// One of many over HTTP, which end together. A request of the stateless era
+    /// belongs to no connection there, and so neither does a call that waits.
+    pub(super) fn among_others(mut self, ending: CancellationToken) -> Self {
         self.ending = ending;
+        self.lasting = false;
         self
     }
 
@@ -94,14 +96,51 @@ fn severity(level: LoggingLevel) -> u8 {
     })
 }
 
-impl ServerHandler for Host {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+/// What a refusal is in MCP. That there is no such resource has a code of its own in
+/// the era with sessions; rmcp gives it its newer one in the other.
+pub(super) fn refusal(refusal: Refusal) -> ErrorData {
+    let text = refusal.to_string();
+    match refusal {
+        Refusal::NotFound(_) => ErrorData::resource_not_found(text, None),
+        Refusal::Invalid(_) => ErrorData::invalid_params(text, None),
+        Refusal::Failed(_) => ErrorData::internal_error(text, None),
+    }
+}
+
+impl Host {
+    /// What some server really has.
+    fn capabilities(&self) -> ServerCapabilities {
+        let snapshot = self.common.roster.snapshot();
+        let mut capabilities = ServerCapabilities::builder()
             .enable_logging()
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        ServerConfig::new(capabilities)
+        if !snapshot.prompts().is_empty() {
+            let prompts = capabilities.prompts.get_or_insert_default();
+            prompts.list_changed = Some(true);
+        }
+        let resources = snapshot.resources();
+        if !resources.is_empty() || !snapshot.templates().is_empty() {
+            let told = |offer: &Offer| offer.declared().is_some_and(|item| item.subscribe);
+            let subscribe = resources
+                .iter()
+                .chain(snapshot.templates().iter())
+                .any(told);
+            let resources = capabilities.resources.get_or_insert_default();
+            resources.list_changed = Some(true);
+            resources.subscribe = subscribe.then_some(true);
+        }
+        if snapshot.completes() {
+            capabilities.completions = Some(serde_json::Map::new());
+        }
+        capabilities
+    }
+}
+
+impl ServerHandler for Host {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(self.capabilities())
             .with_server_info(
                 Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse"),
             )
@@ -116,12 +155,19 @@ impl ServerHandler for Host {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let params = request.params;
         match request.method.as_str() {
-            "tools/list" => self.list_tools(request.params, &context),
-            "tools/call" => self.call_tool(request.params, &context).await,
-            _ => Err(ErrorData::new(
+            "tools/list" => self.list_tools(params.as_ref(), &context),
+            "tools/call" => self.call_tool(params, &context).await,
+            "prompts/list" => self.list_prompts(params.as_ref(), &context),
+            "prompts/get" => self.get_prompt(params, &context).await,
+            "resources/list" => self.list_resources(params.as_ref(), &context),
+            "resources/templates/list" => self.list_templates(params.as_ref(), &context),
+            "resources/read" => self.read_resource(params, &context).await,
+            "completion/complete" => self.complete_argument(params, &context).await,
+            method => Err(ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
-                format!("there is no method `{}`", request.method),
+                format!("there is no method `{method}`"),
                 None,
             )),
         }
@@ -142,44 +188,74 @@ impl ServerHandler for Host {
         Ok(())
     }
 
-    /// Legacy clients hear of every change of the list, unasked.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let known = self.common.roster.snapshot();
+        if known.resource(&request.uri).is_none() {
+            let why = format!("Unknown resource: `{}`", request.uri);
+            return Err(refusal(Refusal::NotFound(why)));
+        }
+        self.subscriptions.add(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    /// Legacy clients hear of every change of a list, unasked.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut changes = self.roster.changes();
+        let roster = self.common.roster.clone();
         let closed = self.closed.clone();
-        let peer = context.peer;
-        tokio::spawn(async move {
-            loop {
-                tokio::select! {
-                    changed = changes.changed() => if changed.is_err() { return },
-                    () = closed.cancelled() => return,
-                }
-                if peer.notify_tool_list_changed().await.is_err() {
-                    return;
-                }
-            }
-        });
+        let subscriptions = self.subscriptions.clone();
+        let audience = announce::Legacy {
+            peer: context.peer,
+            subscribed: move |uri: &str| subscriptions.has(uri),
+        };
+        tokio::spawn(async move { announce(roster.changes(), audience, closed).await });
     }
 
     fn accepted_subscription_filter(
         &self,
-        _requested: &SubscriptionFilter,
+        requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+        let accepted = SubscriptionFilter::builder()
+            .tools_list_changed()
+            .prompts_list_changed()
+            .resources_list_changed();
+        let uris = requested.resource_subscriptions.clone();
+        Some(
+            accepted
+                .resource_subscriptions(uris.unwrap_or_default())
+                .build(),
+        )
     }
 
     /// Clients without a handshake hear of changes as long as they listen.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.roster.changes();
-        let wanted = context.accepted().tools_list_changed == Some(true);
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.closed.cancelled() => return Ok(()),
-                changed = changes.changed(), if wanted => if changed.is_err() { return Ok(()) },
-            }
-            if context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
+        let accepted = context.accepted();
+        let wanted = announce::Wanted {
+            tools: accepted.tools_list_changed == Some(true),
+            prompts: accepted.prompts_list_changed == Some(true),
+            resources: accepted.resources_list_changed == Some(true),
+            uris: accepted.resource_subscriptions.clone().unwrap_or_default(),
+        };
+        let audience = announce::Subscribed {
+            sink: context.sink(),
+            wanted,
+        };
+        let told = announce(self.common.roster.changes(), audience, self.closed.clone());
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = told => {}
         }
+        Ok(())
     }
 }

@@ -6,11 +6,20 @@
 //! know; so [`service`] sends `tools/*` around them, and [`wire`] writes what is
 //! JSON text already as it is.
 
+mod announce;
+mod common;
+mod completion;
+mod exchange;
 mod handler;
 pub mod http;
+mod line;
+mod prompts;
 mod relay;
+mod resources;
+mod result;
 mod service;
 mod session;
+mod shelf;
 pub mod stdio;
 mod tools;
 mod wire;
@@ -27,6 +36,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
+use common::Common;
 use handler::Host;
 use service::Lossless;
 use session::Session;
@@ -61,8 +71,9 @@ where
 {
     let closed = CancellationToken::new();
     let wire = Wire::new(input, output, closed.clone(), ready.clone());
-    let session = Session::begin(roster.clone());
-    let host = Host::new(roster, session.id(), closed.clone());
+    let common = Common::new(roster, common::IN_FLIGHT)?;
+    let session = Session::begin(common.clone());
+    let host = Host::new(common, session.id(), closed.clone());
     let ending = host.ending();
 
     let served = Lossless(host).serve_with_ct(wire, stop.clone()).await;

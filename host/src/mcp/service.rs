@@ -5,11 +5,12 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomRequest, ErrorData, ProtocolVersion, RequestId,
-    ServerConfig, ServerResult,
+    ClientNotification, ClientRequest, CustomRequest, ErrorData, InputResponses, ProtocolVersion,
+    RequestId, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{RoleServer, ServerHandler};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Hands `tools/*` to the handler as custom requests, whose results rmcp passes
@@ -64,23 +65,44 @@ pub(super) async fn caught<T>(
 }
 
 fn untyped(request: ClientRequest) -> ClientRequest {
-    let mut params = Map::new();
     let method = request.method().to_owned();
-    match request {
+    let params = match request {
         ClientRequest::CallToolRequest(call) => {
-            params.insert("name".into(), call.params.name.into());
-            if let Some(arguments) = call.params.arguments {
-                params.insert("arguments".into(), Value::Object(arguments));
-            }
+            let call = call.params;
+            let mut params = Map::new();
+            params.insert("name".into(), call.name.into());
+            params.extend(
+                call.arguments
+                    .map(|arguments| ("arguments".into(), arguments.into())),
+            );
+            params.extend(continued(call.input_responses, call.request_state));
+            Value::Object(params)
         }
-        ClientRequest::ListToolsRequest(list) => {
-            if let Some(cursor) = list.params.and_then(|params| params.cursor) {
-                params.insert("cursor".into(), cursor.into());
-            }
-        }
+        ClientRequest::GetPromptRequest(get) => plain(&get.params),
+        ClientRequest::ReadResourceRequest(read) => plain(&read.params),
+        ClientRequest::CompleteRequest(complete) => plain(&complete.params),
+        ClientRequest::ListToolsRequest(list) => plain(&list.params),
+        ClientRequest::ListPromptsRequest(list) => plain(&list.params),
+        ClientRequest::ListResourcesRequest(list) => plain(&list.params),
+        ClientRequest::ListResourceTemplatesRequest(list) => plain(&list.params),
         other => return other,
-    }
-    ClientRequest::CustomRequest(CustomRequest::new(method, Some(Value::Object(params))))
+    };
+    ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
+}
+
+/// Parameters as they were sent. Those that rmcp has read can be written again.
+fn plain(params: &impl Serialize) -> Value {
+    serde_json::to_value(params).unwrap_or_default()
+}
+
+/// The members that go on with an earlier request.
+fn continued(
+    responses: Option<InputResponses>,
+    state: Option<String>,
+) -> impl Iterator<Item = (String, Value)> {
+    let responses = responses.map(|all| ("inputResponses".to_owned(), all.into_iter().collect()));
+    let state = state.map(|state| ("requestState".to_owned(), state.into()));
+    responses.into_iter().chain(state)
 }
 
 #[cfg(test)]

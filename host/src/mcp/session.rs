@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::roster::Roster;
+use super::common::Common;
 use crate::runtime::SessionId;
 
 /// An agent's connection, as the roster knows it. Over stdio there is one for
 /// the whole life of the process.
 pub(super) struct Session {
-    roster: Arc<Roster>,
+    common: Arc<Common>,
     id: SessionId,
 }
 
 impl Session {
-    pub(super) fn begin(roster: Arc<Roster>) -> Self {
-        let id = roster.begin_session();
-        Self { roster, id }
+    pub(super) fn begin(common: Arc<Common>) -> Self {
+        let id = common.roster.begin_session();
+        Self { common, id }
     }
 
     pub(super) fn id(&self) -> SessionId {
@@ -24,6 +24,7 @@ impl Session {
 
     /// Lets go of all that was kept for this agent.
     pub(super) async fn end(self) {
-        self.roster.end_session(self.id).await;
+        self.common.shelf.end_session(self.id);
+        self.common.roster.end_session(self.id).await;
     }
 }

@@ -1,6 +1,5 @@
 //! `tools/list` and `tools/call`.
 
-use std::pin::pin;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
@@ -8,44 +7,19 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
+use super::exchange::{Continued, Order};
 use super::handler::{Host, stateless};
-use super::relay::Relay;
-use crate::roster::{Context, Server, Snapshot, names};
-
-/// Begins the result of a list in the stateless era: complete, stale at once, and
-/// for nobody else, which is what rmcp says of a list that does not say itself.
-const STATELESS_LIST: &str =
-    r#"{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":"#;
-
-/// Begins the result of a list in the legacy era.
-const LEGACY_LIST: &str = r#"{"tools":"#;
+use super::result::{complete, list};
+use crate::roster::{Server, Snapshot, names};
 
 impl Host {
-    /// All tools, on one page, because many clients never ask for a second one.
     pub(super) fn list_tools(
         &self,
-        params: Option<Value>,
+        params: Option<&Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, ErrorData> {
-        match params.as_ref().and_then(|params| params.get("cursor")) {
-            None | Some(Value::Null) => {}
-            Some(cursor) => {
-                return Err(ErrorData::invalid_params(
-                    format!("unknown cursor `{cursor}`: all tools are on the first page"),
-                    None,
-                ));
-            }
-        }
-        let head = if stateless(context) {
-            STATELESS_LIST
-        } else {
-            LEGACY_LIST
-        };
-        let mut text = String::from(head);
-        self.roster.snapshot().write_list(&mut text);
-        text.push('}');
-        // A string: this is the result's own text (see `wire`).
-        Ok(Value::String(text))
+        let snapshot = self.common.roster.snapshot();
+        list("tools", params, context, |text| snapshot.write_list(text))
     }
 
     pub(super) async fn call_tool(
@@ -53,62 +27,39 @@ impl Host {
         params: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, ErrorData> {
-        let (name, arguments) = call_params(params)?;
-        let snapshot = self.roster.snapshot();
+        let (name, arguments, continued) = call_params(params)?;
+        let snapshot = self.common.roster.snapshot();
         let Some(shown) = snapshot.find(&name) else {
             return Err(unknown(&name, &snapshot));
         };
-        let Ok(_place) = self.in_flight.try_acquire() else {
-            return Err(ErrorData::internal_error(
-                format!(
-                    "tool `{name}` was not called: too many calls are waiting already\n\
-                     hint: wait for some of them, or cancel them"
-                ),
-                None,
-            ));
-        };
-        let cancel = context.ct.child_token();
-        let relay = Arc::new(Relay::new(
-            context.meta.get_progress_token(),
-            self.log_level(context),
-        ));
-        let mut call = pin!(self.roster.call(
-            shown.server(),
-            shown.tool(),
+        let tool = shown.tool().to_owned();
+        let order = Order {
+            method: "tools/call",
+            key: name,
+            server: shown.server().to_owned(),
             arguments,
-            Context {
-                session: self.session,
-                cancel: cancel.clone(),
-                listener: relay.clone(),
-            },
-        ));
-        let mut relaying = pin!(relay.run(&context.peer));
-        let mut listening = true;
-        let result = loop {
-            tokio::select! {
-                result = &mut call => break result,
-                () = &mut relaying, if listening => listening = false,
-                () = self.ending.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-            }
         };
-        // What the tool has said goes out before its answer, nothing after it.
-        relay.close();
-        if listening {
-            tokio::select! {
-                () = relaying => {}
-                () = context.ct.cancelled() => {}
-                () = self.closed.cancelled() => {}
-            }
-        }
-        match result {
-            Ok(result) => Ok(of_era(result, stateless(context))),
-            // It has gone since it was found.
-            Err(error) => Err(ErrorData::invalid_params(error.to_string(), None)),
-        }
+        let result = self
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    roster
+                        .call(&order.server, &tool, order.arguments, call)
+                        .await
+                        // It has gone since it was found.
+                        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+                },
+            )
+            .await?;
+        Ok(complete(result, stateless(context)))
     }
 }
 
-fn call_params(params: Option<Value>) -> Result<(String, Map<String, Value>), ErrorData> {
+fn call_params(
+    params: Option<Value>,
+) -> Result<(String, Map<String, Value>, Continued), ErrorData> {
     let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
     let Some(Value::Object(mut params)) = params else {
         return refuse("`tools/call` needs `params` with the `name` of a tool".into());
@@ -118,9 +69,10 @@ fn call_params(params: Option<Value>) -> Result<(String, Map<String, Value>), Er
         Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
         None => return refuse("`tools/call` needs the `name` of a tool".into()),
     };
+    let continued = Continued::take(&mut params)?;
     match params.remove("arguments") {
-        None | Some(Value::Null) => Ok((name, Map::new())),
-        Some(Value::Object(arguments)) => Ok((name, arguments)),
+        None | Some(Value::Null) => Ok((name, Map::new(), continued)),
+        Some(Value::Object(arguments)) => Ok((name, arguments, continued)),
         Some(other) => {
             let kind = match other {
                 Value::Array(_) => "an array",
@@ -170,22 +122,6 @@ fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// A `CallToolResult` as its era writes it.
-fn of_era(mut result: Value, stateless: bool) -> Value {
-    if let Value::Object(result) = &mut result {
-        let complete = result
-            .get("resultType")
-            .is_none_or(|kind| kind == "complete");
-        if stateless && complete {
-            // First, so that a reader of the stream knows what it reads.
-            result.shift_insert(0, "resultType".into(), "complete".into());
-        } else if complete {
-            result.shift_remove("resultType");
-        }
-    }
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -193,26 +129,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_say_what_their_era_says() {
-        let result = json!({"content": [], "x-odd": 1});
-        let stateless = of_era(result.clone(), true).to_string();
-        assert_eq!(
-            stateless,
-            r#"{"resultType":"complete","content":[],"x-odd":1}"#
-        );
-        assert_eq!(of_era(result.clone(), false), result);
-        // An adapter may pass on what its upstream says of another era.
-        let modern = json!({"content": [], "resultType": "complete"});
-        assert_eq!(
-            of_era(modern.clone(), true).to_string(),
-            r#"{"resultType":"complete","content":[]}"#
-        );
-        assert_eq!(of_era(modern, false), json!({"content": []}));
-    }
-
-    #[test]
     fn arguments_are_an_object_or_none() {
-        let (name, arguments) = call_params(Some(json!({"name": "t"}))).unwrap();
+        let (name, arguments, _) = call_params(Some(json!({"name": "t"}))).unwrap();
         assert_eq!((name.as_str(), arguments.len()), ("t", 0));
         assert!(call_params(Some(json!({"name": "t", "arguments": null}))).is_ok());
         for bad in [

@@ -1,4 +1,31 @@
-//! Why a tool cannot be called at all.
+//! Why something cannot be called at all, or has no answer.
+
+use crate::runtime::{CallError, Cause};
+
+/// Why a prompt, a resource or a completion has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such thing.
+    #[error("{0}")]
+    NotFound(String),
+    /// What it was asked with is wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// Everything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<CallError> for Refusal {
+    fn from(error: CallError) -> Self {
+        let text = error.to_string();
+        match error.cause {
+            Cause::NotFound => Self::NotFound(text),
+            Cause::Invalid(_) => Self::Invalid(text),
+            _ => Self::Failed(text),
+        }
+    }
+}
 
 /// There is no such tool, or it is not to be called.
 #[derive(Debug, thiserror::Error)]

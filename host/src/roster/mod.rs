@@ -1,11 +1,14 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+mod changes;
 mod error;
 pub mod names;
+mod offers;
 mod server;
 mod snapshot;
 pub mod status;
+mod template;
 mod watch;
 
 #[cfg(test)]
@@ -17,17 +20,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use dormouse_catalog::{Catalog, Stamp};
+use dormouse_catalog::{Catalog, ListedItem, Stamp};
+use dormouse_wit::Function;
 use serde_json::{Map, Value};
-use tokio::sync::watch as channel;
 
-pub use error::NoSuchTool;
+pub use changes::{Changes, Numbers};
+pub use error::{NoSuchTool, Refusal};
+pub use offers::{Kind, Offer, Offers};
 pub use server::Server;
 pub use snapshot::{Collision, Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
 
 use crate::config::{self, Config};
-use crate::runtime::{Listener, Runtime, SessionId};
+use crate::runtime::{
+    Catalog as List, Completion, Listener, Notice, Prompt, Resource, Runtime, SessionId, Wanted,
+};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -39,7 +46,7 @@ pub struct Roster {
     /// The configuration that `current` was made from. Whoever holds it is the
     /// one that changes `current`.
     config: Mutex<Config>,
-    changes: channel::Sender<u64>,
+    changes: Changes,
     settled: Once,
     started: SystemTime,
     sessions: AtomicU64,
@@ -87,7 +94,7 @@ impl Roster {
             places,
             current: RwLock::default(),
             config: Mutex::default(),
-            changes: channel::Sender::new(0),
+            changes: Changes::default(),
             settled: Once::new(),
             started: SystemTime::now(),
             sessions: AtomicU64::new(0),
@@ -141,9 +148,23 @@ impl Roster {
         }
     }
 
-    /// Sees a new number whenever the list of tools changes.
-    pub fn changes(&self) -> channel::Receiver<u64> {
-        self.changes.subscribe()
+    /// What agents are to be told of.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Has agents told what a server's plugin says has changed.
+    pub fn notify(&self, server: &str, notice: Notice) {
+        if let Notice::Updated(uri) = &notice
+            && self
+                .snapshot()
+                .resource(uri)
+                .is_none_or(|(offer, _)| offer.server() != server)
+        {
+            tracing::debug!("server `{server}` has no resource `{uri}` that could change");
+            return;
+        }
+        self.changes.tell(notice);
     }
 
     /// Reads the configuration and the files behind it again, now. Where the
@@ -183,6 +204,67 @@ impl Roster {
             self.server(server)?
         };
         found.call(&self.runtime, tool, arguments, context).await
+    }
+
+    /// A prompt of a server, by its own name: an MCP `GetPromptResult`.
+    ///
+    /// # Errors
+    /// There is no such prompt, or its plugin refuses.
+    pub async fn prompt(
+        &self,
+        offer: &Offer,
+        arguments: Map<String, Value>,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        let (item, function) = declared(offer)?;
+        let wanted = Wanted::Prompt(Prompt {
+            name: item.key.clone(),
+            function,
+            description: member(item, "description"),
+            arguments,
+        });
+        self.ask(offer.server(), wanted, context).await
+    }
+
+    /// A resource: an MCP `ReadResourceResult`.
+    ///
+    /// # Errors
+    /// There is no such resource, or its plugin refuses.
+    pub async fn read(&self, uri: &str, context: Context) -> Result<Value, Refusal> {
+        let snapshot = self.snapshot();
+        let Some((offer, variables)) = snapshot.resource(uri) else {
+            return Err(Refusal::NotFound(format!("there is no resource `{uri}`")));
+        };
+        let (item, function) = declared(offer)?;
+        let wanted = Wanted::Resource(Resource {
+            uri: uri.to_owned(),
+            function,
+            mime_type: member(item, "mimeType"),
+            variables,
+        });
+        self.ask(offer.server(), wanted, context).await
+    }
+
+    /// What a plugin makes of what a user has begun to type: an MCP
+    /// `CompleteResult`.
+    ///
+    /// # Errors
+    /// The plugin refuses.
+    pub async fn complete(
+        &self,
+        server: &str,
+        completion: Completion,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        self.ask(server, Wanted::Completion(completion), context)
+            .await
+    }
+
+    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
+        let server = self
+            .server(server)
+            .map_err(|error| Refusal::NotFound(error.to_string()))?;
+        server.ask(&self.runtime, wanted, context).await
     }
 
     /// Stops a server's instances and forgets its failures, so that the next call
@@ -279,10 +361,33 @@ impl Roster {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
-        if self.changes.receiver_count() > 0 && !snapshot.lists_as(&old) {
-            self.changes.send_modify(|number| *number += 1);
+        if self.changes.is_heard() {
+            for list in [List::Tools, List::Prompts, List::Resources] {
+                if !snapshot.lists_as(&old, list) {
+                    self.changes.tell(Notice::Changed(list));
+                }
+            }
         }
     }
+}
+
+/// What a plugin declares of an offer, and the function behind it.
+fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
+    let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
+    let item = offer.declared().ok_or_else(gone)?;
+    let function = item.function().map_err(|error| {
+        let server = offer.server();
+        Refusal::Failed(format!(
+            "the declaration of server `{server}` cannot be read: {error}"
+        ))
+    })?;
+    Ok((item, function))
+}
+
+/// A text in an MCP object.
+fn member(item: &ListedItem, name: &str) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_str(item.object.get()).ok()?;
+    object.get(name)?.as_str().map(str::to_owned)
 }
 
 /// Logs what is wrong now and was not before.

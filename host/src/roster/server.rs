@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, ListedTool, ReadError};
+use dormouse_catalog::{Entry, ListedItem, ListedTool, ReadError};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
-use super::{Context, NoSuchTool, names};
+use super::{Context, NoSuchTool, Refusal, names};
 use crate::config::ServerConfig;
-use crate::runtime::{Call, Runtime, Slot, Target};
+use crate::runtime::{Call, CallError, Runtime, Slot, Target, Tool, Wanted};
 
 /// One configured server, with its plugin at one content of its file.
 #[derive(Debug)]
@@ -154,6 +154,24 @@ impl Server {
         &self.tally
     }
 
+    /// What it declares, if it may be called.
+    fn available(&self) -> Result<&Arc<Entry>, NoSuchTool> {
+        let name = &self.config.name;
+        let unavailable = |state: String| NoSuchTool::Unavailable {
+            server: name.clone(),
+            state,
+        };
+        if !self.config.enabled {
+            return Err(unavailable(format!(
+                "disabled\nhint: `dormouse enable {name}` switches it on"
+            )));
+        }
+        self.entry.as_ref().ok_or_else(|| {
+            let problem = self.problem.as_deref().unwrap_or("its file was never read");
+            unavailable(format!("failed: {problem}"))
+        })
+    }
+
     pub(super) async fn call(
         &self,
         runtime: &Runtime,
@@ -162,19 +180,7 @@ impl Server {
         context: Context,
     ) -> Result<Value, NoSuchTool> {
         let name = &self.config.name;
-        let unavailable = |state: &str| NoSuchTool::Unavailable {
-            server: name.clone(),
-            state: state.to_owned(),
-        };
-        if !self.config.enabled {
-            return Err(unavailable(&format!(
-                "disabled\nhint: `dormouse enable {name}` switches it on"
-            )));
-        }
-        let Some(entry) = &self.entry else {
-            let problem = self.problem.as_deref().unwrap_or("its file was never read");
-            return Err(unavailable(&format!("failed: {problem}")));
-        };
+        let entry = self.available()?;
         let tools = &entry.listing.tools;
         let mut places = tools.iter().enumerate();
         let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
@@ -189,9 +195,6 @@ impl Server {
                 "tool `{tool}` of server `{name}` could not be called: {why}"
             )))
         };
-        if let Some(problem) = &self.problem {
-            return failed(problem);
-        }
         let callable = match self.callable(index, listed) {
             Ok(callable) => callable,
             Err(error) => return failed(&format!("its declaration cannot be read: {error}")),
@@ -200,20 +203,40 @@ impl Server {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
-        let _running = Running::begin(&self.tally);
-        let call = Call {
-            tool: tool.to_owned(),
+        let wanted = Wanted::Tool(Tool {
+            name: tool.to_owned(),
             function: callable.function.clone(),
             input_schema: callable.input_schema.clone(),
             arguments,
+        });
+        match self.run(slot, wanted, context).await {
+            Ok(result) => Ok(result),
+            Err(error) => Ok(error.to_result()),
+        }
+    }
+
+    /// Asks for something else than a tool.
+    pub(super) async fn ask(
+        &self,
+        runtime: &Runtime,
+        wanted: Wanted,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        let failed = |why: String| Refusal::Failed(why);
+        let entry = self.available().map_err(|why| failed(why.to_string()))?;
+        let slot = self.started(runtime, entry).map_err(failed)?;
+        Ok(self.run(slot, wanted, context).await?)
+    }
+
+    async fn run(&self, slot: &Slot, wanted: Wanted, context: Context) -> Result<Value, CallError> {
+        let _running = Running::begin(&self.tally);
+        let call = Call {
+            wanted,
             session: context.session,
             cancel: context.cancel,
             listener: context.listener,
         };
-        match slot.call(call).await {
-            Ok(result) => Ok(result),
-            Err(error) => Ok(error.to_result()),
-        }
+        slot.call(call).await
     }
 
     fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
@@ -231,14 +254,18 @@ impl Server {
     }
 
     fn started(&self, runtime: &Runtime, entry: &Entry) -> Result<&Arc<Slot>, String> {
+        if let Some(problem) = &self.problem {
+            return Err(problem.clone());
+        }
         if let Some(slot) = self.slot.get() {
             return Ok(slot);
         }
-        let functions = entry
-            .listing
-            .tools
-            .iter()
-            .filter_map(|tool| tool.function().transpose())
+        let listing = &entry.listing;
+        let items = [&listing.prompts, &listing.resources, &listing.templates];
+        let items = items.into_iter().flatten().map(ListedItem::function);
+        let functions = listing.tools.iter().map(ListedTool::function).chain(items);
+        let functions = functions
+            .filter_map(Result::transpose)
             .collect::<Result<Vec<Function>, _>>()
             .map_err(|error| format!("its declaration cannot be read: {error}"))?;
         Ok(self.slot.get_or_init(|| {
@@ -275,11 +302,15 @@ impl Drop for Running<'_> {
 /// Whether two entries are of one content. A file that has just been written is
 /// read again although it looks the same, because it may not be.
 fn same(old: &Arc<Entry>, new: &Arc<Entry>) -> bool {
-    let tools = |entry: &Entry| {
-        let tools = entry.listing.tools.iter();
-        tools.map(|t| t.tool.get().to_owned()).collect::<Vec<_>>()
+    let declared = |entry: &Entry| {
+        let listing = &entry.listing;
+        let items = [&listing.prompts, &listing.resources, &listing.templates];
+        let items = items.into_iter().flatten().map(|item| &item.object);
+        let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
+        all.map(|object| object.get().to_owned())
+            .collect::<Vec<_>>()
     };
-    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && tools(old) == tools(new))
+    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && declared(old) == declared(new))
 }
 
 /// What went wrong inside of a tool, as MCP tells it to a model.

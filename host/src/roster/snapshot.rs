@@ -6,14 +6,20 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{Entry, ListedTool};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use super::offers::{Kind, Offer, Offers};
 use super::{Server, names};
+use crate::runtime::Catalog;
 
-/// The servers and tools at one moment; never changes.
-#[derive(Debug, Default)]
+/// The servers and what they offer at one moment; never changes.
+#[derive(Debug)]
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
     tools: Vec<Shown>,
+    prompts: Offers,
+    resources: Offers,
+    templates: Offers,
     collisions: Vec<Collision>,
     /// Where in `tools` a name is; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
@@ -29,27 +35,39 @@ pub struct Shown {
     index: usize,
 }
 
-/// Tools that would be shown under one name, and so are not shown at all.
+/// Things that would be shown under one name, and so are not shown at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collision {
-    /// The name.
+    /// What they are: `tool`, say.
+    pub what: &'static str,
+    /// The name that agents would see, or the URI.
     pub name: String,
-    /// The tools, as (server, tool).
-    pub tools: Vec<(String, String)>,
+    /// Whose they are, as (server, own name).
+    pub owners: Vec<(String, String)>,
 }
 
 impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (server, tool)) in self.tools.iter().enumerate() {
+        let what = self.what;
+        for (i, (server, own)) in self.owners.iter().enumerate() {
             let and = if i == 0 { "" } else { " and " };
-            write!(f, "{and}tool `{tool}` of server `{server}`")?;
+            write!(f, "{and}{what} `{own}` of server `{server}`")?;
         }
+        let mend = match what {
+            "tool" | "prompt" => "give one of the servers another `prefix` in the configuration",
+            _ => "disable one of the servers",
+        };
         write!(
             f,
-            " would all be shown as `{}`, so none of them is shown\n\
-             hint: give one of the servers another `prefix` in the configuration",
+            " would all be shown as `{}`, so none of them is shown\nhint: {mend}",
             self.name
         )
+    }
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self::new(BTreeMap::new())
     }
 }
 
@@ -86,14 +104,26 @@ impl Snapshot {
                 index,
             }));
         }
-        let collisions = collisions(&tools);
-        if !collisions.is_empty() {
-            tools.retain(|tool| !collisions.iter().any(|c| c.name == tool.name));
+        let owners = tools
+            .iter()
+            .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
+        let mut all = collisions("tool", owners);
+        if !all.is_empty() {
+            tools.retain(|tool| !all.iter().any(|c| c.name == tool.name));
         }
+        let [prompts, resources, templates] =
+            [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
+                let (offers, collisions) = Offers::new(kind, servers.values());
+                all.extend(collisions);
+                offers
+            });
         Self {
             servers,
             tools,
-            collisions,
+            prompts,
+            resources,
+            templates,
+            collisions: all,
             places: OnceLock::new(),
         }
     }
@@ -111,7 +141,42 @@ impl Snapshot {
         &self.tools
     }
 
-    /// The tools that cannot be shown because of their names.
+    /// All prompts that agents see.
+    #[must_use]
+    pub fn prompts(&self) -> &Offers {
+        &self.prompts
+    }
+
+    /// All resources that agents see.
+    #[must_use]
+    pub fn resources(&self) -> &Offers {
+        &self.resources
+    }
+
+    /// All resource templates that agents see.
+    #[must_use]
+    pub fn templates(&self) -> &Offers {
+        &self.templates
+    }
+
+    /// All that agents see of one kind.
+    #[must_use]
+    pub fn offers(&self, kind: Kind) -> &Offers {
+        match kind {
+            Kind::Prompt => &self.prompts,
+            Kind::Resource => &self.resources,
+            Kind::Template => &self.templates,
+        }
+    }
+
+    /// Whether the arguments of anything can be completed.
+    #[must_use]
+    pub fn completes(&self) -> bool {
+        let mut offers = self.prompts.iter().chain(self.templates.iter());
+        offers.any(|offer| offer.completes() || offer.has_cases())
+    }
+
+    /// What cannot be shown because of its name.
     #[must_use]
     pub fn collisions(&self) -> &[Collision] {
         &self.collisions
@@ -132,6 +197,17 @@ impl Snapshot {
         self.tools.get(*places.get(name)?)
     }
 
+    /// The resource of a URI: the one that is listed, or the first template that
+    /// it is one of, with the values of its variables.
+    #[must_use]
+    pub fn resource(&self, uri: &str) -> Option<(&Offer, Map<String, Value>)> {
+        if let Some(listed) = self.resources.find(uri) {
+            return Some((listed, Map::new()));
+        }
+        let mut templates = self.templates.iter();
+        templates.find_map(|template| Some((template, template.matched(uri)?)))
+    }
+
     /// Appends the JSON array of MCP `Tool` objects: each as it was declared,
     /// with nothing but its name replaced. It is made anew for each who asks,
     /// which takes less than sending it; an agent asks once.
@@ -144,18 +220,27 @@ impl Snapshot {
             if i > 0 {
                 text.push(',');
             }
-            renamed(&declared.tool, &declared.name, shown, text);
+            renamed(&declared.tool, ("name", &declared.name), shown, text);
         }
         text.push(']');
     }
 
-    /// Whether agents see the same list.
+    /// Whether agents see the same list of these.
     #[must_use]
-    pub fn lists_as(&self, other: &Self) -> bool {
-        let theirs = other.declared();
-        self.declared()
-            .map(|(name, tool)| (name, tool.tool.get()))
-            .eq(theirs.map(|(name, tool)| (name, tool.tool.get())))
+    pub fn lists_as(&self, other: &Self, catalog: Catalog) -> bool {
+        match catalog {
+            Catalog::Tools => {
+                let theirs = other.declared();
+                self.declared()
+                    .map(|(name, tool)| (name, tool.tool.get()))
+                    .eq(theirs.map(|(name, tool)| (name, tool.tool.get())))
+            }
+            Catalog::Prompts => self.prompts.lists_as(&other.prompts),
+            Catalog::Resources => {
+                self.resources.lists_as(&other.resources)
+                    && self.templates.lists_as(&other.templates)
+            }
+        }
     }
 
     fn declared(&self) -> impl Iterator<Item = (&str, &ListedTool)> {
@@ -164,31 +249,43 @@ impl Snapshot {
     }
 }
 
-fn collisions(tools: &[Shown]) -> Vec<Collision> {
-    let mut seen = HashSet::with_capacity(tools.len());
-    let twice: BTreeSet<&str> = tools
-        .iter()
-        .map(|tool| tool.name.as_str())
+/// The names that more than one has, of (name, server, own name).
+pub(super) fn collisions<'a>(
+    what: &'static str,
+    all: impl Iterator<Item = (&'a str, &'a str, &'a str)> + Clone,
+) -> Vec<Collision> {
+    let mut seen = HashSet::new();
+    let twice: BTreeSet<&str> = all
+        .clone()
+        .map(|(name, ..)| name)
         .filter(|name| !seen.insert(*name))
         .collect();
-    let owned = |tool: &Shown| (tool.server().to_owned(), tool.tool().to_owned());
+    let owners = |wanted: &str| {
+        let those = all.clone().filter(|(name, ..)| *name == wanted);
+        those
+            .map(|(_, server, own)| (server.to_owned(), own.to_owned()))
+            .collect()
+    };
     twice
         .into_iter()
         .map(|name| Collision {
+            what,
             name: name.to_owned(),
-            tools: tools
-                .iter()
-                .filter(|tool| tool.name == name)
-                .map(owned)
-                .collect(),
+            owners: owners(name),
         })
         .collect()
 }
 
-/// Appends a `Tool` object with another name, everything else byte for byte.
-fn renamed(tool: &RawValue, name: &str, shown: &str, text: &mut String) {
-    let tool = tool.get();
-    match name_in(tool, name) {
+/// Appends an MCP object with another value of one member, everything else byte
+/// for byte.
+pub(super) fn renamed(
+    object: &RawValue,
+    (member, own): (&str, &str),
+    shown: &str,
+    text: &mut String,
+) {
+    let object = object.get();
+    match value_in(object, member, own) {
         Some((before, after)) => {
             text.push_str(before);
             text.push('"');
@@ -197,29 +294,33 @@ fn renamed(tool: &RawValue, name: &str, shown: &str, text: &mut String) {
             text.push('"');
             text.push_str(after);
         }
-        // The catalog takes no tool without a name.
-        None => text.push_str(tool),
+        // The catalog takes nothing that has no name.
+        None => text.push_str(object),
     }
 }
 
-/// What is before and after the value of a tool's `name`.
-fn name_in<'a>(tool: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
-    const FIRST: &str = "{\"name\":";
+/// What is before and after the value of a member.
+fn value_in<'a>(object: &'a str, member: &str, value: &str) -> Option<(&'a str, &'a str)> {
     // What our own tools write begins with the name, and there is no need to
     // parse the rest of it.
-    if let Some(rest) = tool.strip_prefix(FIRST)
-        && let Some(after) = rest
+    if let Some(start) = object
+        .strip_prefix("{\"")
+        .and_then(|rest| rest.strip_prefix(member))
+        .and_then(|rest| rest.strip_prefix("\":"))
+        .map(|rest| object.len() - rest.len())
+        && let Some(after) = object
+            .get(start..)?
             .strip_prefix('"')
-            .and_then(|rest| rest.strip_prefix(name))
+            .and_then(|rest| rest.strip_prefix(value))
             .and_then(|rest| rest.strip_prefix('"'))
     {
-        return Some((FIRST, after));
+        return Some((object.get(..start)?, after));
     }
-    let members: HashMap<String, &RawValue> = serde_json::from_str(tool).ok()?;
-    let value = members.get("name")?.get();
+    let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    let value = members.get(member)?.get();
     // The value is a part of the text, so it is that far from its start.
-    let start = (value.as_ptr() as usize).checked_sub(tool.as_ptr() as usize)?;
-    Some((tool.get(..start)?, tool.get(start + value.len()..)?))
+    let start = (value.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
+    Some((object.get(..start)?, object.get(start + value.len()..)?))
 }
 
 #[cfg(test)]
@@ -246,7 +347,7 @@ mod tests {
         for (tool, name, expected) in table {
             let tool = RawValue::from_string(tool.to_owned()).unwrap();
             let mut text = String::new();
-            renamed(&tool, name, "s__a", &mut text);
+            renamed(&tool, ("name", name), "s__a", &mut text);
             assert_eq!(text, expected);
         }
     }

@@ -121,10 +121,12 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
             }
         }
     };
-    let collisions = snapshot
-        .collisions()
-        .iter()
-        .filter(|collision| collision.tools.iter().any(|(name, _)| *name == config.name));
+    let collisions = snapshot.collisions().iter().filter(|collision| {
+        collision
+            .owners
+            .iter()
+            .any(|(name, _)| *name == config.name)
+    });
     errors.extend(collisions.map(ToString::to_string));
     ServerStatus {
         name: config.name.clone(),

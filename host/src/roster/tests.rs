@@ -221,7 +221,7 @@ async fn a_half_written_file_keeps_its_tools_and_recovers() {
     let roster = home.open();
     roster.settle();
     assert_eq!(sum(&roster, "a").await, 8);
-    let changes = roster.changes();
+    let changes = roster.changes().lists();
 
     home.write("a.wasm", &whole[..whole.len() / 2]);
     let answer = call(&roster, "a", "add").await.unwrap();
@@ -272,7 +272,7 @@ async fn a_new_prefix_leaves_a_running_server_alone() {
     home.write("dormouse.toml", b"[servers.a]\ncomponent = 'a.wasm'\n");
     let roster = home.open();
     sum(&roster, "a").await;
-    let mut changes = roster.changes();
+    let mut changes = roster.changes().lists();
     home.write(
         "dormouse.toml",
         b"[servers.a]\ncomponent = 'a.wasm'\nprefix = 'x'\n",

@@ -3,4 +3,5 @@
 wasmtime::component::bindgen!({
     path: "../wit/plugin",
     world: "imports",
+    imports: { "dormouse:plugin/client.ask": async },
 });

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A call that failed before or outside of the tool's own code.
+/// A call that failed before or outside of the plugin's own code, or, where it is
+/// no tool's, inside of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("server `{server}`, tool `{tool}`: {cause}")]
+#[error("server `{server}`, {subject}: {cause}")]
 pub struct CallError {
     /// The server.
     pub server: String,
-    /// The tool, by its own name.
-    pub tool: String,
+    /// What was called: a tool, a prompt or a resource, by its own name.
+    pub subject: String,
     /// What went wrong.
     pub cause: Cause,
 }
@@ -50,6 +51,12 @@ pub enum Cause {
         "the result has {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.NAME.limits]`"
     )]
     ResultTooLarge { size: u64, limit: u64 },
-    #[error("the plugin's answer is no MCP tool result: {0}")]
+    #[error("the plugin's answer is not what MCP has there: {0}")]
     BadResult(String),
+    #[error("the arguments do not fit: {0}")]
+    Invalid(String),
+    #[error("there is no such resource")]
+    NotFound,
+    #[error("{0}")]
+    Refused(String),
 }

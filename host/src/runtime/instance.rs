@@ -12,6 +12,7 @@ use wasmtime_wasi::I32Exit;
 
 use super::error::Cause;
 use super::load::Bound;
+use super::patience::Patience;
 use super::state::{Current, State};
 use super::{Call, Target};
 
@@ -66,10 +67,11 @@ impl Live {
     }
 
     /// Makes a call the one that the instance talks to.
-    pub(super) fn attach(&mut self, call: &Call) {
+    pub(super) fn attach(&mut self, call: &Call, patience: &Patience) {
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
+            patience: patience.clone(),
         });
     }
 
@@ -78,7 +80,7 @@ impl Live {
         self.sound
     }
 
-    /// Calls the tool, and turns what it returns into an MCP `CallToolResult`.
+    /// Calls the plugin, and turns what it returns into what MCP has there.
     pub(super) async fn call(
         &mut self,
         bound: &Bound,
@@ -86,15 +88,12 @@ impl Live {
         call: &Call,
         params: &[Val],
     ) -> Result<Value, Cause> {
-        let (index, result_type) = match &call.function {
-            Some(function) => (bound.function(&function.export), function.result.as_ref()),
-            None => (bound.adapter, None),
-        };
-        let function = index
+        let export = call.wanted.export();
+        let function = bound
+            .function(&export)
             .and_then(|index| self.instance.get_func(&mut self.store, index))
-            .ok_or_else(|| Cause::Load("it does not export what the tool is declared by".into()))?;
-        let adapter = call.function.is_none();
-        let mut results = vec![Val::Bool(false); usize::from(adapter || result_type.is_some())];
+            .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
+        let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
         if let Err(error) = function
             .call_async(&mut self.store, params, &mut results)
@@ -104,11 +103,7 @@ impl Live {
         }
         self.sound = true;
         self.store.data_mut().call = None;
-        let result = if adapter {
-            adapter_result(results.first())?
-        } else {
-            super::value::tool_result(result_type, results.first())
-        };
+        let result = call.wanted.result(results.first())?;
         let size = size(&result);
         if size > target.limits.result {
             return Err(Cause::ResultTooLarge {
@@ -117,35 +112,6 @@ impl Live {
             });
         }
         Ok(result)
-    }
-}
-
-/// The parameters of `adapter.call-tool`.
-pub(super) fn adapter_params(call: &Call) -> Vec<Val> {
-    let arguments = Value::Object(call.arguments.clone()).to_string();
-    vec![Val::String(call.tool.clone()), Val::String(arguments)]
-}
-
-/// What `adapter.call-tool` returned: the text of a `CallToolResult`, or an error.
-fn adapter_result(result: Option<&Val>) -> Result<Value, Cause> {
-    match result {
-        Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
-            Val::String(text) => match serde_json::from_str(text) {
-                Ok(value @ Value::Object(_)) => Ok(value),
-                Ok(_) => Err(Cause::BadResult("it is not an object".into())),
-                Err(error) => Err(Cause::BadResult(error.to_string())),
-            },
-            _ => Err(Cause::BadResult("it is not text".into())),
-        },
-        Some(error @ Val::Result(Err(_))) => {
-            let string = || Some(Box::new(dormouse_wit::Type::String));
-            let ty = dormouse_wit::Type::Result {
-                ok: string(),
-                err: string(),
-            };
-            Ok(super::value::tool_result(Some(&ty), Some(error)))
-        }
-        _ => Err(Cause::BadResult("it is not a result".into())),
     }
 }
 

@@ -14,9 +14,7 @@ use super::cache::{Cache, Compiled};
 use super::engine::{Machine, Machines, Origin, POOL_MEMORY};
 use super::signature::find;
 use super::state::State;
-
-/// The adapter interface of the contract, as components export it.
-const ADAPTER: &str = "dormouse:plugin/adapter@0.1.0";
+use super::wanted::{BY_NAME, by_name};
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {
@@ -31,8 +29,6 @@ pub(super) struct Loaded {
 pub(super) struct Bound {
     pub pre: InstancePre<State>,
     functions: HashMap<Export, ComponentExportIndex>,
-    /// `call-tool` of a plugin whose tools are declared in its section.
-    pub adapter: Option<ComponentExportIndex>,
 }
 
 impl Bound {
@@ -192,14 +188,14 @@ impl Loader {
                 .map_err(|what| lie(format!("`{export}`: {what}")))?;
             functions.insert(export.clone(), found.index);
         }
-        let adapter = Export {
-            interface: Some(ADAPTER.into()),
-            function: "call-tool".into(),
-        };
+        for export in BY_NAME.map(by_name) {
+            if let Some(found) = find(&machine.engine, &component, &export) {
+                functions.insert(export, found.index);
+            }
+        }
         Ok(Bound {
             pre: link(machine, &component)?,
             functions,
-            adapter: find(&machine.engine, &component, &adapter).map(|found| found.index),
         })
     }
 }

@@ -4,17 +4,20 @@
 //! no thread and no file.
 
 mod arguments;
+mod ask;
 mod bindings;
 mod cache;
 mod engine;
 mod error;
 mod instance;
 mod load;
+mod patience;
 mod signature;
 mod slot;
 mod state;
 mod ticker;
 mod value;
+mod wanted;
 
 #[cfg(test)]
 mod tests;
@@ -25,11 +28,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_wit::{Function, Instance};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
 pub use slot::Slot;
+pub use wanted::{Completion, Prompt, Reference, Resource, Tool, Wanted};
 
 use crate::sandbox::{Grants, Limits};
 use engine::Origin;
@@ -117,22 +123,15 @@ pub struct Target {
     pub settings: Map<String, Value>,
 }
 
-/// One call of a tool.
+/// One call of a plugin.
 pub struct Call {
-    /// The tool's own name, without a prefix.
-    pub tool: String,
-    /// The function behind it; none for an adapter's tool.
-    pub function: Option<Function>,
-    /// The tool's input schema, which the arguments of a typed tool are checked
-    /// against before anything is instantiated.
-    pub input_schema: Value,
-    /// Its arguments.
-    pub arguments: Map<String, Value>,
+    /// What is asked of it.
+    pub wanted: Wanted,
     /// The agent's session, for plugins that are kept for one.
     pub session: SessionId,
     /// Ends the call when cancelled.
     pub cancel: CancellationToken,
-    /// Hears what the tool says while it runs.
+    /// Hears what the plugin says while it runs, and answers what it asks.
     pub listener: Arc<dyn Listener>,
 }
 
@@ -140,12 +139,49 @@ pub struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub u64);
 
-/// Hears what a running call says. Must not block.
+/// Hears what a running call says, and has its questions answered. Nothing but
+/// [`ask`](Self::ask) may take time.
 pub trait Listener: Send + Sync {
     /// `dormouse:plugin/call.progress`, and the host's own while it compiles.
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
+
     /// `dormouse:plugin/call.log`; the level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
+
+    /// Whether the agent's client can be asked something.
+    fn supports(&self, _capability: Capability) -> bool {
+        false
+    }
+
+    /// `dormouse:plugin/client.ask`: the client's answers, in the same order.
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        let wanted = questions.first().map(|question| question.capability);
+        let wanted = wanted.map_or_else(String::new, |wanted| format!(" (`{wanted}`)"));
+        let why = format!("there is no client here that could be asked{wanted}");
+        Box::pin(std::future::ready(Err(AskError::Unsupported(why))))
+    }
+
+    /// `dormouse:plugin/notify`.
+    fn notify(&self, _notice: Notice) {}
+}
+
+/// What a plugin has agents told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The resource of this URI is no longer what it was.
+    Updated(String),
+    /// A list is no longer what it was.
+    Changed(Catalog),
+}
+
+/// The lists that MCP has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "named after what they list")]
+pub enum Catalog {
+    Tools,
+    Prompts,
+    /// With the templates.
+    Resources,
 }
 
 /// The state of a server's life (DESIGN §5), as far as the runtime can tell.

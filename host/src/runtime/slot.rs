@@ -12,12 +12,14 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
+use wasmtime::component::Val;
 
 use super::arguments::Checker;
 use super::error::{CallError, Cause};
 use super::instance::Live;
 use super::load::{Loaded, Loader};
-use super::{Call, Phase, SessionId, Target};
+use super::patience::Patience;
+use super::{Call, Phase, SessionId, Target, Tool, Wanted};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -87,36 +89,37 @@ impl Slot {
         })
     }
 
-    /// Calls a tool; its answer is an MCP `CallToolResult`.
+    /// Calls the plugin; its answer is what MCP has there.
     ///
     /// # Errors
-    /// Everything that goes wrong outside of the tool's own code.
+    /// Everything that goes wrong outside of a tool's own code, and what goes wrong
+    /// inside of anything else.
     pub async fn call(&self, mut call: Call) -> Result<Value, CallError> {
-        if let Some(function) = &call.function {
-            super::value::drop_nulls(function, &mut call.arguments);
+        if let Wanted::Tool(tool) = &mut call.wanted
+            && let Some(function) = &tool.function
+        {
+            super::value::drop_nulls(function, &mut tool.arguments);
         }
         let fail = |cause| CallError {
             server: self.target.server.clone(),
-            tool: call.tool.clone(),
+            subject: call.wanted.subject(),
             cause,
         };
         // Nothing is started for a call that cannot be made.
-        let checker = call.function.as_ref().map(|_| self.checker(&call));
-        let params = match (&call.function, &checker) {
-            (Some(function), Some(checker)) => {
-                checker.check(&call.arguments).map_err(fail)?;
-                super::value::arguments(function, &call.arguments)
-                    .map_err(|mismatch| fail(checker.problem(format!("- {mismatch}"))))?
-            }
-            _ => super::instance::adapter_params(&call),
+        let checker = match &call.wanted {
+            Wanted::Tool(tool) if tool.function.is_some() => Some(self.checker(tool)),
+            _ => None,
         };
+        let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
         let _running = Running::begin(self);
         let work = async {
             let _turn = self.turns.acquire().await;
             let loaded = self.loaded(&call).await?;
             let limit = self.target.limits.timeout;
-            let _busy = self.loader.machines.busy();
-            tokio::time::timeout(limit, self.run(&loaded, &call, &params))
+            let patience = Patience::new(limit);
+            let run = self.run(&loaded, &call, (&params, &patience));
+            patience
+                .within(|| self.loader.machines.busy(), run)
                 .await
                 .unwrap_or(Err(Cause::Deadline(limit)))
         };
@@ -131,7 +134,7 @@ impl Slot {
         &self,
         loaded: &Loaded,
         call: &Call,
-        params: &[wasmtime::component::Val],
+        (params, patience): (&[Val], &Patience),
     ) -> Result<Value, Cause> {
         let (bound, pool) = loaded
             .bound(&self.loader, &self.target)
@@ -140,7 +143,7 @@ impl Slot {
         let fresh = async |pool| {
             let mut live =
                 Live::start((bound, pool), &self.target, &self.settings, &self.instances).await?;
-            live.attach(call);
+            live.attach(call, patience);
             Ok::<_, Cause>(live)
         };
         if self.target.instance == Kind::PerCall {
@@ -153,7 +156,7 @@ impl Slot {
         // takes its instance with it.
         let mut live = match place.take() {
             Some(mut live) => {
-                live.attach(call);
+                live.attach(call, patience);
                 live
             }
             None => fresh(pool).await?,
@@ -165,13 +168,13 @@ impl Slot {
         result
     }
 
-    fn checker(&self, call: &Call) -> Arc<Checker> {
+    fn checker(&self, tool: &Tool) -> Arc<Checker> {
         let mut checkers = lock(&self.checkers);
-        if let Some(checker) = checkers.get(&call.tool) {
+        if let Some(checker) = checkers.get(&tool.name) {
             return Arc::clone(checker);
         }
-        let checker = Arc::new(Checker::new(&call.tool, &call.input_schema));
-        checkers.insert(call.tool.clone(), Arc::clone(&checker));
+        let checker = Arc::new(Checker::new(&tool.name, &tool.input_schema));
+        checkers.insert(tool.name.clone(), Arc::clone(&checker));
         checker
     }
 

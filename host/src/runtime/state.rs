@@ -8,12 +8,17 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::Listener;
-use super::bindings::dormouse::plugin::{call, settings, types};
+use super::ask::{AskError, Capability, Question};
+use super::bindings::dormouse::plugin::{call, client, notify, settings, types};
+use super::patience::Patience;
+use super::{Catalog, Listener, Notice};
 use crate::sandbox::Output;
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;
+
+/// How many questions may be asked at once.
+const QUESTIONS: usize = 32;
 
 /// The state of one instance.
 pub(super) struct State {
@@ -32,6 +37,7 @@ pub(super) struct State {
 pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
+    pub patience: Patience,
 }
 
 impl State {
@@ -72,6 +78,8 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     types::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     call::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
+    client::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
+    notify::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     Ok(linker)
 }
@@ -106,6 +114,101 @@ impl call::Host for State {
         self.call
             .as_ref()
             .is_some_and(|call| call.cancel.is_cancelled())
+    }
+}
+
+impl client::Host for State {
+    fn supported(&mut self) -> client::Capabilities {
+        let known = [
+            (
+                Capability::ElicitationForm,
+                client::Capabilities::ELICITATION_FORM,
+            ),
+            (
+                Capability::ElicitationUrl,
+                client::Capabilities::ELICITATION_URL,
+            ),
+            (Capability::Sampling, client::Capabilities::SAMPLING),
+            (Capability::Roots, client::Capabilities::ROOTS),
+        ];
+        let mut supported = client::Capabilities::empty();
+        for (capability, flag) in known {
+            let call = self.call.as_ref();
+            if call.is_some_and(|call| call.listener.supports(capability)) {
+                supported |= flag;
+            }
+        }
+        supported
+    }
+
+    async fn ask(
+        &mut self,
+        requests: Vec<client::Request>,
+    ) -> Result<Vec<client::Answer>, client::AskError> {
+        self.questions(requests).await.map_err(|error| match error {
+            AskError::Unsupported(why) => client::AskError::Unsupported(why),
+            AskError::Invalid(why) => client::AskError::Invalid(why),
+            AskError::Failed(why) => client::AskError::Failed(why),
+        })
+    }
+}
+
+impl State {
+    async fn questions(
+        &mut self,
+        requests: Vec<client::Request>,
+    ) -> Result<Vec<client::Answer>, AskError> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        if requests.len() > QUESTIONS {
+            return Err(AskError::Invalid(format!(
+                "{} questions were asked at once, and {QUESTIONS} may be",
+                requests.len()
+            )));
+        }
+        let questions = requests.into_iter().map(Question::new);
+        let questions = questions.collect::<Result<Vec<_>, _>>()?;
+        for (index, question) in questions.iter().enumerate() {
+            if questions
+                .iter()
+                .take(index)
+                .any(|other| other.id == question.id)
+            {
+                let why = format!("two questions have the id `{}`", question.id);
+                return Err(AskError::Invalid(why));
+            }
+        }
+        let Some(call) = &self.call else {
+            return Err(AskError::Failed("no call is running".into()));
+        };
+        let waiting = call.patience.wait();
+        let answers = call.listener.ask(questions.clone()).await?;
+        drop(waiting);
+        questions
+            .iter()
+            .zip(&answers)
+            .map(|(question, answer)| question.answer(answer).map_err(AskError::Failed))
+            .collect()
+    }
+}
+
+impl notify::Host for State {
+    fn resource_updated(&mut self, uri: String) {
+        if let Some(call) = &self.call {
+            call.listener.notify(Notice::Updated(uri));
+        }
+    }
+
+    fn list_changed(&mut self, catalog: notify::Catalog) {
+        let catalog = match catalog {
+            notify::Catalog::Tools => Catalog::Tools,
+            notify::Catalog::Prompts => Catalog::Prompts,
+            notify::Catalog::Resources => Catalog::Resources,
+        };
+        if let Some(call) = &self.call {
+            call.listener.notify(Notice::Changed(catalog));
+        }
     }
 }
 

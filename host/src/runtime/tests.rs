@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Call, CallError, Cause, Listener, Phase, Runtime, SessionId, Slot, Target};
+use super::{
+    Call, CallError, Cause, Listener, Phase, Runtime, SessionId, Slot, Target, Tool, Wanted,
+};
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
 /// One function for each way to go.
@@ -93,10 +95,12 @@ impl Place {
             .unwrap();
         let object: Value = serde_json::from_str(declared.tool.get()).unwrap();
         Call {
-            tool: tool.into(),
-            function: declared.function.clone(),
-            input_schema: object["inputSchema"].clone(),
-            arguments: arguments.as_object().unwrap().clone(),
+            wanted: Wanted::Tool(Tool {
+                name: tool.into(),
+                function: declared.function.clone(),
+                input_schema: object["inputSchema"].clone(),
+                arguments: arguments.as_object().unwrap().clone(),
+            }),
             session: SessionId(1),
             cancel: CancellationToken::new(),
             listener: Arc::new(Silent),

@@ -141,7 +141,7 @@ fn what_wit_sees_must_not() {
 }
 
 #[test]
-fn contents_are_what_the_contract_says() {
+fn lists_of_the_contracts_types_are_what_the_contract_says() {
     let returns = |ty| function(vec![], Some(ty));
     let ok = |ty| {
         returns(Type::Result {
@@ -149,31 +149,56 @@ fn contents_are_what_the_contract_says() {
             err: Some(Box::new(Type::String)),
         })
     };
-    assert_eq!(
-        same_signature(&returns(Type::Contents), &returns(contents())),
-        Ok(())
-    );
-    assert_eq!(same_signature(&ok(contents()), &ok(Type::Contents)), Ok(()));
-    assert!(
-        same_signature(
-            &returns(Type::Contents),
-            &returns(Type::List(Box::new(Type::String)))
-        )
-        .is_err()
-    );
+    let table = [
+        (Type::Contents, "content"),
+        (Type::Messages, "prompt-message"),
+        (Type::Embedded, "embedded-resource"),
+    ];
+    for (ty, name) in &table {
+        let plain = contract::plain(ty).unwrap();
+        let same = |a: &Function, b: &Function| same_signature(a, b);
+        assert_eq!(same(&returns(ty.clone()), &returns(plain.clone())), Ok(()));
+        assert_eq!(same(&returns(plain.clone()), &returns(ty.clone())), Ok(()));
+        assert_eq!(same(&ok(plain.clone()), &ok(ty.clone())), Ok(()));
+        assert_eq!(same(&returns(ty.clone()), &returns(ty.clone())), Ok(()));
+        let strings = Type::List(Box::new(Type::String));
+        for other in [strings, Type::String].into_iter().chain(
+            table
+                .iter()
+                .map(|(other, _)| other.clone())
+                .filter(|other| other != ty),
+        ) {
+            assert!(same(&returns(ty.clone()), &returns(other)).is_err());
+        }
 
-    // The contract's text is the authority on what a content block is: as a
-    // parameter, `list<content>` is lowered like any other list.
-    let mut resolve = wit_parser::Resolve::default();
-    resolve.push_str("plugin.wit", crate::CONTRACT_WIT).unwrap();
-    let package = resolve
-        .push_str(
-            "a.wit",
-            "package a:b; world w { use dormouse:plugin/types@0.1.0.{content}; export f: func(x: list<content>); }",
-        )
-        .unwrap();
-    let world = resolve.select_world(&[package], None).unwrap();
-    let (declaration, _) = crate::from_resolve(&resolve, world);
-    let function = declaration.tools[0].function.as_ref().unwrap();
-    assert_eq!(function.params[0].ty, contents());
+        // The contract's text is the authority: as a parameter, such a list is
+        // lowered like any other.
+        let mut resolve = wit_parser::Resolve::default();
+        resolve.push_str("plugin.wit", crate::CONTRACT_WIT).unwrap();
+        let wit = format!(
+            "package a:b; world w {{ use dormouse:plugin/types@0.1.0.{{{name}}}; export f: func(x: list<{name}>); }}",
+        );
+        let package = resolve.push_str("a.wit", &wit).unwrap();
+        let world = resolve.select_world(&[package], None).unwrap();
+        let (declaration, _) = crate::from_resolve(&resolve, world);
+        let function = declaration.tools[0].function.as_ref().unwrap();
+        assert_eq!(function.params[0].ty, plain);
+    }
+}
+
+fn field(wit: &str, ty: Type) -> Field {
+    Field {
+        wit: wit.into(),
+        json: wit.into(),
+        ty,
+        default: None,
+    }
+}
+
+fn variant_case(wit: &str, ty: Type) -> crate::VariantCase {
+    crate::VariantCase {
+        wit: wit.into(),
+        json: wit.into(),
+        ty: Some(ty),
+    }
 }

@@ -17,10 +17,10 @@ use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::raw::MARK;
+use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
 use crate::mcp::service::caught;
 use crate::mcp::session::Session;
@@ -36,9 +36,7 @@ pub(super) struct Agent {
 /// What all agents of one server share.
 #[derive(Clone)]
 pub(super) struct Shared {
-    pub(super) roster: Arc<Roster>,
-    /// A place for each call that may be on its way.
-    pub(super) calls: Arc<Semaphore>,
+    pub(super) common: Arc<Common>,
     /// Ends running calls, when cancelled.
     pub(super) ending: CancellationToken,
     /// Ends what waits for news, when cancelled.
@@ -47,10 +45,10 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn agent(&self) -> Agent {
-        let session = Session::begin(self.roster.clone());
+        let session = Session::begin(self.common.clone());
         let closed = self.closed.child_token();
-        let host = Host::new(self.roster.clone(), session.id(), closed)
-            .sharing(self.calls.clone(), self.ending.clone());
+        let host =
+            Host::new(self.common.clone(), session.id(), closed).among_others(self.ending.clone());
         Agent {
             host,
             session: Some(session),
@@ -59,7 +57,7 @@ impl Shared {
 
     /// The input schema of a tool some of whose arguments go into headers.
     pub(super) fn schema(&self, name: &str) -> Option<Arc<JsonObject>> {
-        schema(&self.roster, name)
+        schema(&self.common.roster, name)
     }
 }
 
@@ -116,7 +114,7 @@ impl ServerHandler for Agent {
 
     /// For rmcp, which says what is wrong with the headers of a call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let schema = schema(&self.host.roster, name)?;
+        let schema = schema(&self.host.common.roster, name)?;
         Some(Tool::new_with_raw(name.to_owned(), None, schema))
     }
 

@@ -22,11 +22,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::common::Common;
 use crate::roster::Roster;
 use agent::Shared;
 use connections::Connections;
@@ -86,10 +86,7 @@ impl Server {
         })?;
         let address = listener.local_addr()?;
         let shared = Shared {
-            roster,
-            calls: Arc::new(Semaphore::new(
-                options.max_calls.min(Semaphore::MAX_PERMITS),
-            )),
+            common: Common::new(roster, options.max_calls)?,
             ending: CancellationToken::new(),
             closed: CancellationToken::new(),
         };

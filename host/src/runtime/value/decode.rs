@@ -47,30 +47,43 @@ pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
 ) -> Result<Vec<Val>, Mismatch> {
-    let values = record(fields(function), arguments)?;
+    let values = record(function.arguments(), arguments)?;
     if function.spread {
         return Ok(vec![Val::Record(values)]);
     }
     Ok(values.into_iter().map(|(_, value)| value).collect())
 }
 
-/// The fields that the arguments are made of.
-fn fields(function: &Function) -> &[Field] {
-    match function.params.as_slice() {
-        [
-            Field {
-                ty: Type::Record(fields),
-                ..
-            },
-        ] if function.spread => fields,
-        params => params,
+/// The parameters of a function from texts, as prompts and resource templates get
+/// them: a number is its digits, and what is left out is not there.
+pub(crate) fn texts(function: &Function, texts: &Map<String, Value>) -> Result<Vec<Val>, Mismatch> {
+    let mut values = Map::new();
+    for (name, text) in texts {
+        let field = function
+            .argument(name)
+            .ok_or_else(|| Mismatch::new("there is no such argument").below(name))?;
+        let Value::String(text) = text else {
+            return Err(Mismatch::new(format!("`{text}` is not a string")).below(name));
+        };
+        values.insert(field.json.clone(), from_text(&field.ty, text));
+    }
+    arguments(function, &values)
+}
+
+/// A text as the JSON of a type. What is not of that type stays a text, which
+/// then is refused as one.
+fn from_text(ty: &Type, text: &str) -> Value {
+    match ty {
+        Type::Option(inner) => from_text(inner, text),
+        Type::String | Type::Char | Type::Enum(_) => Value::from(text),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
     }
 }
 
 /// Models like to send null for an argument that they leave out, and published
 /// schemas say that it may be left out, not that it may be null.
 pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>) {
-    for field in fields(function) {
+    for field in function.arguments() {
         if matches!(field.ty, Type::Option(_))
             && arguments.get(&field.json).is_some_and(Value::is_null)
         {

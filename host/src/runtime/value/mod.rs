@@ -2,10 +2,14 @@
 
 mod decode;
 mod encode;
+mod prompt;
+mod resource;
 mod result;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::{arguments, drop_nulls};
+pub(crate) use decode::{arguments, drop_nulls, texts};
+pub(crate) use prompt::prompt_result;
+pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;

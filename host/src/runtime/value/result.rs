@@ -12,19 +12,9 @@ use super::encode::{encode, part};
 /// text, content blocks as they are, anything else as `{"result": …}`. The error
 /// side of a `result` is a tool error.
 pub(crate) fn tool_result(ty: Option<&Type>, value: Option<&Val>) -> Value {
-    match (ty, value) {
-        (Some(Type::Result { err, .. }), Some(Val::Result(Err(error)))) => {
-            let text = match part(err.as_deref(), error.as_deref()) {
-                Value::String(text) => text,
-                Value::Null => "the tool failed and did not say why".to_owned(),
-                other => other.to_string(),
-            };
-            json!({ "content": [text_block(text)], "isError": true })
-        }
-        (Some(Type::Result { ok, .. }), Some(Val::Result(Ok(value)))) => {
-            success(ok.as_deref(), value.as_deref())
-        }
-        (ty, value) => success(ty, value),
+    match either(ty, value) {
+        Ok((ty, value)) => success(ty, value),
+        Err(text) => json!({ "content": [text_block(text)], "isError": true }),
     }
 }
 
@@ -54,44 +44,70 @@ fn text_block(text: String) -> Value {
     json!({ "type": "text", "text": text })
 }
 
+/// The ok side of a result, or the text of its error side.
+pub(super) fn either<'a>(
+    ty: Option<&'a Type>,
+    value: Option<&'a Val>,
+) -> Result<(Option<&'a Type>, Option<&'a Val>), String> {
+    match (ty, value) {
+        (Some(Type::Result { err, .. }), Some(Val::Result(Err(error)))) => {
+            Err(error_text(err.as_deref(), error.as_deref()))
+        }
+        (Some(Type::Result { ok, .. }), Some(Val::Result(Ok(value)))) => {
+            Ok((ok.as_deref(), value.as_deref()))
+        }
+        (ty, value) => Ok((ty, value)),
+    }
+}
+
+fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
+    match part(ty, error) {
+        Value::String(text) => text,
+        Value::Null => "the plugin failed and did not say why".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// One `content` of `dormouse:plugin/types` as an MCP content block.
-fn block(value: &Val) -> Value {
+pub(super) fn block(value: &Val) -> Value {
     let Val::Variant(case, Some(payload)) = value else {
         return Value::Null;
     };
     let Val::Record(fields) = payload.as_ref() else {
         return Value::Null;
     };
-    let mut members = Map::new();
     let kind = if case == "resource-link" {
         "resource_link"
     } else {
         case
     };
+    let mut members = Map::new();
     members.insert("type".into(), Value::from(kind));
+    let mut parts = flat(fields);
     // An embedded resource nests what it carries; everything else is flat.
-    let mut resource = Map::new();
-    let nested = case == "resource";
-    for (name, value) in fields {
-        let Some(value) = plain(name, value) else {
-            continue;
-        };
-        match name.as_str() {
-            "annotations" => members.insert("annotations".into(), value),
-            "body" => {
-                if let Value::Object(body) = value {
-                    resource.extend(body);
-                }
-                None
-            }
-            _ if nested => resource.insert(camel(name), value),
-            _ => members.insert(camel(name), value),
-        };
-    }
-    if nested {
-        members.insert("resource".into(), Value::Object(resource));
+    if case == "resource" {
+        let annotations = parts.shift_remove("annotations");
+        members.insert("resource".into(), Value::Object(parts));
+        members.extend(annotations.map(|hints| ("annotations".to_owned(), hints)));
+    } else {
+        members.append(&mut parts);
     }
     Value::Object(members)
+}
+
+/// The parts of a content block, under MCP's names.
+pub(super) fn flat(fields: &[(String, Val)]) -> Map<String, Value> {
+    let mut members = Map::new();
+    for (name, value) in fields {
+        match plain(name, value) {
+            Some(Value::Object(body)) if name == "body" => members.extend(body),
+            Some(value) => {
+                members.insert(camel(name), value);
+            }
+            None => {}
+        }
+    }
+    members
 }
 
 /// The JSON of a part of a content block; none where there is nothing to say.
@@ -121,7 +137,7 @@ fn plain(name: &str, value: &Val) -> Option<Value> {
     })
 }
 
-fn base64(items: &[Val]) -> String {
+pub(super) fn base64(items: &[Val]) -> String {
     let bytes: Vec<u8> = items
         .iter()
         .filter_map(|item| match item {

@@ -1,0 +1,107 @@
+//! Whether prompts, resources and templates are what agents can use.
+
+use std::collections::HashSet;
+
+use dormouse_wit::error::{Finding, Severity};
+use dormouse_wit::{Declaration, DeclaredItem, Template, contract};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::finding;
+
+/// An MCP `Prompt`, as far as it has to be one. That it can be read is all that
+/// matters here.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "reading them is judging them")]
+struct Prompt {
+    title: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    arguments: Vec<Argument>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "reading them is judging them")]
+struct Argument {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    required: Option<bool>,
+}
+
+/// An MCP `Resource` or `ResourceTemplate`, likewise.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "reading them is judging them")]
+struct Resource {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    mime_type: Option<String>,
+    size: Option<u64>,
+}
+
+/// Judges what is declared besides tools.
+pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut Vec<Finding>) {
+    each::<Prompt>("Prompt", &declared.prompts, findings);
+    each::<Resource>("Resource", &declared.resources, findings);
+    each::<Resource>("ResourceTemplate", &declared.templates, findings);
+
+    let mut wrong = |item: &DeclaredItem, message: String, hint| {
+        findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
+    };
+    for resource in &declared.resources {
+        match Template::parse(&resource.key) {
+            Err(error) => wrong(
+                resource,
+                format!("it is no URI: {error}"),
+                "resources have URIs like `notes://all`",
+            ),
+            Ok(uri) if uri.variables().next().is_some() => wrong(
+                resource,
+                "it is declared as a resource, but its URI has variables".into(),
+                "declare it among the templates",
+            ),
+            Ok(_) => {}
+        }
+    }
+    for template in &declared.templates {
+        if let Err(error) = Template::parse(&template.key) {
+            wrong(
+                template,
+                format!("no URI can be told to be one of this template: {error}"),
+                "templates are like `notes://by-id/{id}`, or `notes://by-path/{+path}` where slashes may be in it",
+            );
+        }
+    }
+
+    let notify = contract::interface("notify");
+    let mut items = declared.resources.iter().chain(&declared.templates);
+    if let Some(item) = items.find(|item| item.subscribe)
+        && !imports.contains(&notify)
+    {
+        findings.push(finding(
+            Severity::Warning,
+            &item.key,
+            format!("agents may subscribe to it, but the component does not import `{notify}`, by which it would tell of changes"),
+            Some("tell of them, or leave `@subscribe` out"),
+        ));
+    }
+}
+
+/// Judges items one by one: that each is there once, and that its object is an
+/// MCP object of its kind.
+fn each<T: DeserializeOwned>(kind: &str, items: &[DeclaredItem], findings: &mut Vec<Finding>) {
+    let mut seen = HashSet::new();
+    for item in items {
+        let mut wrong = |message: String| {
+            findings.push(finding(Severity::Error, &item.key, message, None));
+        };
+        if !seen.insert(&item.key) {
+            wrong("it is declared twice".into());
+        }
+        if let Err(error) = serde_json::from_str::<T>(item.object.get()) {
+            wrong(format!("its MCP {kind} object is none: {error}"));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What all agents of a host share.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::shelf::Shelf;
+use crate::roster::Roster;
+
+/// How many calls may be on their way at once. rmcp starts a task for each request
+/// without bound; how many of them *run* is each server's own limit, so that one
+/// server's crowd never keeps another's waiting.
+pub(super) const IN_FLIGHT: usize = 4096;
+
+/// What all agents of a host share.
+pub(super) struct Common {
+    pub(super) roster: Arc<Roster>,
+    pub(super) shelf: Arc<Shelf>,
+    pub(super) in_flight: Semaphore,
+}
+
+impl Common {
+    /// # Errors
+    /// The system gives no random numbers.
+    pub(super) fn new(roster: Arc<Roster>, in_flight: usize) -> anyhow::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            roster,
+            shelf: Shelf::new()?,
+            in_flight: Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS)),
+        }))
+    }
+}

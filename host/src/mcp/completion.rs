@@ -1,0 +1,134 @@
+//! `completion/complete`.
+
+use rmcp::RoleServer;
+use rmcp::model::ErrorData;
+use rmcp::service::RequestContext;
+use serde_json::{Map, Value, json};
+
+use super::exchange::{Continued, Order};
+use super::handler::{Host, refusal, stateless};
+use super::result::complete;
+use crate::roster::{Kind, Offer};
+use crate::runtime::{Completion, Reference};
+
+/// A request, taken apart.
+struct Request {
+    kind: Kind,
+    key: String,
+    argument: String,
+    value: String,
+    context: Vec<(String, String)>,
+}
+
+impl Host {
+    pub(super) async fn complete_argument(
+        &self,
+        params: Option<Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let request = request(params)?;
+        let snapshot = self.common.roster.snapshot();
+        let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
+            let what = match request.kind {
+                Kind::Prompt => "prompt",
+                Kind::Resource | Kind::Template => "resource template",
+            };
+            let why = format!("Unknown {what}: `{}`", request.key);
+            return Err(ErrorData::invalid_params(why, None));
+        };
+        let cases = offer.cases(&request.argument);
+        if cases.is_none() && offer.completes() {
+            return self.ask_to_complete(offer, request, context).await;
+        }
+        let value = request.value.to_lowercase();
+        let fitting = cases.unwrap_or_default().into_iter();
+        let values: Vec<_> = fitting
+            .filter(|case| case.to_lowercase().starts_with(&value))
+            .take(100)
+            .collect();
+        let result = json!({ "completion": {
+            "values": values, "total": values.len(), "hasMore": false,
+        }});
+        Ok(complete(result, stateless(context)))
+    }
+
+    async fn ask_to_complete(
+        &self,
+        offer: &Offer,
+        request: Request,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let own = offer.declared().map(|declared| declared.key.clone());
+        let own = own.unwrap_or_default();
+        let completion = Completion {
+            of: match request.kind {
+                Kind::Prompt => Reference::Prompt(own),
+                Kind::Resource | Kind::Template => Reference::Template(own),
+            },
+            argument: request.argument,
+            value: request.value,
+            context: request.context,
+        };
+        let order = Order {
+            method: "completion/complete",
+            key: offer.key.clone(),
+            server: offer.server().to_owned(),
+            arguments: Map::new(),
+        };
+        let result = self
+            .carry_out(
+                order,
+                Continued::default(),
+                context,
+                |roster, order, call| async move {
+                    let completed = roster.complete(&order.server, completion, call).await;
+                    completed.map_err(refusal)
+                },
+            )
+            .await?;
+        // MCP allows no other result here than a complete one.
+        if result
+            .get("resultType")
+            .is_some_and(|kind| kind == "input_required")
+        {
+            return Err(ErrorData::internal_error(
+                "the plugin asks something while it completes an argument",
+                None,
+            ));
+        }
+        Ok(complete(result, stateless(context)))
+    }
+}
+
+fn request(params: Option<Value>) -> Result<Request, ErrorData> {
+    let refuse = |why: &str| ErrorData::invalid_params(why.to_owned(), None);
+    let params = params.unwrap_or_default();
+    let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
+    let of = params.get("ref").unwrap_or(&Value::Null);
+    let (kind, key) = match of.get("type").and_then(Value::as_str) {
+        Some("ref/prompt") => (Kind::Prompt, text(of, "name")),
+        Some("ref/resource") => (Kind::Template, text(of, "uri")),
+        _ => {
+            return Err(refuse(
+                "`ref` has to be of type `ref/prompt` or `ref/resource`",
+            ));
+        }
+    };
+    let key = key.ok_or_else(|| refuse("`ref` needs the `name` of a prompt or a `uri`"))?;
+    let argument = params.get("argument").unwrap_or(&Value::Null);
+    let needs = || refuse("`argument` needs a `name` and a `value`, both strings");
+    let context = params
+        .pointer("/context/arguments")
+        .and_then(Value::as_object);
+    Ok(Request {
+        kind,
+        key,
+        value: text(argument, "value").ok_or_else(needs)?,
+        argument: text(argument, "name").ok_or_else(needs)?,
+        context: context
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+            .collect(),
+    })
+}

@@ -1,0 +1,345 @@
+//! A call on its way, with all that its plugin says and asks meanwhile.
+//!
+//! The call is a future that lives here rather than in the task of the request
+//! which began it. In the stateless era a question is the answer to a request
+//! (`input_required`), and the call goes on with the next one: until then it is
+//! put on the [shelf](super::shelf), as it is.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, try_join_all};
+use rmcp::RoleServer;
+use rmcp::model::{CustomRequest, ErrorData, ServerRequest};
+use rmcp::service::{Peer, RequestContext, ServiceError};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::handler::{Host, stateless};
+use super::line::{Ask, Line};
+use super::relay::Relay;
+use super::shelf;
+use crate::roster::Context;
+use crate::runtime::{AskError, Question, SessionId};
+
+/// What a call ends in.
+pub(super) type Outcome = Result<Value, ErrorData>;
+
+/// A request for something that a plugin has to do, and what makes it this request
+/// rather than another.
+pub(super) struct Order {
+    /// The MCP method.
+    pub(super) method: &'static str,
+    /// A name or a URI, as the agent has it.
+    pub(super) key: String,
+    /// The server that it goes to.
+    pub(super) server: String,
+    pub(super) arguments: Map<String, Value>,
+}
+
+/// The parts of a request that go on with an earlier one.
+#[derive(Debug, Default)]
+pub(super) struct Continued {
+    state: Option<String>,
+    responses: Map<String, Value>,
+}
+
+/// A call on its way.
+pub(super) struct Exchange {
+    work: BoxFuture<'static, Outcome>,
+    line: Arc<Line>,
+    asks: mpsc::UnboundedReceiver<Ask>,
+    cancel: CancellationToken,
+    binding: [u8; 32],
+    /// The session that it ends with; none if it belongs to no connection.
+    session: Option<SessionId>,
+}
+
+/// A call that waits for answers.
+pub(super) struct Suspended {
+    exchange: Exchange,
+    ask: Ask,
+    /// The answers that are there already.
+    answered: Map<String, Value>,
+}
+
+impl Suspended {
+    pub(super) fn binding(&self) -> [u8; 32] {
+        self.exchange.binding
+    }
+
+    pub(super) fn session(&self) -> Option<SessionId> {
+        self.exchange.session
+    }
+}
+
+impl Order {
+    /// What a `requestState` is bound to.
+    fn binding(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.method, &self.key] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.update(Value::Object(self.arguments.clone()).to_string().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+impl Continued {
+    /// Takes what goes on with an earlier request out of a request's parameters.
+    ///
+    /// # Errors
+    /// It is not what MCP has there.
+    pub(super) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorData> {
+        let state = match params.remove("requestState") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(state)) => Some(state),
+            Some(other) => {
+                let why = format!("`requestState` has to be a string, not `{other}`");
+                return Err(ErrorData::invalid_params(why, None));
+            }
+        };
+        let responses = match params.remove("inputResponses") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(responses)) => responses,
+            Some(other) => {
+                let why = format!("`inputResponses` have to be an object, not `{other}`");
+                return Err(ErrorData::invalid_params(why, None));
+            }
+        };
+        Ok(Self { state, responses })
+    }
+}
+
+impl Host {
+    /// Carries an order out, or goes on with one.
+    pub(super) async fn carry_out<F>(
+        &self,
+        order: Order,
+        continued: Continued,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(Arc<crate::roster::Roster>, Order, Context) -> F,
+    ) -> Outcome
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let Ok(_place) = self.common.in_flight.try_acquire() else {
+            return Err(ErrorData::internal_error(
+                format!(
+                    "`{}` was not called: too many calls are waiting already\n\
+                     hint: wait for some of them, or cancel them",
+                    order.key
+                ),
+                None,
+            ));
+        };
+        let exchange = match &continued.state {
+            Some(state) => {
+                let suspended = self.common.shelf.take(state, &order.binding())?;
+                match suspended.answer(&continued.responses) {
+                    Ok(exchange) => exchange,
+                    Err(suspended) => return Ok(self.input_required(*suspended)),
+                }
+            }
+            None => {
+                let roster = self.common.roster.clone();
+                let (line, asks) = Line::new(roster.clone(), &order.server);
+                let cancel = CancellationToken::new();
+                let call = Context {
+                    session: self.session,
+                    cancel: cancel.clone(),
+                    listener: line.clone(),
+                };
+                Exchange {
+                    line,
+                    asks,
+                    cancel,
+                    binding: order.binding(),
+                    session: self.lasting.then_some(self.session),
+                    work: work(roster, order, call).boxed(),
+                }
+            }
+        };
+        self.run(exchange, continued.responses, context).await
+    }
+
+    async fn run(
+        &self,
+        mut exchange: Exchange,
+        given: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome {
+        let modern = stateless(context);
+        let relay = Arc::new(Relay::new(
+            context.meta.get_progress_token(),
+            self.log_level(context),
+        ));
+        let capabilities = context.client_capabilities().unwrap_or_default();
+        exchange.line.attach(&relay, capabilities);
+        let mut relaying = std::pin::pin!(relay.run(&context.peer));
+        let mut listening = true;
+        let mut asking: Option<BoxFuture<'_, ()>> = None;
+        let end = loop {
+            let answering = async {
+                match &mut asking {
+                    Some(asking) => asking.await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                outcome = &mut exchange.work => break Ok(outcome),
+                Some(ask) = exchange.asks.recv() => {
+                    if !modern {
+                        asking = Some(ask_session(&context.peer, ask).boxed());
+                        continue;
+                    }
+                    match given_up_front(ask, &given) {
+                        None => {}
+                        Some(asked) => break Err(asked),
+                    }
+                }
+                () = answering => asking = None,
+                () = &mut relaying, if listening => listening = false,
+                () = context.ct.cancelled(), if !exchange.cancel.is_cancelled() => {
+                    exchange.cancel.cancel();
+                }
+                () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
+                    exchange.cancel.cancel();
+                }
+            }
+        };
+        // What the plugin has said goes out before its answer, nothing after it.
+        relay.close();
+        if listening {
+            tokio::select! {
+                () = relaying => {}
+                () = context.ct.cancelled() => {}
+                () = self.closed.cancelled() => {}
+            }
+        }
+        match end {
+            Ok(outcome) => {
+                let failed = outcome.as_ref().map_or(true, |result| {
+                    result.get("isError") == Some(&Value::Bool(true))
+                });
+                match exchange.line.missing_capability() {
+                    Some(missing) if failed && modern => Err(missing),
+                    _ => outcome,
+                }
+            }
+            Err((ask, answered)) => Ok(self.input_required(Suspended {
+                exchange,
+                ask,
+                answered,
+            })),
+        }
+    }
+
+    /// Puts a call aside, and tells the client what it waits for.
+    fn input_required(&self, suspended: Suspended) -> Value {
+        let open = suspended.ask.questions.iter();
+        let open = open.filter(|question| !suspended.answered.contains_key(&question.id));
+        let requests: Map<_, _> = open
+            .map(|question| {
+                let request = json!({ "method": question.method(), "params": question.params });
+                (question.id.clone(), request)
+            })
+            .collect();
+        let state = self.common.shelf.put(suspended);
+        json!({
+            "resultType": "input_required",
+            "inputRequests": requests,
+            "requestState": state,
+        })
+    }
+}
+
+impl Suspended {
+    /// Lets the call go on, if all its questions are answered now.
+    fn answer(mut self, responses: &Map<String, Value>) -> Result<Exchange, Box<Self>> {
+        take_answers(&self.ask.questions, responses, &mut self.answered);
+        match in_order(&self.ask.questions, &self.answered) {
+            Some(answers) => {
+                // Whoever asked may have gone, and then nobody minds.
+                let _ = self.ask.answers.send(Ok(answers));
+                Ok(self.exchange)
+            }
+            None => Err(Box::new(self)),
+        }
+    }
+}
+
+/// Answers questions by what came along with the request; hands them back where
+/// that is not enough, with what is.
+fn given_up_front(ask: Ask, given: &Map<String, Value>) -> Option<(Ask, Map<String, Value>)> {
+    let mut answered = Map::new();
+    take_answers(&ask.questions, given, &mut answered);
+    match in_order(&ask.questions, &answered) {
+        Some(answers) => {
+            let _ = ask.answers.send(Ok(answers));
+            None
+        }
+        None => Some((ask, answered)),
+    }
+}
+
+/// Takes the answers that are answers. What is none is asked for again, and what
+/// nobody asked is ignored (SEP-2322).
+fn take_answers(
+    questions: &[Question],
+    responses: &Map<String, Value>,
+    answered: &mut Map<String, Value>,
+) {
+    for question in questions {
+        let Some(response) = responses.get(&question.id) else {
+            continue;
+        };
+        match question.check(response) {
+            Ok(()) => {
+                answered.insert(question.id.clone(), response.clone());
+            }
+            Err(why) => tracing::debug!("{why}"),
+        }
+    }
+}
+
+fn in_order(questions: &[Question], answered: &Map<String, Value>) -> Option<Vec<Value>> {
+    let answers = questions.iter();
+    answers
+        .map(|question| answered.get(&question.id).cloned())
+        .collect()
+}
+
+/// Asks a client of the era with sessions.
+async fn ask_session(peer: &Peer<RoleServer>, ask: Ask) {
+    let Ask {
+        questions,
+        mut answers,
+    } = ask;
+    let asked = questions.iter().map(|question| async {
+        let params = Some(Value::Object(question.params.clone()));
+        let request = CustomRequest::new(question.method(), params);
+        let response = peer
+            .send_request(ServerRequest::CustomRequest(request))
+            .await
+            .map_err(|error| match error {
+                ServiceError::McpError(error) => AskError::Failed(format!(
+                    "the client refuses `{}`: {}",
+                    question.method(),
+                    error.message
+                )),
+                other => AskError::Failed(other.to_string()),
+            })?;
+        serde_json::to_value(response).map_err(|error| AskError::Failed(error.to_string()))
+    });
+    let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
+    let answered = tokio::select! {
+        answered = patience => answered
+            .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),
+        // The call has ended meanwhile.
+        () = answers.closed() => return,
+    };
+    let _ = answers.send(answered);
+}

@@ -1,0 +1,189 @@
+//! The line between a running call and whoever listens to it now.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use rmcp::ErrorData;
+use rmcp::model::ClientCapabilities;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use super::relay::Relay;
+use crate::roster::Roster;
+use crate::runtime::{AskError, Capability, Listener, Notice, Question};
+
+/// What a call says goes to the request that it belongs to at that moment: a call
+/// that asks a stateless client something lives through several.
+pub(super) struct Line {
+    roster: Arc<Roster>,
+    server: String,
+    asks: mpsc::UnboundedSender<Ask>,
+    state: Mutex<State>,
+}
+
+struct State {
+    relay: Option<Arc<Relay>>,
+    capabilities: ClientCapabilities,
+    /// What the call has asked for and the client cannot do.
+    lacked: Vec<Capability>,
+}
+
+/// Questions of a call, and where the answers go.
+pub(super) struct Ask {
+    pub(super) questions: Vec<Question>,
+    pub(super) answers: oneshot::Sender<Result<Vec<Value>, AskError>>,
+}
+
+impl Line {
+    pub(super) fn new(
+        roster: Arc<Roster>,
+        server: &str,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
+        let (asks, receiver) = mpsc::unbounded_channel();
+        let line = Self {
+            roster,
+            server: server.to_owned(),
+            asks,
+            state: Mutex::new(State {
+                relay: None,
+                capabilities: ClientCapabilities::default(),
+                lacked: Vec::new(),
+            }),
+        };
+        (Arc::new(line), receiver)
+    }
+
+    /// Has the call heard by another request.
+    pub(super) fn attach(&self, relay: &Arc<Relay>, capabilities: ClientCapabilities) {
+        let mut state = self.state();
+        state.relay = Some(Arc::clone(relay));
+        state.capabilities = capabilities;
+    }
+
+    /// What MCP answers to a call that has failed after it asked for something that
+    /// its client lacks (2026-07-28, `MissingRequiredClientCapability`).
+    pub(super) fn missing_capability(&self) -> Option<ErrorData> {
+        let state = self.state();
+        let mut lacked = ClientCapabilities::default();
+        for capability in &state.lacked {
+            match capability {
+                Capability::ElicitationForm => {
+                    lacked.elicitation.get_or_insert_default();
+                }
+                Capability::ElicitationUrl => {
+                    let elicitation = lacked.elicitation.get_or_insert_default();
+                    elicitation.url.get_or_insert_default();
+                }
+                Capability::Sampling => {
+                    lacked.sampling.get_or_insert_default();
+                }
+                Capability::Roots => {
+                    lacked.roots.get_or_insert_default();
+                }
+            }
+        }
+        (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under this lock can be left half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn relay(&self) -> Option<Arc<Relay>> {
+        self.state().relay.clone()
+    }
+}
+
+/// Whether a client can be asked something, by what it says it can do.
+fn can(client: &ClientCapabilities, capability: Capability) -> bool {
+    match capability {
+        // One that says no more than `elicitation` means forms, as before pages
+        // came to be.
+        Capability::ElicitationForm => client
+            .elicitation
+            .as_ref()
+            .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none()),
+        Capability::ElicitationUrl => client
+            .elicitation
+            .as_ref()
+            .is_some_and(|elicitation| elicitation.url.is_some()),
+        Capability::Sampling => client.sampling.is_some(),
+        Capability::Roots => client.roots.is_some(),
+    }
+}
+
+impl Listener for Line {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        if let Some(relay) = self.relay() {
+            relay.progress(progress, total, message);
+        }
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        if let Some(relay) = self.relay() {
+            relay.log(level, logger, data);
+        }
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        can(&self.state().capabilities, capability)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        {
+            let mut state = self.state();
+            let wanted = questions.iter().map(|question| question.capability);
+            let lacked: Vec<_> = wanted
+                .filter(|wanted| !can(&state.capabilities, *wanted))
+                .collect();
+            if let Some(first) = lacked.first() {
+                let why = format!("this client has no `{first}`");
+                state.lacked.extend(lacked);
+                return std::future::ready(Err(AskError::Unsupported(why))).boxed();
+            }
+        }
+        let (answers, answered) = oneshot::channel();
+        let gone = || AskError::Failed("the agent has gone".into());
+        if self.asks.send(Ask { questions, answers }).is_err() {
+            return std::future::ready(Err(gone())).boxed();
+        }
+        answered
+            .map(move |answers| answers.unwrap_or_else(|_| Err(gone())))
+            .boxed()
+    }
+
+    fn notify(&self, notice: Notice) {
+        self.roster.notify(&self.server, notice);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_client_is_asked_only_what_it_says_it_can() {
+        use Capability::{ElicitationForm, ElicitationUrl, Roots, Sampling};
+        let table = [
+            (json!({}), vec![]),
+            (json!({"elicitation": {}}), vec![ElicitationForm]),
+            (json!({"elicitation": {"form": {}}}), vec![ElicitationForm]),
+            (json!({"elicitation": {"url": {}}}), vec![ElicitationUrl]),
+            (
+                json!({"elicitation": {"form": {}, "url": {}}}),
+                vec![ElicitationForm, ElicitationUrl],
+            ),
+            (json!({"sampling": {}, "roots": {}}), vec![Sampling, Roots]),
+        ];
+        for (declared, expected) in table {
+            let client = serde_json::from_value(declared.clone()).unwrap();
+            let all = [ElicitationForm, ElicitationUrl, Sampling, Roots];
+            let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
+            assert_eq!(able, expected, "{declared}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `resources/*`.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::ErrorData;
+use rmcp::service::RequestContext;
+use serde_json::{Map, Value};
+
+use super::exchange::{Continued, Order};
+use super::handler::{Host, refusal, stateless};
+use super::result::{list, read};
+use crate::roster::Refusal;
+
+/// How many resources one client may subscribe to.
+const SUBSCRIPTIONS: usize = 1024;
+
+/// The resources whose changes a client of the era with sessions wants to hear of.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions(Mutex<HashSet<String>>);
+
+impl Subscriptions {
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.all().contains(uri)
+    }
+
+    /// # Errors
+    /// There are too many already.
+    pub(super) fn add(&self, uri: String) -> Result<(), ErrorData> {
+        let mut all = self.all();
+        if all.len() >= SUBSCRIPTIONS && !all.contains(&uri) {
+            return Err(ErrorData::invalid_params(
+                format!("`{uri}` is one subscription more than the {SUBSCRIPTIONS} allowed"),
+                None,
+            ));
+        }
+        all.insert(uri);
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        self.all().remove(uri);
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host {
+    pub(super) fn list_resources(
+        &self,
+        params: Option<&Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let snapshot = self.common.roster.snapshot();
+        list("resources", params, context, |text| {
+            snapshot.resources().write_list(text);
+        })
+    }
+
+    pub(super) fn list_templates(
+        &self,
+        params: Option<&Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let snapshot = self.common.roster.snapshot();
+        list("resourceTemplates", params, context, |text| {
+            snapshot.templates().write_list(text);
+        })
+    }
+
+    pub(super) async fn read_resource(
+        &self,
+        params: Option<Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
+        let Some(Value::Object(mut params)) = params else {
+            return refuse("`resources/read` needs `params` with the `uri` of a resource");
+        };
+        let Some(Value::String(uri)) = params.remove("uri") else {
+            return refuse("`resources/read` needs the `uri` of a resource");
+        };
+        let continued = Continued::take(&mut params)?;
+        let snapshot = self.common.roster.snapshot();
+        let Some((offer, _)) = snapshot.resource(&uri) else {
+            return Err(refusal(Refusal::NotFound(format!(
+                "Unknown resource: `{uri}`"
+            ))));
+        };
+        let order = Order {
+            method: "resources/read",
+            key: uri,
+            server: offer.server().to_owned(),
+            arguments: Map::new(),
+        };
+        let result = self
+            .carry_out(
+                order,
+                continued,
+                context,
+                |roster, order, call| async move {
+                    roster.read(&order.key, call).await.map_err(refusal)
+                },
+            )
+            .await?;
+        Ok(read(result, stateless(context)))
+    }
+}

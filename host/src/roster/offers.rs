@@ -1,0 +1,223 @@
+//! Prompts, resources and resource templates at one moment.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use dormouse_catalog::{Entry, ListedItem};
+use dormouse_wit::Type;
+use serde_json::{Map, Value};
+
+use super::snapshot::{Collision, collisions, renamed};
+use super::template::Template;
+use super::{Server, names};
+
+/// The kinds of things that are offered beside tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// MCP `Prompt`.
+    Prompt,
+    /// MCP `Resource`.
+    Resource,
+    /// MCP `ResourceTemplate`.
+    Template,
+}
+
+impl Kind {
+    /// The member of the MCP object that it is called by.
+    fn member(self) -> &'static str {
+        match self {
+            Self::Prompt => "name",
+            Self::Resource => "uri",
+            Self::Template => "uriTemplate",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+            Self::Template => "resource template",
+        }
+    }
+
+    fn declared(self, entry: &Entry) -> &[ListedItem] {
+        match self {
+            Self::Prompt => &entry.listing.prompts,
+            Self::Resource => &entry.listing.resources,
+            Self::Template => &entry.listing.templates,
+        }
+    }
+}
+
+/// All of one kind that agents see.
+#[derive(Debug)]
+pub struct Offers {
+    kind: Kind,
+    all: Vec<Offer>,
+    /// Where in `all` a key is; made when one is first looked for.
+    places: OnceLock<HashMap<String, usize>>,
+}
+
+/// One prompt, resource or template that agents see.
+#[derive(Debug)]
+pub struct Offer {
+    /// What they call it.
+    pub key: String,
+    kind: Kind,
+    server: Arc<Server>,
+    entry: Arc<Entry>,
+    index: usize,
+    template: OnceLock<Option<Template>>,
+}
+
+impl Offer {
+    /// The name of its server.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server.config().name
+    }
+
+    /// What its plugin declares of it.
+    #[must_use]
+    pub fn declared(&self) -> Option<&ListedItem> {
+        self.kind.declared(&self.entry).get(self.index)
+    }
+
+    /// Whether its plugin completes arguments.
+    #[must_use]
+    pub fn completes(&self) -> bool {
+        self.entry.listing.completion
+    }
+
+    /// Whether an argument of it has a type that says what its values are.
+    #[must_use]
+    pub fn has_cases(&self) -> bool {
+        let parsed = self.declared().and_then(|item| item.function().ok()?);
+        parsed.is_some_and(|function| {
+            let fields = function.arguments().iter();
+            fields.map(|field| &field.ty).any(|ty| cases(ty).is_some())
+        })
+    }
+
+    /// The values that an argument can have, where its type says so.
+    #[must_use]
+    pub fn cases(&self, argument: &str) -> Option<Vec<String>> {
+        let function = self.declared()?.function().ok()??;
+        let mut fields = function.arguments().iter();
+        cases(&fields.find(|field| field.json == argument)?.ty)
+    }
+
+    /// The values of a template's variables, where a URI is one of its.
+    #[must_use]
+    pub fn matched(&self, uri: &str) -> Option<Map<String, Value>> {
+        let template = self.template.get_or_init(|| Template::new(&self.key));
+        template.as_ref()?.matched(uri)
+    }
+}
+
+/// The values of a type, where it says which.
+fn cases(mut ty: &Type) -> Option<Vec<String>> {
+    while let Type::Option(inner) = ty {
+        ty = inner;
+    }
+    match ty {
+        Type::Enum(cases) => Some(cases.iter().map(|case| case.json.clone()).collect()),
+        Type::Bool => Some(vec!["true".into(), "false".into()]),
+        _ => None,
+    }
+}
+
+impl Offers {
+    pub(super) fn new<'a>(
+        kind: Kind,
+        servers: impl Iterator<Item = &'a Arc<Server>>,
+    ) -> (Self, Vec<Collision>) {
+        let mut all: Vec<Offer> = Vec::new();
+        for (server, entry) in servers.filter_map(|server| Some((server, server.listed()?))) {
+            let config = server.config();
+            let declared = kind.declared(entry).iter().enumerate();
+            all.extend(declared.map(|(index, item)| Offer {
+                key: match kind {
+                    Kind::Prompt => names::shown(&config.name, config.prefix.as_deref(), &item.key),
+                    // Results of tools refer to resources, so that these keep
+                    // their URIs.
+                    Kind::Resource | Kind::Template => item.key.clone(),
+                },
+                kind,
+                server: server.clone(),
+                entry: entry.clone(),
+                index,
+                template: OnceLock::new(),
+            }));
+        }
+        let owners = all.iter().map(|offer| {
+            let own = offer.declared().map_or("", |declared| &declared.key);
+            (offer.key.as_str(), offer.server(), own)
+        });
+        let collisions = collisions(kind.noun(), owners);
+        if !collisions.is_empty() {
+            all.retain(|offer| !collisions.iter().any(|c| c.name == offer.key));
+        }
+        let offers = Self {
+            kind,
+            all,
+            places: OnceLock::new(),
+        };
+        (offers, collisions)
+    }
+
+    /// Servers by name, what each has in the order in which it declares it.
+    pub fn iter(&self) -> impl Iterator<Item = &Offer> {
+        self.all.iter()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The one of exactly that name, URI or URI template.
+    #[must_use]
+    pub fn find(&self, key: &str) -> Option<&Offer> {
+        let places = self.places.get_or_init(|| {
+            let keys = self.iter().map(|offer| offer.key.clone());
+            keys.zip(0..).collect()
+        });
+        self.all.get(*places.get(key)?)
+    }
+
+    /// Appends the JSON array of the MCP objects, each as it was declared but for
+    /// the name of a prompt.
+    pub fn write_list(&self, text: &mut String) {
+        text.push('[');
+        for (i, (offer, declared)) in self.declared().enumerate() {
+            if i > 0 {
+                text.push(',');
+            }
+            match self.kind {
+                Kind::Prompt => {
+                    let of = (self.kind.member(), declared.key.as_str());
+                    renamed(&declared.object, of, &offer.key, text);
+                }
+                Kind::Resource | Kind::Template => text.push_str(declared.object.get()),
+            }
+        }
+        text.push(']');
+    }
+
+    /// Whether agents see the same list.
+    #[must_use]
+    pub fn lists_as(&self, other: &Self) -> bool {
+        let shown = |(offer, declared): (&Offer, &ListedItem)| {
+            (offer.key.clone(), declared.object.get().to_owned())
+        };
+        self.all.len() == other.all.len()
+            && self.declared().map(shown).eq(other.declared().map(shown))
+    }
+
+    fn declared(&self) -> impl Iterator<Item = (&Offer, &ListedItem)> {
+        self.iter()
+            .filter_map(|offer| Some((offer, offer.declared()?)))
+    }
+}

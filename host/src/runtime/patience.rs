@@ -1,0 +1,164 @@
+//! A deadline that stands still while somebody is asked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How long a call may run, less the time in which it waits for the answer of a
+/// person or a model: nobody can say how long that takes.
+#[derive(Clone)]
+pub(super) struct Patience(Arc<Shared>);
+
+struct Shared {
+    clock: Mutex<Clock>,
+    changed: Notify,
+}
+
+struct Clock {
+    /// What is left, as of `since`.
+    left: Duration,
+    /// Since when it runs; not at all while somebody is asked.
+    since: Option<Instant>,
+}
+
+/// Held while somebody is asked.
+pub(super) struct Waiting(Arc<Shared>);
+
+impl Patience {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self(Arc::new(Shared {
+            clock: Mutex::new(Clock {
+                left: limit,
+                since: Some(Instant::now()),
+            }),
+            changed: Notify::new(),
+        }))
+    }
+
+    /// Stops the clock until what it returns is dropped.
+    pub(super) fn wait(&self) -> Waiting {
+        let mut clock = self.0.clock();
+        if let Some(since) = clock.since.take() {
+            clock.left = clock.left.saturating_sub(since.elapsed());
+        }
+        drop(clock);
+        self.0.changed.notify_one();
+        Waiting(Arc::clone(&self.0))
+    }
+
+    /// Whether somebody is being asked.
+    fn stands(&self) -> bool {
+        self.0.clock().since.is_none()
+    }
+
+    /// Ends when the time is over.
+    async fn over(&self) {
+        loop {
+            let end = {
+                let clock = self.0.clock();
+                clock.since.map(|since| since + clock.left)
+            };
+            let timer = async {
+                match end {
+                    Some(end) => tokio::time::sleep_until(end).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = timer => return,
+                () = self.0.changed.notified() => {}
+            }
+        }
+    }
+
+    /// Runs something until it ends or the time is over. While it runs and nobody
+    /// is asked, what `busy` makes is held.
+    pub(super) async fn within<T, B>(
+        &self,
+        busy: impl Fn() -> B,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let mut work = std::pin::pin!(work);
+        let mut over = std::pin::pin!(self.over());
+        let mut held = Some(busy());
+        std::future::poll_fn(|context| {
+            if held.is_none() && !self.stands() {
+                held = Some(busy());
+            }
+            if let std::task::Poll::Ready(result) = work.as_mut().poll(context) {
+                return std::task::Poll::Ready(Some(result));
+            }
+            if self.stands() {
+                held = None;
+            }
+            over.as_mut().poll(context).map(|()| None)
+        })
+        .await
+    }
+}
+
+impl Shared {
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.clock().since = Some(Instant::now());
+        self.0.changed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_question_does_not_count() {
+        let patience = Patience::new(Duration::from_secs(10));
+        let work = async {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            let waiting = patience.wait();
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            drop(waiting);
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            "done"
+        };
+        assert_eq!(patience.within(|| (), work).await, Some("done"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_left_afterwards_does() {
+        let patience = Patience::new(Duration::from_secs(10));
+        let begun = Instant::now();
+        let work = async {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            drop(patience.wait());
+            std::future::pending::<()>().await;
+        };
+        assert_eq!(patience.within(|| (), work).await, None);
+        assert_eq!(begun.elapsed().as_secs(), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_held_while_somebody_is_asked() {
+        let patience = Patience::new(Duration::from_secs(10));
+        let held = Arc::new(());
+        let inside = Arc::clone(&held);
+        let work = async {
+            tokio::task::yield_now().await;
+            let before = Arc::strong_count(&held);
+            let waiting = patience.wait();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let meanwhile = Arc::strong_count(&held);
+            drop(waiting);
+            tokio::task::yield_now().await;
+            (before, meanwhile, Arc::strong_count(&held))
+        };
+        let counts = patience.within(|| Arc::clone(&inside), work).await;
+        assert_eq!(counts, Some((3, 2, 3)));
+    }
+}

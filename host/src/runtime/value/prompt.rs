@@ -1,0 +1,47 @@
+//! What a prompt's function returned → MCP `GetPromptResult`.
+
+use dormouse_wit::Type;
+use serde_json::{Map, Value, json};
+use wasmtime::component::Val;
+
+use super::result::{block, either};
+
+/// A prompt's result: a string is what the user says, messages are messages.
+///
+/// # Errors
+/// What the plugin says is wrong.
+pub(crate) fn prompt_result(
+    description: Option<&str>,
+    ty: Option<&Type>,
+    value: Option<&Val>,
+) -> Result<Value, String> {
+    let (ty, value) = either(ty, value)?;
+    let messages = match (ty, value) {
+        (Some(Type::Messages), Some(Val::List(messages))) => messages.iter().map(message).collect(),
+        (_, Some(Val::String(text))) => {
+            vec![json!({ "role": "user", "content": { "type": "text", "text": text } })]
+        }
+        _ => Vec::new(),
+    };
+    let mut result = Map::new();
+    result.extend(description.map(|text| ("description".to_owned(), Value::from(text))));
+    result.insert("messages".into(), Value::Array(messages));
+    Ok(Value::Object(result))
+}
+
+/// One `prompt-message` of `dormouse:plugin/types`.
+fn message(value: &Val) -> Value {
+    let Val::Record(fields) = value else {
+        return Value::Null;
+    };
+    fields
+        .iter()
+        .map(|(name, value)| {
+            let value = match value {
+                Val::Enum(role) => Value::from(role.as_str()),
+                content => block(content),
+            };
+            (name.clone(), value)
+        })
+        .collect()
+}

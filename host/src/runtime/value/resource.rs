@@ -1,0 +1,40 @@
+//! What a resource's function returned → MCP `ReadResourceResult`.
+
+use dormouse_wit::Type;
+use serde_json::{Map, Value, json};
+use wasmtime::component::Val;
+
+use super::result::{base64, either, flat};
+
+/// A resource's result: text or bytes under its own URI, or several contents with
+/// theirs. None where there is no such resource: nothing at all is no contents.
+///
+/// # Errors
+/// What the plugin says is wrong.
+pub(crate) fn resource_result(
+    (uri, mime_type): (&str, Option<&str>),
+    ty: Option<&Type>,
+    value: Option<&Val>,
+) -> Result<Option<Value>, String> {
+    let (ty, value) = either(ty, value)?;
+    let own = |name: &str, value: Value| {
+        let mut contents = Map::new();
+        contents.insert("uri".into(), uri.into());
+        contents.extend(mime_type.map(|mime| ("mimeType".to_owned(), Value::from(mime))));
+        contents.insert(name.into(), value);
+        vec![Value::Object(contents)]
+    };
+    let contents = match (ty, value) {
+        (Some(Type::Embedded), Some(Val::List(items))) => items
+            .iter()
+            .map(|item| match item {
+                Val::Record(fields) => Value::Object(flat(fields)),
+                _ => Value::Null,
+            })
+            .collect(),
+        (Some(Type::Bytes), Some(Val::List(bytes))) => own("blob", base64(bytes).into()),
+        (_, Some(Val::String(text))) => own("text", text.as_str().into()),
+        _ => Vec::new(),
+    };
+    Ok((!contents.is_empty()).then(|| json!({ "contents": contents })))
+}

@@ -1,0 +1,309 @@
+//! What can be asked of a plugin: its parameters, and what becomes of its answer.
+
+use std::borrow::Cow;
+
+use dormouse_wit::{Export, Function, Type};
+use serde_json::{Map, Value, json};
+use wasmtime::component::Val;
+
+use super::arguments::Checker;
+use super::error::Cause;
+use super::value;
+
+/// What is asked of a plugin.
+#[derive(Debug)]
+pub enum Wanted {
+    /// `tools/call`: an MCP `CallToolResult`.
+    Tool(Tool),
+    /// `prompts/get`: an MCP `GetPromptResult`.
+    Prompt(Prompt),
+    /// `resources/read`: an MCP `ReadResourceResult`.
+    Resource(Resource),
+    /// `completion/complete`: an MCP `CompleteResult`.
+    Completion(Completion),
+}
+
+/// A call of a tool.
+#[derive(Debug)]
+pub struct Tool {
+    /// The tool's own name, without a prefix.
+    pub name: String,
+    /// The function behind it; none for an adapter's tool.
+    pub function: Option<Function>,
+    /// Its input schema, which the arguments of a typed tool are checked against
+    /// before anything is instantiated.
+    pub input_schema: Value,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+}
+
+/// A prompt.
+#[derive(Debug)]
+pub struct Prompt {
+    /// Its own name, without a prefix.
+    pub name: String,
+    /// The function behind it, if it has one.
+    pub function: Option<Function>,
+    /// What it is declared to be.
+    pub description: Option<String>,
+    /// Its arguments: strings, all of them, says MCP.
+    pub arguments: Map<String, Value>,
+}
+
+/// A resource, perhaps one of a template.
+#[derive(Debug)]
+pub struct Resource {
+    /// Its URI.
+    pub uri: String,
+    /// The function behind it, if it has one.
+    pub function: Option<Function>,
+    /// The declared MIME type of what it contains.
+    pub mime_type: Option<String>,
+    /// The variables of its template, as strings.
+    pub variables: Map<String, Value>,
+}
+
+/// What a user has begun to type.
+#[derive(Debug)]
+pub struct Completion {
+    /// What it is an argument of.
+    pub of: Reference,
+    /// The argument's name.
+    pub argument: String,
+    /// What has been typed so far.
+    pub value: String,
+    /// What other arguments are already.
+    pub context: Vec<(String, String)>,
+}
+
+/// What an argument belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// A prompt, by its own name.
+    Prompt(String),
+    /// A resource template.
+    Template(String),
+}
+
+/// The exports of the contract that take requests by name.
+pub(super) const BY_NAME: [(&str, &str); 4] = [
+    ("dormouse:plugin/adapter@0.1.0", "call-tool"),
+    ("dormouse:plugin/prompts@0.1.0", "get-prompt"),
+    ("dormouse:plugin/resources@0.1.0", "read-resource"),
+    ("dormouse:plugin/completion@0.1.0", "complete"),
+];
+
+/// One of them.
+pub(super) fn by_name((interface, function): (&str, &str)) -> Export {
+    Export {
+        interface: Some(interface.into()),
+        function: function.into(),
+    }
+}
+
+impl Wanted {
+    /// What it is, for the user.
+    pub(super) fn subject(&self) -> String {
+        match self {
+            Self::Tool(tool) => format!("tool `{}`", tool.name),
+            Self::Prompt(prompt) => format!("prompt `{}`", prompt.name),
+            Self::Resource(resource) => format!("resource `{}`", resource.uri),
+            Self::Completion(completion) => match &completion.of {
+                Reference::Prompt(name) => format!("prompt `{name}`"),
+                Reference::Template(uri) => format!("resource template `{uri}`"),
+            },
+        }
+    }
+
+    fn function(&self) -> Option<&Function> {
+        match self {
+            Self::Tool(tool) => tool.function.as_ref(),
+            Self::Prompt(prompt) => prompt.function.as_ref(),
+            Self::Resource(resource) => resource.function.as_ref(),
+            Self::Completion(_) => None,
+        }
+    }
+
+    /// The function to call.
+    pub(super) fn export(&self) -> Cow<'_, Export> {
+        if let Some(function) = self.function() {
+            return Cow::Borrowed(&function.export);
+        }
+        let [tool, prompt, resource, completion] = BY_NAME;
+        Cow::Owned(by_name(match self {
+            Self::Tool(_) => tool,
+            Self::Prompt(_) => prompt,
+            Self::Resource(_) => resource,
+            Self::Completion(_) => completion,
+        }))
+    }
+
+    /// How many values the function returns.
+    pub(super) fn results(&self) -> usize {
+        self.function()
+            .map_or(1, |function| usize::from(function.result.is_some()))
+    }
+
+    /// The parameters, if they are right.
+    pub(super) fn params(&self, checker: Option<&Checker>) -> Result<Vec<Val>, Cause> {
+        let text = |text: &str| Val::String(text.to_owned());
+        let json = |arguments: &Map<String, Value>| {
+            Val::String(Value::Object(arguments.clone()).to_string())
+        };
+        match self {
+            Self::Tool(Tool {
+                function: Some(function),
+                arguments,
+                ..
+            }) => {
+                let bad = |problems: String| match checker {
+                    Some(checker) => checker.problem(problems),
+                    None => Cause::Invalid(problems),
+                };
+                if let Some(checker) = checker {
+                    checker.check(arguments)?;
+                }
+                value::arguments(function, arguments)
+                    .map_err(|mismatch| bad(format!("- {mismatch}")))
+            }
+            Self::Tool(tool) => Ok(vec![text(&tool.name), json(&tool.arguments)]),
+            Self::Prompt(Prompt {
+                function: Some(function),
+                arguments,
+                ..
+            })
+            | Self::Resource(Resource {
+                function: Some(function),
+                variables: arguments,
+                ..
+            }) => value::texts(function, arguments)
+                .map_err(|mismatch| Cause::Invalid(mismatch.to_string())),
+            Self::Prompt(prompt) => Ok(vec![text(&prompt.name), json(&prompt.arguments)]),
+            Self::Resource(resource) => Ok(vec![text(&resource.uri)]),
+            Self::Completion(completion) => Ok(completion.params()),
+        }
+    }
+
+    /// What the function returned, as MCP has it.
+    pub(super) fn result(&self, value: Option<&Val>) -> Result<Value, Cause> {
+        let string = || Some(Box::new(Type::String));
+        let answer = Type::Result {
+            ok: string(),
+            err: string(),
+        };
+        match self {
+            Self::Tool(Tool {
+                function: Some(function),
+                ..
+            }) => Ok(value::tool_result(function.result.as_ref(), value)),
+            Self::Tool(_) => match value {
+                Some(Val::Result(Err(_))) => Ok(value::tool_result(Some(&answer), value)),
+                _ => object(value),
+            },
+            Self::Prompt(prompt) => match &prompt.function {
+                Some(function) => {
+                    let result = function.result.as_ref();
+                    value::prompt_result(prompt.description.as_deref(), result, value)
+                        .map_err(Cause::Refused)
+                }
+                None => object(value),
+            },
+            Self::Resource(resource) => match &resource.function {
+                Some(function) => {
+                    let of = (resource.uri.as_str(), resource.mime_type.as_deref());
+                    value::resource_result(of, function.result.as_ref(), value)
+                        .map_err(Cause::Refused)?
+                        .ok_or(Cause::NotFound)
+                }
+                None => object(value),
+            },
+            Self::Completion(_) => completed(value),
+        }
+    }
+}
+
+impl Completion {
+    fn params(&self) -> Vec<Val> {
+        let text = |text: &str| Val::String(text.to_owned());
+        let (case, name) = match &self.of {
+            Reference::Prompt(name) => ("prompt", name),
+            Reference::Template(uri) => ("template", uri),
+        };
+        let context = self.context.iter();
+        let context = context.map(|(name, value)| Val::Tuple(vec![text(name), text(value)]));
+        vec![
+            Val::Variant(case.into(), Some(Box::new(text(name)))),
+            text(&self.argument),
+            text(&self.value),
+            Val::List(context.collect()),
+        ]
+    }
+}
+
+/// The object whose text a function returned that takes requests by name.
+fn object(value: Option<&Val>) -> Result<Value, Cause> {
+    match value {
+        Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
+            Val::String(text) => match serde_json::from_str(text) {
+                Ok(value @ Value::Object(_)) => Ok(value),
+                Ok(_) => Err(Cause::BadResult("it is not an object".into())),
+                Err(error) => Err(Cause::BadResult(error.to_string())),
+            },
+            _ => Err(Cause::BadResult("it is not text".into())),
+        },
+        Some(Val::Result(Err(error))) => Err(refused(error.as_deref())),
+        _ => Err(Cause::BadResult("it is not a result".into())),
+    }
+}
+
+/// The error of such a function: a text, or `read-error`.
+fn refused(error: Option<&Val>) -> Cause {
+    match error {
+        Some(Val::String(text)) => Cause::Refused(text.clone()),
+        Some(Val::Variant(case, None)) if case == "not-found" => Cause::NotFound,
+        Some(Val::Variant(_, Some(text))) => refused(Some(text)),
+        _ => Cause::Refused("the plugin did not say why".into()),
+    }
+}
+
+/// How many values a completion has at most (MCP, completion).
+const COMPLETIONS: usize = 100;
+
+fn completed(value: Option<&Val>) -> Result<Value, Cause> {
+    let bad = || Cause::BadResult("it is no completion".into());
+    let fields = match value {
+        Some(Val::Result(Ok(Some(completions)))) => match completions.as_ref() {
+            Val::Record(fields) => fields,
+            _ => return Err(bad()),
+        },
+        Some(Val::Result(Err(error))) => return Err(refused(error.as_deref())),
+        _ => return Err(bad()),
+    };
+    let mut values = Vec::new();
+    let mut total = None;
+    let mut more = false;
+    for (name, value) in fields {
+        match (name.as_str(), value) {
+            ("values", Val::List(items)) => {
+                values.extend(items.iter().filter_map(|item| match item {
+                    Val::String(text) => Some(text.clone()),
+                    _ => None,
+                }))
+            }
+            ("total", Val::Option(Some(number))) => {
+                if let Val::U32(number) = number.as_ref() {
+                    total = Some(*number);
+                }
+            }
+            ("has-more", Val::Bool(has)) => more = *has,
+            _ => {}
+        }
+    }
+    more |= values.len() > COMPLETIONS;
+    values.truncate(COMPLETIONS);
+    let mut completion = json!({ "values": values, "hasMore": more });
+    if let (Some(total), Some(members)) = (total, completion.as_object_mut()) {
+        members.insert("total".into(), total.into());
+    }
+    Ok(json!({ "completion": completion }))
+}

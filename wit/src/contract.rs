@@ -1,0 +1,102 @@
+//! What the contract itself defines: its interfaces' names, and its types where a
+//! tool, a prompt or a resource may answer with them.
+
+use crate::CONTRACT;
+use crate::lower::snake_case;
+use crate::types::{Case, Field, Type, VariantCase};
+
+/// The name of one of the contract's interfaces, as a component has it:
+/// `dormouse:plugin/NAME@VERSION`.
+#[must_use]
+pub fn interface(name: &str) -> String {
+    let (package, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
+    format!("{package}/{name}@{version}")
+}
+
+/// The plain type that [`Type::Contents`], [`Type::Messages`] or
+/// [`Type::Embedded`] stands for; none for any other.
+#[must_use]
+pub fn plain(ty: &Type) -> Option<Type> {
+    let item = match ty {
+        Type::Contents => content(),
+        Type::Messages => Type::Record(vec![field("role", role()), field("content", content())]),
+        Type::Embedded => embedded(),
+        _ => return None,
+    };
+    Some(Type::List(Box::new(item)))
+}
+
+fn content() -> Type {
+    let media = || {
+        Type::Record(vec![
+            field("data", Type::Bytes),
+            field("mime-type", Type::String),
+            annotations(),
+        ])
+    };
+    let link = Type::Record(vec![
+        field("uri", Type::String),
+        field("name", Type::String),
+        field("title", optional(Type::String)),
+        field("description", optional(Type::String)),
+        field("mime-type", optional(Type::String)),
+        field("size", optional(Type::U64)),
+        annotations(),
+    ]);
+    let text = Type::Record(vec![field("text", Type::String), annotations()]);
+    Type::Variant(vec![
+        case("text", text),
+        case("image", media()),
+        case("audio", media()),
+        case("resource-link", link),
+        case("resource", embedded()),
+    ])
+}
+
+fn embedded() -> Type {
+    let body = Type::Variant(vec![case("text", Type::String), case("blob", Type::Bytes)]);
+    Type::Record(vec![
+        field("uri", Type::String),
+        field("mime-type", optional(Type::String)),
+        field("body", body),
+        annotations(),
+    ])
+}
+
+fn role() -> Type {
+    let role = |wit: &str| Case {
+        wit: wit.into(),
+        json: snake_case(wit),
+    };
+    Type::Enum(vec![role("user"), role("assistant")])
+}
+
+fn annotations() -> Field {
+    let record = Type::Record(vec![
+        field("audience", Type::List(Box::new(role()))),
+        field("priority", optional(Type::F64)),
+        field("last-modified", optional(Type::String)),
+    ]);
+    field("annotations", optional(record))
+}
+
+fn optional(ty: Type) -> Type {
+    Type::Option(Box::new(ty))
+}
+
+fn field(wit: &str, ty: Type) -> Field {
+    Field {
+        wit: wit.into(),
+        json: snake_case(wit),
+        ty,
+        default: None,
+    }
+}
+
+fn case(wit: &str, ty: Type) -> VariantCase {
+    VariantCase {
+        wit: wit.into(),
+        json: snake_case(wit),
+        ty: Some(ty),
+    }
+}

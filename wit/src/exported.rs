@@ -1,0 +1,190 @@
+//! An exported function with its types and its comment, whatever it turns into:
+//! a tool, a prompt or a resource.
+
+use wit_parser::FunctionKind;
+
+use crate::declaration::{Export, Function, Param};
+use crate::error::Finding;
+use crate::lower::{Lower, Unfit, snake_case};
+use crate::notes::Notes;
+use crate::tags::{Doc, note};
+use crate::types::Type;
+
+/// What a function is to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// What has no tag that says otherwise.
+    Tool,
+    /// `@prompt`
+    Prompt,
+    /// `@resource`: one resource, or a template of many.
+    Resource,
+}
+
+impl Kind {
+    /// What a function's comment says that it is. Where it says both, the first
+    /// counts, and the other is no tag that belongs there.
+    pub(crate) fn of(doc: &Doc) -> Self {
+        let said = doc.tags.iter().find_map(|tag| match tag.name.as_str() {
+            "prompt" => Some(Self::Prompt),
+            "resource" => Some(Self::Resource),
+            _ => None,
+        });
+        said.unwrap_or(Self::Tool)
+    }
+
+    /// What to call it in a message.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+/// An exported function.
+pub(crate) struct Exported {
+    /// Where it is and how it is called.
+    pub(crate) function: Function,
+    /// Its comment.
+    pub(crate) doc: Doc,
+    /// The notes on its arguments.
+    pub(crate) arguments: Notes,
+    /// The notes on its result.
+    pub(crate) result: Notes,
+}
+
+impl Exported {
+    /// The function as `kind` sees its types.
+    ///
+    /// # Errors
+    /// When its types are of no use to any agent.
+    pub(crate) fn new(
+        lower: &mut Lower<'_>,
+        export: Export,
+        function: &wit_parser::Function,
+        doc: Doc,
+        kind: Kind,
+    ) -> Result<Self, Unfit> {
+        lower.next_function();
+        if !matches!(function.kind, FunctionKind::Freestanding) {
+            return Err(Unfit(match function.kind {
+                FunctionKind::AsyncFreestanding => "`async func` cannot be called yet".into(),
+                _ => "it belongs to a `resource`, and handles have no JSON".into(),
+            }));
+        }
+        let mut params = Vec::new();
+        let mut parts = Vec::new();
+        for param in &function.params {
+            let (ty, notes) = lower.parameter(&param.ty)?;
+            params.push(Param {
+                wit: param.name.clone(),
+                json: snake_case(&param.name),
+                ty,
+                default: None,
+            });
+            parts.push(notes);
+        }
+        let result = function
+            .result
+            .as_ref()
+            .map(|ty| lower.result(ty, kind))
+            .transpose()?;
+        // The fields of an only record are the arguments, so that each has a doc
+        // comment of its own.
+        let (spread, arguments) = match params.as_slice() {
+            [
+                Param {
+                    ty: Type::Record(_),
+                    ..
+                },
+            ] => (true, parts.pop().unwrap_or_default()),
+            _ => (false, Notes::over(parts)),
+        };
+        let (ty, notes) = result.unzip();
+        Ok(Self {
+            function: Function {
+                export,
+                spread,
+                params,
+                result: ty,
+            },
+            doc,
+            arguments,
+            result: notes.unwrap_or_default(),
+        })
+    }
+
+    /// What to call it in a finding.
+    pub(crate) fn item(&self) -> String {
+        self.function.export.to_string()
+    }
+
+    /// What it answers with when all goes well.
+    pub(crate) fn answer(&self) -> Option<&Type> {
+        match self.function.result.as_ref()? {
+            Type::Result { ok, .. } => ok.as_deref(),
+            ty => Some(ty),
+        }
+    }
+
+    /// Adds the texts of its `@param` tags to the notes on its parameters.
+    pub(crate) fn describe(&mut self, params: Vec<(String, String)>, findings: &mut Vec<Finding>) {
+        for (name, text) in params {
+            let Function { spread, params, .. } = &self.function;
+            let found = params
+                .iter()
+                .position(|param| param.wit == name || param.json == name)
+                .filter(|_| !spread);
+            let wrong = match found.and_then(|index| self.arguments.parts.get_mut(index)) {
+                Some(notes) => {
+                    notes.description = Some(text);
+                    continue;
+                }
+                None if *spread => Finding::error(
+                    self.item(),
+                    format!("`@param {name}` is not used, the arguments are a record's fields"),
+                )
+                .hint("write a doc comment on the field"),
+                None => Finding::error(
+                    self.item(),
+                    format!("`@param {name}`: there is no such parameter"),
+                ),
+            };
+            note(findings, wrong);
+        }
+    }
+
+    /// Sees whether all arguments are such as a text can say, which is all that
+    /// MCP has for a prompt's arguments and a template's variables (`what`).
+    pub(crate) fn takes_texts(&self, what: &str, findings: &mut Vec<Finding>) -> bool {
+        let mut fine = true;
+        for (index, argument) in self.function.arguments().iter().enumerate() {
+            let mut notes = self.arguments.part(index);
+            let mut ty = &argument.ty;
+            if let Type::Option(inner) = ty {
+                ty = inner;
+                notes = notes.part(0);
+            }
+            if !ty.is_scalar() {
+                fine = false;
+                let message = format!(
+                    "`{}` is of type `{}`, but {what} is a string",
+                    argument.json,
+                    ty.kind()
+                );
+                let hint = "take a `string`, `char`, `bool`, number or `enum`";
+                note(findings, Finding::error(self.item(), message).hint(hint));
+            } else if !notes.constraints.is_empty() {
+                let message = format!(
+                    "MCP has no place for the constraints on `{}`, as {what} is a string",
+                    argument.json
+                );
+                let hint = "see in the function whether they hold";
+                note(findings, Finding::warning(self.item(), message).hint(hint));
+            }
+        }
+        fine
+    }
+}

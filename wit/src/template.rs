@@ -1,0 +1,217 @@
+//! URI templates, as far as resources need them: RFC 6570 with `{var}` (level 1)
+//! and `{+var}`.
+
+use std::fmt;
+
+/// The longest URI that is held against a template, in bytes. Browsers and
+/// servers stop at far less.
+const LONGEST: usize = 64 * 1024;
+
+/// A URI, perhaps with variables in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Variable {
+        name: String,
+        /// `{+name}`: may hold what has a meaning in a URI, like `/`.
+        reserved: bool,
+    },
+}
+
+/// Why a text is no URI and no template of one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(String);
+
+impl Template {
+    /// Parses a URI or a template.
+    ///
+    /// It has to be absolute and to begin with its scheme as it is, so that the
+    /// URIs of a template can be told from those of any other. Between two
+    /// variables there has to be something, or nobody could tell where the first
+    /// ends.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, Malformed> {
+        let malformed = |what: String| Err(Malformed(what));
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((literal, after)) = rest.split_once('{') {
+            let Some((expression, after)) = after.split_once('}') else {
+                return malformed(format!("`{{{after}` has no `}}`"));
+            };
+            if !literal.is_empty() {
+                parts.push(Part::Literal(self::literal(literal)?));
+            } else if let Some(Part::Variable { name, .. }) = parts.last() {
+                return malformed(format!(
+                    "nothing tells where `{name}` ends and `{{{expression}}}` begins"
+                ));
+            }
+            let (name, reserved) = match expression.strip_prefix('+') {
+                Some(name) => (name, true),
+                None => (expression, false),
+            };
+            let name = variable(name)?;
+            let is_name =
+                |part: &Part| matches!(part, Part::Variable { name: other, .. } if *other == name);
+            if parts.iter().any(is_name) {
+                return malformed(format!("the variable `{name}` is there twice"));
+            }
+            parts.push(Part::Variable { name, reserved });
+            rest = after;
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Literal(literal(rest)?));
+        }
+        let scheme = match parts.first() {
+            Some(Part::Literal(literal)) => literal.split_once(':'),
+            _ => None,
+        };
+        match scheme {
+            Some((scheme, after))
+                if is_scheme(scheme) && !(after.is_empty() && parts.len() == 1) =>
+            {
+                Ok(Self { parts })
+            }
+            _ => malformed("it does not begin with a scheme, like `notes://`".into()),
+        }
+    }
+
+    /// The names of its variables, in order; none if it is a URI.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Variable { name, .. } => Some(name.as_str()),
+        })
+    }
+
+    /// The values of its variables in a URI, percent-decoded; none if the URI is
+    /// not one of its own.
+    ///
+    /// A variable is never empty. Without `+` it ends before the next `/`, `?` or
+    /// `#`. Where more than one reading is possible, the first variable is as long
+    /// as can be. It takes time in proportion to the URI's length.
+    #[must_use]
+    pub fn captures(&self, uri: &str) -> Option<Vec<(&str, String)>> {
+        if uri.len() > LONGEST {
+            return None;
+        }
+        // From the last part to the first: where a part that begins at each place
+        // of the URI would end, if all behind it fits.
+        let bytes = uri.as_bytes();
+        let mut ends: Vec<Vec<Option<usize>>> = Vec::new();
+        let mut fits: Vec<bool> = (0..=bytes.len()).map(|at| at == bytes.len()).collect();
+        for part in self.parts.iter().rev() {
+            let fit = |end: usize| fits.get(end) == Some(&true);
+            let mut end: Vec<Option<usize>> = vec![None; bytes.len() + 1];
+            match part {
+                Part::Literal(text) => {
+                    for (at, slot) in end.iter_mut().enumerate() {
+                        let behind = at + text.len();
+                        let here = bytes.get(at..behind) == Some(text.as_bytes());
+                        *slot = (here && fit(behind)).then_some(behind);
+                    }
+                }
+                Part::Variable { reserved, .. } => {
+                    let mut later = None;
+                    for (at, (slot, byte)) in end.iter_mut().zip(bytes).enumerate().rev() {
+                        let taken = *reserved || !matches!(byte, b'/' | b'?' | b'#');
+                        later = later.or(fit(at + 1).then_some(at + 1)).filter(|_| taken);
+                        *slot = later;
+                    }
+                }
+            }
+            fits = end.iter().map(Option::is_some).collect();
+            ends.push(end);
+        }
+        let mut at = 0;
+        let mut values = Vec::new();
+        for (part, ends) in self.parts.iter().zip(ends.iter().rev()) {
+            let end = (*ends.get(at)?)?;
+            if let Part::Variable { name, .. } = part {
+                values.push((name.as_str(), decoded(uri.get(at..end)?)?));
+            }
+            at = end;
+        }
+        Some(values)
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Literal(text) => f.write_str(text),
+            Part::Variable { name, reserved } => {
+                write!(f, "{{{}{name}}}", if *reserved { "+" } else { "" })
+            }
+        })
+    }
+}
+
+/// Text that is in a URI as it is (RFC 3986).
+fn literal(text: &str) -> Result<String, Malformed> {
+    let mut rest = text.chars();
+    while let Some(char) = rest.next() {
+        let fine = match char {
+            '%' => is_triplet(rest.as_str()),
+            char => char.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(char),
+        };
+        if !fine {
+            let what = format!("`{}` cannot be in a URI", char.escape_debug());
+            return Err(Malformed(what));
+        }
+    }
+    Ok(text.to_owned())
+}
+
+/// The name of a variable (RFC 6570, without percent signs and dots, which no WIT
+/// name could match).
+fn variable(name: &str) -> Result<String, Malformed> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.is_empty() && name.chars().all(allowed) {
+        return Ok(name.to_owned());
+    }
+    Err(Malformed(format!(
+        "`{{{name}}}` is no variable: write `{{name}}` or `{{+name}}`, with letters, digits and `_`"
+    )))
+}
+
+fn is_scheme(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(allowed)
+}
+
+/// Whether two hexadecimal digits come first.
+fn is_triplet(rest: &str) -> bool {
+    let digits = rest.as_bytes().first_chunk::<2>();
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Text without its percent-encoding; none if that hides no text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        if *byte != b'%' {
+            bytes.push(*byte);
+            continue;
+        }
+        let (digits, after) = rest.split_first_chunk::<2>()?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        // It would take a sign for a digit.
+        let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests;
