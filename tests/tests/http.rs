@@ -11,8 +11,8 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
+use dormouse_tests::Home;
 use dormouse_tests::http::{Request, Server, Session};
-use dormouse_tests::{Home, artifacts};
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -520,7 +520,7 @@ fn many_requests_share_a_connection_without_delay() {
 }
 
 #[test]
-fn health_is_not_readiness() {
+fn it_stops_when_what_runs_is_done() {
     let home = home(&["sleep"]);
     let mut server = home.serve_http(&[]).unwrap();
     let status = |server: &Server, path| server.ask(&Request::get(path)).unwrap().status;
@@ -612,15 +612,41 @@ fn an_address_that_is_taken_is_said() {
     assert_eq!(output.status.code(), Some(2), "limits of HTTP without HTTP");
 }
 
-/// A component that is packed with what nobody's types know.
+/// A page that is let in can read what it is answered; no other is told anything.
 #[test]
-fn nothing_of_a_tool_is_lost() {
-    let home = Home::new().unwrap();
-    home.server("time", &artifacts::plugin("time").unwrap())
+fn browsers_are_told_which_pages_may_ask() {
+    let home = home(&["echo"]);
+    let file = home.path().join("token");
+    std::fs::write(&file, "s3cret").unwrap();
+    let file = file.display().to_string();
+    let page = "https://app.example";
+    let server = home
+        .serve_http(&["--allow-origin", page, "--token-file", &file])
         .unwrap();
-    let server = home.serve_http(&[]).unwrap();
-    let stdio = home.serve().unwrap().tools().unwrap();
-    let list = server.stateless("tools/list", json!({})).unwrap();
-    // In the same order, too.
-    assert_eq!(list["tools"].to_string(), Value::Array(stdio).to_string());
+    let mut preflight = Request::get("/mcp")
+        .header("origin", page)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "mcp-method,authorization");
+    preflight.line = "OPTIONS /mcp".into();
+    let answer = server.ask(&preflight).unwrap();
+    assert_eq!(answer.status, 204);
+    let header = |name: &str| answer.header(name).map(str::to_owned);
+    assert_eq!(header("access-control-allow-origin").as_deref(), Some(page));
+    assert_eq!(
+        header("access-control-allow-headers").as_deref(),
+        Some("mcp-method,authorization")
+    );
+    let foreign = server.ask(&preflight.header("origin", "https://evil.example"));
+    let foreign = foreign.unwrap();
+    assert_eq!(foreign.status, 403);
+    assert_eq!(foreign.header("access-control-allow-origin"), None);
+
+    let list = Request::stateless(1, "tools/list", json!({})).header("origin", page);
+    let answer = server.ask(&list).unwrap();
+    assert_eq!(answer.status, 401);
+    assert_eq!(answer.header("access-control-allow-origin"), Some(page));
+    let list = list.header("authorization", "Bearer s3cret");
+    let answer = server.ask(&list).unwrap();
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("access-control-allow-origin"), Some(page));
 }
