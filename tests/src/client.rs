@@ -36,6 +36,28 @@ impl Client {
     /// # Errors
     /// It cannot be started or does not speak MCP.
     pub fn start(command: &mut Command) -> Result<Self> {
+        let mut client = Self::spawn(command)?;
+        client.hello = client.request("initialize", wire::initialize(json!({})))?;
+        client.notify("notifications/initialized", json!({}))?;
+        Ok(client)
+    }
+
+    /// Starts a server and says in the handshake what this client can be asked.
+    ///
+    /// # Errors
+    /// It cannot be started or does not speak MCP.
+    pub fn start_able(command: &mut Command, capabilities: Value) -> Result<Self> {
+        let mut client = Self::spawn(command)?;
+        client.hello = client.request("initialize", wire::initialize(capabilities))?;
+        client.notify("notifications/initialized", json!({}))?;
+        Ok(client)
+    }
+
+    /// Starts a server and says nothing to it yet.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn spawn(command: &mut Command) -> Result<Self> {
         let mut wire = Wire::spawn(command)?;
         let mut stdout = wire.take_stdout().context("the server has no stdout")?;
         let (sender, lines) = channel();
@@ -49,17 +71,35 @@ impl Client {
             }
         });
         let (answers, notifications) = (BTreeMap::new(), Vec::new());
-        let mut client = Self {
+        Ok(Self {
             wire,
             lines,
             next: 0,
             answers,
             notifications,
             hello: Value::Null,
-        };
-        client.hello = client.request("initialize", wire::initialize())?;
-        client.notify("notifications/initialized", json!({}))?;
-        Ok(client)
+        })
+    }
+
+    /// Waits for the server to ask something, and answers that.
+    ///
+    /// # Errors
+    /// It asks nothing of that kind.
+    pub fn answers(&mut self, method: &str, result: Value) -> Result<Value> {
+        let mut asked = self.notification(method, PATIENCE)?;
+        self.reply(&asked, result)?;
+        Ok(asked.get_mut("params").map(Value::take).unwrap_or_default())
+    }
+
+    /// Answers a request of the server.
+    ///
+    /// # Errors
+    /// It is none, or the server no longer reads.
+    pub fn reply(&mut self, asked: &Value, result: Value) -> Result<()> {
+        let id = asked.get("id");
+        let id = id.with_context(|| format!("this is no request: {asked}"))?;
+        self.wire
+            .send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
     /// Sends a request; the answer is fetched with [`answer`](Self::answer).

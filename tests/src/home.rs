@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Client, artifacts};
+use crate::{Client, artifacts, http};
 
 /// A home with a `dormouse.toml` in it.
 #[derive(Debug)]
@@ -161,6 +161,16 @@ impl Home {
     /// It cannot be started.
     pub fn serve(&self) -> Result<Client> {
         Client::start(&mut self.command(&["serve"]))
+    }
+
+    /// Starts `dormouse serve --http` at a free port, with more options.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn serve_http(&self, options: &[&str]) -> Result<http::Server> {
+        let mut words = vec!["serve", "--http", "127.0.0.1:0"];
+        words.extend_from_slice(options);
+        http::Server::start(&mut self.command(&words))
     }
 
     /// Runs a command to its end.

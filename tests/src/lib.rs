@@ -6,6 +6,7 @@ pub mod artifacts;
 pub mod client;
 pub mod component;
 pub mod home;
+pub mod http;
 pub mod wire;
 
 pub use client::Client;

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// The newest version of the protocol that starts with `initialize`.
 pub const LEGACY: &str = "2025-11-25";
 
+/// The version of the protocol that has no handshake.
+pub const MODERN: &str = "2026-07-28";
+
 /// A running server and the two ends of its pipes. Nothing in between: a bench
 /// that writes and reads here measures the server and the kernel.
 #[derive(Debug)]
@@ -116,7 +119,7 @@ impl Wire {
     /// # Errors
     /// The server does not speak MCP.
     pub fn initialize(&mut self) -> Result<Value> {
-        let answer = self.request(0, "initialize", initialize())?;
+        let answer = self.request(0, "initialize", initialize(json!({})))?;
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(answer)
     }
@@ -173,12 +176,29 @@ pub fn request(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+/// The parameters of a request in the era without a handshake, with what its client
+/// can be asked.
+#[must_use]
+pub fn stateless(mut params: Value, capabilities: Value) -> Value {
+    if let Some(members) = params.as_object_mut() {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientInfo": {
+                "name": "dormouse-tests", "version": env!("CARGO_PKG_VERSION")
+            },
+            "io.modelcontextprotocol/clientCapabilities": capabilities
+        });
+        members.insert("_meta".into(), meta);
+    }
+    params
+}
+
 /// What a client says of itself first.
 #[must_use]
-pub fn initialize() -> Value {
+pub fn initialize(capabilities: Value) -> Value {
     json!({
         "protocolVersion": LEGACY,
-        "capabilities": {},
+        "capabilities": capabilities,
         "clientInfo": { "name": "dormouse-tests", "version": env!("CARGO_PKG_VERSION") }
     })
 }

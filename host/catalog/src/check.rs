@@ -161,18 +161,7 @@ fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for tool in &declaration.tools {
         let name = &tool.name;
-        let fits = name.len() <= NAME
-            && name
-                .chars()
-                .all(|char| char.is_ascii_alphanumeric() || "_-".contains(char));
-        if !fits {
-            findings.push(finding(
-                Severity::Warning,
-                name,
-                format!("agents see another name: theirs are at most {NAME} letters, digits, `_` and `-`"),
-                None,
-            ));
-        }
+        fits(name, findings);
         if !seen.insert(name) {
             findings.push(finding(
                 Severity::Error,
@@ -182,6 +171,21 @@ fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
             ));
         }
         schema::schemas(tool, findings);
+    }
+}
+
+/// Whether agents see a tool or a prompt by the name that it was given.
+fn fits(name: &str, findings: &mut Vec<Finding>) {
+    let accepted = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
+    if name.len() > NAME || !name.chars().all(accepted) {
+        findings.push(finding(
+            Severity::Warning,
+            name,
+            format!(
+                "agents see another name: theirs are at most {NAME} letters, digits, `_` and `-`"
+            ),
+            None,
+        ));
     }
 }
 

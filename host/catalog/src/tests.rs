@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use dormouse_wit::{Declaration, section, source};
+use dormouse_wit::{CONTRACT_WIT, Declaration, section, source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use wit_component::{ComponentEncoder, StringEncoding};
+use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
 
 use crate::{check, inspect, pack, read};
 
@@ -53,6 +55,11 @@ pub(crate) fn with_interface() -> Vec<u8> {
 /// One that exports an interface `name` with a function like the contract's
 /// `call-tool`, of so many parameters.
 pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
+    by_name_export(name, "call-tool", params)
+}
+
+/// The same with a function of any name, as `get-prompt` is like `call-tool`.
+pub(crate) fn by_name_export(name: &str, function: &str, params: usize) -> Vec<u8> {
     let lifted: String = (0..params)
         .map(|n| format!("(param \"p{n}\" string)"))
         .collect();
@@ -67,10 +74,52 @@ pub(crate) fn adapter(name: &str, params: usize) -> Vec<u8> {
             (func $f {lifted} (result (result string (error string)))
                 (canon lift (core func $i "f")
                     (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
-            (instance $adapter (export "call-tool" (func $f)))
+            (instance $adapter (export "{function}" (func $f)))
             (export "{name}" (instance $adapter)))"#,
     ))
     .unwrap()
+}
+
+/// One that exports the contract's `resources`, with an error that has such a
+/// second case.
+pub(crate) fn resources(case: &str) -> Vec<u8> {
+    let error = format!("(variant (case \"not-found\") (case \"{case}\" string))");
+    wat::parse_str(format!(
+        r#"(component
+            (core module $m
+                (memory (export "memory") 1)
+                (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+                (func (export "f") (param i32 i32) (result i32) unreachable))
+            (core instance $i (instantiate $m))
+            (type $error {error})
+            (func $f (param "uri" string) (result (result string (error $error)))
+                (canon lift (core func $i "f")
+                    (memory (core memory $i "memory")) (realloc (core func $i "realloc"))))
+            (component $shim
+                (type $e {error})
+                (import "import-type-read-error" (type $error (eq $e)))
+                (import "import-func-read-resource"
+                    (func $f (param "uri" string) (result (result string (error $error)))))
+                (export $o "read-error" (type $error))
+                (export "read-resource" (func $f)
+                    (func (param "uri" string) (result (result string (error $o))))))
+            (instance $resources (instantiate $shim
+                (with "import-type-read-error" (type $error))
+                (with "import-func-read-resource" (func $f))))
+            (export "dormouse:plugin/resources@0.1.0" (instance $resources)))"#,
+    ))
+    .unwrap()
+}
+
+/// A declaration of items without functions: pairs of a key and an MCP object, in
+/// one of the lists.
+pub(crate) fn with_items(list: &str, items: &[(&str, Value)]) -> Declaration {
+    let items: Vec<_> = items
+        .iter()
+        .map(|(key, object)| json!({ "key": key, "object": object }))
+        .collect();
+    let declaration = json!({ "format": 1, "mapping": 1, "tools": [], list: items });
+    serde_json::from_str(&declaration.to_string()).unwrap()
 }
 
 /// A declaration of tools without functions: pairs of a name and an MCP object.
@@ -125,12 +174,15 @@ pub(crate) fn logged<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
 fn good() -> Vec<Vec<u8>> {
     let adapter = adapter("dormouse:plugin/adapter@0.1.0", 2);
     let declared = by_name(&[("ask", tool("ask"))]);
+    let object = json!({ "uri": "notes://all", "name": "notes" });
+    let notes = with_items("resources", &[("notes://all", object)]);
     vec![
         typed(),
         with_interface(),
         front(&typed(), &words("Adds.")),
         back(&typed(), &section::encode(&words("Adds.")).unwrap()),
         front(&adapter, &declared),
+        front(&resources("failed"), &notes),
     ]
 }
 
@@ -145,6 +197,48 @@ fn all(bytes: &[u8]) {
     if let Ok(packed) = pack(bytes, None) {
         assert!(read::bytes(&packed).is_ok() || read::bytes(bytes).is_err());
     }
+}
+
+/// What the documentation shows of prompts and resources: the component that a
+/// toolchain would make of that WIT, with functions that do nothing, and what the
+/// WIT declares.
+pub(crate) fn documented() -> (Vec<u8>, Declaration) {
+    let readme = include_str!("../../../wit/README.md");
+    let wit = readme.split("```wit\n").nth(2).unwrap();
+    let (wit, _) = wit.split_once("```").unwrap();
+    let mut resolve = Resolve::default();
+    resolve.push_str("plugin.wit", CONTRACT_WIT).unwrap();
+    let package = resolve.push_str("main.wit", wit).unwrap();
+    let world = resolve.select_world(&[package], None).unwrap();
+    let (declaration, findings) = source::from_resolve(&resolve, world);
+    assert_eq!(findings, []);
+    let abi = ManglingAndAbi::Legacy(LiftLowerAbi::Sync);
+    let mut module = wit_component::dummy_module(&resolve, world, abi);
+    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+        .unwrap();
+    let mut encoder = ComponentEncoder::default().module(&module).unwrap();
+    (encoder.encode().unwrap(), declaration)
+}
+
+#[test]
+fn prompts_and_resources_of_wit_are_packed_and_read() {
+    let (component, declared) = documented();
+    // Without its section, nobody knows what its functions are.
+    let derived = read::bytes(&component).unwrap();
+    assert_eq!((derived.tools.len(), derived.prompts.len()), (5, 0));
+    assert!(derived.completion);
+
+    let packed = pack(&component, Some(declared.clone())).unwrap();
+    let told: Vec<_> = check(&packed).iter().map(ToString::to_string).collect();
+    // Functions that do nothing tell of no changes either.
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("it would tell of changes"), "{told:?}");
+
+    let found = inspect(&packed).unwrap();
+    let json = |declaration: &Declaration| serde_json::to_string(declaration).unwrap();
+    assert_eq!(json(&found.declaration), json(&declared));
+    // What is packed once more stays as it is.
+    assert_eq!(pack(&packed, None).unwrap(), packed);
 }
 
 #[test]
@@ -201,7 +295,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn no_changes_panic(which in 0..5_usize, changes in prop::collection::vec(change(), 1..6)) {
+    fn no_changes_panic(which in 0..6_usize, changes in prop::collection::vec(change(), 1..6)) {
         let mut bytes = good().swap_remove(which);
         for change in changes {
             let length = bytes.len();

@@ -105,8 +105,22 @@ fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> 
             output::first_line(&described.description, 80)
         ));
     }
-    if listing.tools.is_empty() {
-        text.push_str("It offers no tools.\n");
+    // Each of these is one of a few; tools are what a plugin is mostly added for.
+    let others: Vec<_> = [
+        (listing.prompts.len(), "prompt"),
+        (
+            listing.resources.len() + listing.templates.len(),
+            "resource",
+        ),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| output::counted(count as u64, what))
+    .collect();
+    if !others.is_empty() {
+        text.push_str(&format!("It offers {}.\n", others.join(" and ")));
+    } else if listing.tools.is_empty() {
+        text.push_str("It offers nothing.\n");
     }
     text.push_str(&describe::missing(server, &listing.grants, grants)?);
     Ok(text)

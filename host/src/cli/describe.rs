@@ -1,4 +1,5 @@
-//! What is told of plugins: their tools, and what they want granted.
+//! What is told of plugins: their tools, prompts and resources, and what they
+//! want granted.
 
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
@@ -25,29 +26,80 @@ impl Tool {
         // The catalog has parsed it before, so that nothing is lost here.
         let tool: Value = serde_json::from_str(declared.get()).unwrap_or_default();
         let input = tool.get("inputSchema").unwrap_or(&Value::Null);
-        let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
-        let description = match text("description") {
-            "" => text("title"),
-            description => description,
-        };
         Self {
             signature: signature::compact(name, input, tool.get("outputSchema")),
-            description: description.to_owned(),
+            description: description(&tool).to_owned(),
         }
     }
 
     /// The signature, and the description below it.
     pub(super) fn long(&self) -> String {
-        let signature = output::clean(&self.signature);
-        let end = signature.find('(').unwrap_or(signature.len());
-        let (name, rest) = signature.split_at(end);
-        let mut text = format!("{}{rest}\n", output::styled(STRONG, name));
-        for line in output::clean(&self.description).lines() {
-            text.push_str(format!("    {line}").trim_end());
-            text.push('\n');
-        }
-        text
+        let end = self.signature.find('(').unwrap_or(self.signature.len());
+        let (name, rest) = self.signature.split_at(end);
+        long(name, rest, &self.description)
     }
+}
+
+/// A prompt as people read it: its name with its arguments, and below it what it
+/// is for. `?` marks what may be left out, as in a tool's signature.
+pub(super) fn prompt(declared: &RawValue, name: &str) -> String {
+    let prompt: Value = serde_json::from_str(declared.get()).unwrap_or_default();
+    let arguments = prompt.get("arguments").and_then(Value::as_array);
+    let arguments = arguments.into_iter().flatten().map(|argument| {
+        let required = argument.get("required") == Some(&Value::Bool(true));
+        let optional = if required { "" } else { "?" };
+        format!("{}{optional}", text(argument, "name"))
+    });
+    let arguments: Vec<_> = arguments.collect();
+    long(
+        name,
+        &format!("({})", arguments.join(", ")),
+        description(&prompt),
+    )
+}
+
+/// A resource or a template of resources, likewise.
+pub(super) fn resource(declared: &RawValue, uri: &str) -> String {
+    let resource: Value = serde_json::from_str(declared.get()).unwrap_or_default();
+    let kind = match text(&resource, "mimeType") {
+        "" => String::new(),
+        kind => format!(" ({kind})"),
+    };
+    let words = match description(&resource) {
+        "" => text(&resource, "name"),
+        words => words,
+    };
+    long(uri, &kind, words)
+}
+
+/// What a prompt or a resource is for, or else its title.
+pub(super) fn words(declared: &RawValue) -> String {
+    let object: Value = serde_json::from_str(declared.get()).unwrap_or_default();
+    description(&object).to_owned()
+}
+
+/// The name of something, more on it, and in the lines below its description.
+fn long(name: &str, rest: &str, description: &str) -> String {
+    let name = output::styled(STRONG, output::clean(name));
+    let mut text = format!("{name}{}\n", output::clean(rest));
+    for line in output::clean(description).lines() {
+        text.push_str(format!("    {line}").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What something does, or else its title.
+fn description(object: &Value) -> &str {
+    match text(object, "description") {
+        "" => text(object, "title"),
+        description => description,
+    }
+}
+
+/// A member that is text.
+fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A plugin's name, version and purpose on one line.
@@ -137,7 +189,32 @@ pub(super) fn missing(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn prompts_and_resources_are_told_in_a_few_lines() {
+        let raw = |json: serde_json::Value| serde_json::value::to_raw_value(&json).unwrap();
+        let told = prompt(
+            &raw(json!({
+                "name": "review", "description": "Reviews\u{1b}[2J.\nThoroughly.",
+                "arguments": [{ "name": "code", "required": true }, { "name": "style" }],
+            })),
+            "review",
+        );
+        assert_eq!(
+            told,
+            "review(code, style?)\n    Reviews\\u{1b}[2J.\n    Thoroughly.\n"
+        );
+        let plain = raw(json!({ "name": "hello", "title": "Hello" }));
+        assert_eq!(prompt(&plain, "hello"), "hello()\n    Hello\n");
+        let notes = raw(json!({ "uri": "notes://all", "name": "notes", "mimeType": "text/plain" }));
+        assert_eq!(
+            resource(&notes, "notes://all"),
+            "notes://all (text/plain)\n    notes\n"
+        );
+    }
 
     #[test]
     fn what_is_missing_is_told_with_lines_that_grant_it() {

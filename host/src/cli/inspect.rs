@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use dormouse_catalog::{Inspection, Provenance};
 use dormouse_wit::Instance;
+use serde_json::value::RawValue;
 
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
@@ -70,6 +71,19 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     )));
     for tool in &declared.tools {
         text.push_str(&describe::Tool::new(&tool.tool, &tool.name).long());
+    }
+    let shown: [(_, _, fn(&RawValue, &str) -> String); 3] = [
+        ("prompt", &declared.prompts, describe::prompt),
+        ("resource", &declared.resources, describe::resource),
+        ("resource template", &declared.templates, describe::resource),
+    ];
+    for (what, items, long) in shown {
+        if !items.is_empty() {
+            text.push_str(&heading(&output::counted(items.len() as u64, what)));
+        }
+        for item in items {
+            text.push_str(&long(&item.object, &item.key));
+        }
     }
     for (what, names) in [("imports", &found.imports), ("exports", &found.exports)] {
         text.push_str(&heading(what));

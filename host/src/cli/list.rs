@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::output::{FAINT, STRONG, Table};
+use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::{Format, describe, output, status};
 use crate::roster::{Places, Roster};
 
@@ -39,6 +39,9 @@ impl List {
                     "state": server.state,
                     "component": server.component,
                     "tools": server.tools,
+                    "prompts": listing.map_or(0, |listing| listing.prompts.len()),
+                    "resources": listing.map_or(0, |listing| listing.resources.len()),
+                    "templates": listing.map_or(0, |listing| listing.templates.len()),
                     "title": listing.and_then(|listing| listing.title.as_ref()),
                     "version": listing.and_then(|listing| listing.version.as_ref()),
                     "description": listing.and_then(|listing| listing.description.as_ref()),
@@ -53,7 +56,23 @@ impl List {
             output::say("no servers yet; `dormouse add NAME FILE` adds one");
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = Table::new(&["NAME", "STATE", "TOOLS", "PLUGIN", "FILE"]);
+        // Few plugins have any, so the columns are there only where one does.
+        let prompts = |name: &str| listing(name).map_or(0, |listing| listing.prompts.len());
+        let resources = |name: &str| {
+            listing(name).map_or(0, |listing| {
+                listing.resources.len() + listing.templates.len()
+            })
+        };
+        let counts: [(_, &dyn Fn(&str) -> usize); 2] =
+            [("PROMPTS", &prompts), ("RESOURCES", &resources)];
+        let counts: Vec<_> = counts
+            .into_iter()
+            .filter(|(_, count)| servers.iter().any(|server| count(&server.name) > 0))
+            .collect();
+        let mut headings = vec!["NAME", "STATE", "TOOLS"];
+        headings.extend(counts.iter().map(|(heading, _)| heading));
+        headings.extend(["PLUGIN", "FILE"]);
+        let mut table = Table::new(&headings);
         for server in &servers {
             let plugin = listing(&server.name).map(|listing| {
                 describe::headline(
@@ -62,16 +81,18 @@ impl List {
                     listing.description.as_ref(),
                 )
             });
-            table.row([
+            let mut row = vec![
                 (STRONG, server.name.clone()),
                 status::state(server.state),
-                (output::PLAIN, server.tools.to_string()),
-                (
-                    output::PLAIN,
-                    output::first_line(&plugin.unwrap_or_default(), 50),
-                ),
+                (PLAIN, server.tools.to_string()),
+            ];
+            let counts = counts.iter();
+            row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
+            row.extend([
+                (PLAIN, output::first_line(&plugin.unwrap_or_default(), 50)),
                 (FAINT, server.component.display().to_string()),
             ]);
+            table.row(row);
         }
         output::print(&table.render())?;
         Ok(ExitCode::SUCCESS)

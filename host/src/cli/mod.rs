@@ -16,6 +16,7 @@ mod doctor;
 mod hosts;
 mod inspect;
 mod list;
+mod offers;
 mod pack;
 mod progress;
 mod remove;
@@ -92,6 +93,10 @@ enum Command {
     Serve(serve::Serve),
     List(list::List),
     Tools(tools::Tools),
+    /// Lists the prompts that agents see.
+    Prompts(offers::Offers),
+    /// Lists the resources and resource templates that agents see.
+    Resources(offers::Offers),
     Call(call::Call),
     Add(add::Add),
     Remove(remove::Remove),
@@ -129,6 +134,8 @@ impl Cli {
             Command::Serve(serve) => serve.run(global.places()?).map(|()| ExitCode::SUCCESS),
             Command::List(list) => list.run(global.places()?),
             Command::Tools(tools) => tools.run(global.places()?),
+            Command::Prompts(offers) => offers.prompts(global.places()?),
+            Command::Resources(offers) => offers.resources(global.places()?),
             Command::Call(call) => call.run(global.places()?),
             Command::Add(add) => add.run(&global.places()?),
             Command::Remove(remove) => remove.run(&global.places()?),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
 use crate::config::name;
-use crate::roster::{Places, Roster, Shown};
+use crate::roster::{Places, Roster, Shown, Snapshot};
 
 /// Lists the tools that agents see.
 #[derive(Debug, Args)]
@@ -31,15 +31,7 @@ impl Tools {
         let snapshot = roster.snapshot();
         let server = self.server.as_deref();
         if let Some(server) = server {
-            let Some(found) = snapshot.servers().get(server) else {
-                let names = snapshot.servers().keys().map(String::as_str);
-                return Err(name::Unknown::new(server, names).into());
-            };
-            if !found.config().enabled {
-                output::warn(&format!(
-                    "`{server}` is disabled\nhint: `dormouse enable {server}` shows its tools again"
-                ));
-            }
+            known(&snapshot, server)?;
         }
         let tools: Vec<&Shown> = snapshot
             .tools()
@@ -76,4 +68,18 @@ impl Tools {
         output::print(&table.render())?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Sees that a server is configured, and says so where agents see nothing of it.
+pub(super) fn known(snapshot: &Snapshot, server: &str) -> anyhow::Result<()> {
+    let Some(found) = snapshot.servers().get(server) else {
+        let names = snapshot.servers().keys().map(String::as_str);
+        return Err(name::Unknown::new(server, names).into());
+    };
+    if !found.config().enabled {
+        output::warn(&format!(
+            "`{server}` is disabled\nhint: `dormouse enable {server}` shows what it offers again"
+        ));
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@
 macro_rules! foreach_guest {
     ($then:path) => {
         $then! {
+            asker,
             bench,
             bomb,
             counter,
@@ -16,6 +17,7 @@ macro_rules! foreach_guest {
             forge,
             huge,
             keeper,
+            library,
             long_name,
             multibyte,
             panics,

@@ -52,6 +52,27 @@ fn fragments_are_merged() {
 }
 
 #[test]
+fn prompts_and_resources_of_fragments_are_merged() {
+    let lists = ["prompts", "resources", "templates"];
+    let fragment = |key: &str, completion: bool| -> Declaration {
+        let items = json!([{"key": key, "object": {"x-odd": 1}}]);
+        let mut json = json!({"format": 1, "mapping": 1, "tools": [], "completion": completion});
+        for list in lists {
+            json[list] = items.clone();
+        }
+        serde_json::from_str(&json.to_string()).unwrap()
+    };
+    let fragments = [fragment("a", false), fragment("b", true)].map(|one| encode(&one).unwrap());
+    let merged = decode(&fragments.concat()).unwrap();
+    assert!(merged.completion);
+    for items in [&merged.prompts, &merged.resources, &merged.templates] {
+        let keys: Vec<_> = items.iter().map(|item| item.key.as_str()).collect();
+        assert_eq!(keys, ["a", "b"]);
+        assert!(items.iter().all(|item| item.object.get().contains("x-odd")));
+    }
+}
+
+#[test]
 fn damage_is_an_error() {
     let good = encode(&declaration(None, &["a"])).unwrap();
     for end in 0..good.len() {

@@ -4,6 +4,7 @@ use super::*;
 use crate::error::Severity;
 use crate::types::Type;
 
+mod items;
 mod mapping;
 mod published;
 
@@ -735,11 +736,23 @@ fn what_is_no_component_is_an_error() {
 }
 
 #[test]
-fn the_example_of_the_readme_is_sound() {
+fn the_examples_of_the_readme_are_sound() {
     let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once("```wit\n").unwrap();
-    let (example, _) = rest.split_once("```").unwrap();
-    let declaration = sound(example);
+    let mut examples = readme.split("```wit\n").skip(1);
+    let mut next = || sound(examples.next().unwrap().split_once("```").unwrap().0);
+    let declaration = next();
     assert_eq!(names(&declaration), ["convert_time", "now"]);
     assert_eq!(declaration.title.as_deref(), Some("Clock"));
+    let declaration = next();
+    assert_eq!(names(&declaration), [""; 0]);
+    let keys = |items: &[DeclaredItem]| -> Vec<String> {
+        items.iter().map(|item| item.key.clone()).collect()
+    };
+    assert_eq!(keys(&declaration.prompts), ["criticize", "summarize"]);
+    assert_eq!(keys(&declaration.resources), ["notes://all"]);
+    assert_eq!(
+        keys(&declaration.templates),
+        ["notes://by-id/{id}", "notes://folders/{+path}"]
+    );
+    assert!(declaration.completion);
 }

@@ -1,1 +1,119 @@
+use proptest::prelude::*;
+
 use super::*;
+
+fn template(text: &str) -> Template {
+    Template::parse(text).unwrap()
+}
+
+#[test]
+fn what_is_no_uri_is_told() {
+    let table = [
+        ("", "does not begin with a scheme"),
+        ("all", "does not begin with a scheme"),
+        ("a:", "does not begin with a scheme"),
+        ("://b", "does not begin with a scheme"),
+        ("1a:b", "does not begin with a scheme"),
+        ("{x}:b", "does not begin with a scheme"),
+        ("{+x}", "does not begin with a scheme"),
+        ("a{x}:b", "does not begin with a scheme"),
+        ("a:b c", "` ` cannot be in a URI"),
+        ("a:b\n", "`\\n` cannot be in a URI"),
+        ("a:ä", "`ä` cannot be in a URI"),
+        ("a:}", "`}` cannot be in a URI"),
+        ("a:%2", "`%` cannot be in a URI"),
+        ("a:%+1", "`%` cannot be in a URI"),
+        ("a:{", "`{` has no `}`"),
+        ("a:{x", "`{x` has no `}`"),
+        ("a:{}", "`{}` is no variable"),
+        ("a:{+}", "`{}` is no variable"),
+        ("a:{x-y}", "`{x-y}` is no variable"),
+        ("a:{?x}", "`{?x}` is no variable"),
+        ("a:{x*}", "`{x*}` is no variable"),
+        ("a:{x,y}", "`{x,y}` is no variable"),
+        ("a:{x:3}", "`{x:3}` is no variable"),
+        ("a:{x{y}}", "`{x{y}` is no variable"),
+        ("a:{x}/{x}", "the variable `x` is there twice"),
+        ("a:{x}{y}", "nothing tells where `x` ends"),
+        ("a:{+x}{y}", "nothing tells where `x` ends"),
+    ];
+    for (text, expected) in table {
+        let told = Template::parse(text).unwrap_err().to_string();
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+#[test]
+fn variables_are_captured() {
+    let table: [(&str, &str, Option<&[&str]>); 24] = [
+        ("a:b", "a:b", Some(&[])),
+        ("a:b", "a:bc", None),
+        ("a:b", "A:b", None),
+        ("a:{x}", "a:1", Some(&["1"])),
+        ("a:{x}", "a:", None),
+        ("a:{x}", "b:1", None),
+        ("a:{x}", "a:1/2", None),
+        ("a:{x}", "a:1?2", None),
+        ("a:{x}", "a:1#2", None),
+        ("a:{x}", "a:a%2Fb%20%C3%A4", Some(&["a/b ä"])),
+        ("a:{x}", "a:ä b", Some(&["ä b"])),
+        ("a:{x}", "a:%ff", None),
+        ("a:{x}", "a:%zz", None),
+        ("a:{x}", "a:%+1", None),
+        ("a:{x}", "a:%2", None),
+        ("a:{+x}", "a:1/2?3#4", Some(&["1/2?3#4"])),
+        ("a:{+x}/end", "a:1/end/end", Some(&["1/end"])),
+        ("a:{+x}/end", "a:/end", None),
+        ("a:{x}/b/{y}", "a:1/b/2", Some(&["1", "2"])),
+        ("a:{x}/b/{y}", "a:1/c/2", None),
+        ("a:{x}.{y}", "a:1.2.3", Some(&["1.2", "3"])),
+        ("a:{x}.{y}", "a:..", None),
+        ("a:{+x}/{y}/z", "a:1/2/3/z", Some(&["1/2", "3"])),
+        ("a://{x}@{y}:1/", "a://me@host:1/", Some(&["me", "host"])),
+    ];
+    for (text, uri, expected) in table {
+        let template = template(text);
+        let values = template.captures(uri).map(|found| {
+            found
+                .into_iter()
+                .map(|(_, value)| value)
+                .collect::<Vec<_>>()
+        });
+        let expected = expected.map(|values| values.iter().map(|v| (*v).to_owned()).collect());
+        assert_eq!(values, expected, "{text} {uri}");
+    }
+}
+
+#[test]
+fn nothing_takes_long() {
+    let many: String = (0..50).map(|n| format!("{{+v{n}}}a")).collect();
+    let many = template(&format!("a:{many}b"));
+    let uri = format!("a:{}", "a".repeat(LONGEST - 2));
+    assert_eq!(many.captures(&uri), None);
+    assert!(template("a:{x}").captures(&uri).is_some());
+    assert_eq!(template("a:{x}").captures(&format!("{uri}a")), None);
+}
+
+/// The same as a percent-encoded text.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn values_come_back(x in ".+", y in ".+") {
+        let template = template("notes://{x}/of/{+y}");
+        let uri = format!("notes://{}/of/{}", encoded(&x), encoded(&y));
+        prop_assert_eq!(template.captures(&uri), Some(vec![("x", x), ("y", y)]));
+    }
+
+    #[test]
+    fn no_text_panics(text in "[a:/{}+%x2ä]{0,20}", uri in "[a:/{}+%x2ä]{0,20}") {
+        if let Ok(template) = Template::parse(&text) {
+            prop_assert_eq!(template.to_string(), text);
+            let _ = template.captures(&uri);
+        }
+    }
+}

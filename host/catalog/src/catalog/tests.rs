@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::*;
 use crate::Provenance;
 use crate::error::Problem;
-use crate::tests::{front, logged, typed, words};
+use crate::tests::{documented, front, logged, typed, words};
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -107,6 +107,26 @@ fn a_second_start_reads_one_file() {
         }
     );
     assert!(!second.save().unwrap(), "there is nothing new to write");
+}
+
+#[test]
+fn prompts_and_resources_are_indexed() {
+    let place = Place::new();
+    let path = place.plugin("a.wasm", "");
+    let (component, declared) = documented();
+    fs::write(&path, front(&component, &declared)).unwrap();
+    let declared = serde_json::to_string(&declared).unwrap();
+    let found = || {
+        let catalog = place.open();
+        let listing = &catalog.entry(&path).unwrap().listing;
+        let declaration = listing.declaration().unwrap();
+        catalog.save().unwrap();
+        let json = serde_json::to_string(&declaration).unwrap();
+        (json, catalog.counts().indexed)
+    };
+    assert_eq!(found(), (declared.clone(), 0));
+    place.pass(10);
+    assert_eq!(found(), (declared, 1));
 }
 
 /// The counter could be wrong; a file that is no component cannot be read.

@@ -7,7 +7,7 @@ use dormouse_wit::{Declaration, DeclaredItem, Template, contract};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::finding;
+use super::{finding, fits};
 
 /// An MCP `Prompt`, as far as it has to be one. That it can be read is all that
 /// matters here.
@@ -47,9 +47,21 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
     each::<Resource>("Resource", &declared.resources, findings);
     each::<Resource>("ResourceTemplate", &declared.templates, findings);
 
+    for prompt in &declared.prompts {
+        fits(&prompt.key, findings);
+    }
     let mut wrong = |item: &DeclaredItem, message: String, hint| {
         findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
     };
+    for prompt in &declared.prompts {
+        if let Some(name) = double_argument(prompt) {
+            wrong(
+                prompt,
+                format!("its argument `{name}` is there twice"),
+                "each argument has a name of its own",
+            );
+        }
+    }
     for resource in &declared.resources {
         match Template::parse(&resource.key) {
             Err(error) => wrong(
@@ -87,6 +99,14 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
             Some("tell of them, or leave `@subscribe` out"),
         ));
     }
+}
+
+/// The name that two of a prompt's arguments have.
+fn double_argument(prompt: &DeclaredItem) -> Option<String> {
+    let prompt: Prompt = serde_json::from_str(prompt.object.get()).ok()?;
+    let mut seen = HashSet::new();
+    let mut names = prompt.arguments.into_iter().map(|argument| argument.name);
+    names.find(|name| !seen.insert(name.clone()))
 }
 
 /// Judges items one by one: that each is there once, and that its object is an

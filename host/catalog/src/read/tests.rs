@@ -3,7 +3,7 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-use crate::tests::{back, by_name, front, tool, typed, with_interface, words};
+use crate::tests::{back, by_name, front, tool, typed, with_interface, with_items, words};
 
 /// What a file with these bytes declares, which is what the bytes declare.
 fn listed(bytes: &[u8]) -> Result<Listing, Problem> {
@@ -182,6 +182,36 @@ fn one_tool_has_one_name() {
     // A name with an escape in it is the same name.
     let bytes = front(&typed(), &by_name(&[("a\"b", tool("a\"b"))]));
     assert_eq!(listed(&bytes).unwrap().tools[0].name, "a\"b");
+}
+
+#[test]
+fn one_prompt_or_resource_has_one_name() {
+    for (list, what, object, member) in [
+        ("prompts", "prompt", "Prompt", "name"),
+        ("resources", "resource", "Resource", "uri"),
+        (
+            "templates",
+            "resource template",
+            "ResourceTemplate",
+            "uriTemplate",
+        ),
+    ] {
+        let read =
+            |json: serde_json::Value| listed(&front(&typed(), &with_items(list, &[("a:b", json)])));
+        let listing = read(json!({ member: "a:b", "title": "kept" })).unwrap();
+        let items = [listing.prompts, listing.resources, listing.templates].concat();
+        assert_eq!(items[0].key, "a:b");
+        assert!(items[0].object.get().contains("kept"));
+        assert_eq!(items[0].function().unwrap(), None);
+        let told = read(json!({ member: "a:c" })).unwrap_err().to_string();
+        let expected = format!("the {what} `a:b` is `a:c` in its MCP {object} object");
+        assert!(told.contains(&expected), "{told}");
+        for none in [json!({ "other": "a:b" }), json!(7), json!({ member: 7 })] {
+            let told = read(none).unwrap_err().to_string();
+            let expected = format!("the {what} `a:b` has no MCP {object} object");
+            assert!(told.contains(&expected), "{told}");
+        }
+    }
 }
 
 #[test]

@@ -19,6 +19,11 @@ use tokio_util::task::TaskTracker;
 /// How long a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);
 
+/// How long each connection may at least be without a request before it has to
+/// make room. In a flood of connections that ask for nothing, whoever asks for
+/// something has long done so.
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// The longest head of a request, in bytes. It is also how much of an answer is
 /// kept for a client that reads slowly.
 const HEAD: usize = 64 << 10;
@@ -58,6 +63,15 @@ struct Seat {
     close: CancellationToken,
 }
 
+/// Why there is no seat.
+#[derive(Debug, PartialEq, Eq)]
+enum Full {
+    /// All connections are busy.
+    OfBusy,
+    /// In that time one of them will have had its chance.
+    ForNow(Duration),
+}
+
 /// One connection, as those who answer its requests see it.
 #[derive(Clone)]
 pub(super) struct Connection {
@@ -82,12 +96,31 @@ impl Connections {
     pub(super) async fn accept(&self, listener: TcpListener, router: Router) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => self.admit(stream, &router),
+                Ok((stream, _)) => match self.seat().await {
+                    Some(seat) => self.admit(stream, seat, &router),
+                    None => {
+                        tracing::warn!("a client was sent away: all connections are busy");
+                        // It goes into the socket's buffer or nowhere.
+                        let _ = stream.try_write(FULL);
+                    }
+                },
                 Err(error) => {
                     // Mostly: too many open files. It passes when others leave.
                     tracing::warn!("a connection was not accepted: {error}");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
+            }
+        }
+    }
+
+    /// A seat for one more, which may take a moment; none where all are busy.
+    async fn seat(&self) -> Option<(u64, CancellationToken)> {
+        loop {
+            let seat = self.open().sit(self.0.most);
+            match seat {
+                Ok(seat) => return Some(seat),
+                Err(Full::ForNow(left)) => tokio::time::sleep(left).await,
+                Err(Full::OfBusy) => return None,
             }
         }
     }
@@ -100,15 +133,10 @@ impl Connections {
         let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
     }
 
-    fn admit(&self, stream: TcpStream, router: &Router) {
+    fn admit(&self, stream: TcpStream, seat: (u64, CancellationToken), router: &Router) {
+        let (number, close) = seat;
         let local = stream.local_addr();
         let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
-        let Some((number, close)) = self.open().sit(self.0.most) else {
-            tracing::warn!("a client was sent away: all connections are busy");
-            // It goes into the socket's buffer or nowhere.
-            let _ = stream.try_write(FULL);
-            return;
-        };
         let connection = Connection {
             all: self.clone(),
             number,
@@ -135,11 +163,18 @@ impl Connections {
 impl Open {
     /// Takes a seat, if need be that of the connection which has been idle for
     /// longest.
-    fn sit(&mut self, most: usize) -> Option<(u64, CancellationToken)> {
+    fn sit(&mut self, most: usize) -> Result<(u64, CancellationToken), Full> {
         if self.seats.len() >= most {
             let idle = self.seats.iter().filter(|(_, seat)| seat.busy == 0);
-            let number = *idle.min_by_key(|(_, seat)| seat.idle)?.0;
-            self.seats.remove(&number)?.close.cancel();
+            let longest = idle.min_by_key(|(_, seat)| seat.idle);
+            let (number, seat) = longest.ok_or(Full::OfBusy)?;
+            let left = MOMENT.saturating_sub(seat.idle.elapsed());
+            if !left.is_zero() {
+                return Err(Full::ForNow(left));
+            }
+            seat.close.cancel();
+            let number = *number;
+            self.seats.remove(&number);
         }
         let number = self.next;
         self.next += 1;
@@ -150,7 +185,7 @@ impl Open {
             close: close.clone(),
         };
         self.seats.insert(number, seat);
-        Some((number, close))
+        Ok((number, close))
     }
 }
 
@@ -212,32 +247,31 @@ mod tests {
 
     #[tokio::test]
     async fn the_longest_idle_makes_room() {
-        const MOMENT: Duration = Duration::from_millis(2);
         let connections = Connections::new(2, Duration::from_secs(1));
-        let sit = || connections.open().sit(2);
+        let sit = async || connections.seat().await;
         let connection = |number| Connection {
             all: connections.clone(),
             number,
             local: Ipv4Addr::LOCALHOST.into(),
         };
-        let (first, first_close) = sit().unwrap();
-        tokio::time::sleep(MOMENT).await;
-        let (second, second_close) = sit().unwrap();
+        let (first, first_close) = sit().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let (second, second_close) = sit().await.unwrap();
         // The first has asked something since.
-        tokio::time::sleep(MOMENT).await;
         drop(connection(first).busy());
-        let (third, third_close) = sit().unwrap();
+        assert!(matches!(connections.open().sit(2), Err(Full::ForNow(_))));
+        let (third, third_close) = sit().await.unwrap();
         assert!(second_close.is_cancelled() && !first_close.is_cancelled());
         // Who is busy stays.
         let busy = connection(first).busy();
-        let (fourth, fourth_close) = sit().unwrap();
+        let (fourth, fourth_close) = sit().await.unwrap();
         assert!(third_close.is_cancelled() && !first_close.is_cancelled());
         let also = connection(fourth).busy();
-        assert!(sit().is_none());
+        assert_eq!(connections.open().sit(2).unwrap_err(), Full::OfBusy);
         // One who has gone already is missed by nobody.
         drop((connection(second).busy(), connection(third).busy()));
         drop(also);
-        assert!(sit().is_some() && fourth_close.is_cancelled());
+        assert!(sit().await.is_some() && fourth_close.is_cancelled());
         drop(busy);
     }
 }

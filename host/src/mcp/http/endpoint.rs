@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -24,7 +24,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::agent::{Agent, Shared};
 use super::connections::{Busy, Connection};
-use super::guard::Guard;
+use super::cors;
+use super::guard::{Guard, Refusal};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
 
@@ -85,12 +86,27 @@ async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let checked = endpoint
-        .guard
-        .check(connection.local, request.uri(), request.headers());
-    let Err(refusal) = checked else {
-        return next.run(request).await;
+    let guard = &endpoint.guard;
+    let headers = request.headers();
+    if let Err(refusal) = guard.place(connection.local, request.uri(), headers) {
+        return refused(&refusal);
+    }
+    let origin = headers.get(ORIGIN).cloned();
+    let mut response = if cors::is_preflight(request.method(), headers) {
+        cors::preflight(headers)
+    } else {
+        match guard.token(headers) {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refused(&refusal),
+        }
     };
+    if let Some(origin) = origin {
+        cors::open(&mut response, origin);
+    }
+    response
+}
+
+fn refused(refusal: &Refusal) -> Response {
     tracing::debug!("a request was refused: {refusal}");
     let mut response = (refusal.status(), format!("{refusal}\n")).into_response();
     if let Some(challenge) = refusal.challenge() {

@@ -138,16 +138,16 @@ impl fmt::Display for Refusal {
 }
 
 impl Guard {
-    /// Whether a request is let in that has come to an address of this machine.
-    pub(super) fn check(
+    /// Whether a request comes from where one may come from; `local` is the address
+    /// of this machine that it has come to.
+    pub(super) fn place(
         &self,
         local: IpAddr,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<(), Refusal> {
         let host = self.host(local, uri, headers)?;
-        self.origin(host.as_ref(), headers)?;
-        self.token(headers)
+        self.origin(host.as_ref(), headers)
     }
 
     fn host<'a>(
@@ -199,7 +199,8 @@ impl Guard {
         }
     }
 
-    fn token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    /// Whether a request has the token, if one is needed.
+    pub(super) fn token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let Some(Token(token)) = &self.token else {
             return Ok(());
         };
@@ -259,7 +260,9 @@ mod tests {
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
         }
-        guard.check(LOCAL.into(), &uri.parse().unwrap(), &headers)
+        guard
+            .place(LOCAL.into(), &uri.parse().unwrap(), &headers)
+            .and_then(|()| guard.token(&headers))
     }
 
     #[test]

@@ -9,11 +9,15 @@
 
 mod agent;
 mod connections;
+mod cors;
 mod endpoint;
 pub mod guard;
 mod header;
 mod raw;
 mod sessions;
+
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -22,6 +22,9 @@ pub(crate) struct Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pointer.is_empty() {
+            return f.write_str(&self.message);
+        }
         write!(f, "`{}`: {}", self.pointer, self.message)
     }
 }

@@ -8,6 +8,9 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod asker;
+mod library;
+
 use std::time::{Duration, Instant};
 
 use dormouse_tests::{Client, Home, client};

@@ -1,0 +1,356 @@
+//! Asks its agent: in the era with sessions by requests of its own, in the other by
+//! answering that it needs more.
+
+use super::*;
+use dormouse_tests::wire::stateless;
+
+fn all() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
+}
+
+fn said(text: &str) -> Value {
+    json!({
+        "role": "assistant", "model": "m", "content": { "type": "text", "text": text }
+    })
+}
+
+fn accepted(content: Value) -> Value {
+    json!({ "action": "accept", "content": content })
+}
+
+mod with_sessions {
+    use super::*;
+
+    fn host(more: &str, capabilities: Value) -> (Home, Client) {
+        let home = Home::new().unwrap();
+        let guest = dormouse_tests::artifacts::guest("asker").unwrap();
+        home.server_with("asker", &guest, more).unwrap();
+        let client = Client::start_able(&mut home.command(&["serve"]), capabilities).unwrap();
+        (home, client)
+    }
+
+    fn call(client: &mut Client, tool: &str, arguments: Value) -> u64 {
+        let params = json!({ "name": format!("asker__{tool}"), "arguments": arguments });
+        client.send("tools/call", params).unwrap()
+    }
+
+    fn result(client: &mut Client, id: u64) -> Value {
+        let answer = client.answer(id).unwrap();
+        answer["result"].clone()
+    }
+
+    #[test]
+    fn asks_the_client_in_the_middle_of_a_call() {
+        let (_home, mut client) = host("", all());
+        let id = call(&mut client, "greet", json!({}));
+        let params = client
+            .answers("elicitation/create", accepted(json!({ "name": "Ada" })))
+            .unwrap();
+        assert_eq!(params["message"], "What is your name?");
+        assert_eq!(params["requestedSchema"]["required"], json!(["name"]));
+        let answer = result(&mut client, id);
+        assert_eq!(client::text(&answer), Some("Hello, Ada!"));
+
+        for action in ["decline", "cancel"] {
+            let id = call(&mut client, "greet", json!({}));
+            client
+                .answers("elicitation/create", json!({ "action": action }))
+                .unwrap();
+            let answer = result(&mut client, id);
+            assert!(
+                client::text(&answer).unwrap().starts_with(action),
+                "{answer}"
+            );
+        }
+
+        let id = call(&mut client, "add", json!({ "count": 3 }));
+        for number in [1, 20, 300] {
+            let answer = accepted(json!({ "number": number }));
+            client.answers("elicitation/create", answer).unwrap();
+        }
+        assert_eq!(client::text(&result(&mut client, id)), Some("321"));
+
+        let id = call(
+            &mut client,
+            "show_page",
+            json!({ "url": "https://example.com/x" }),
+        );
+        let params = client
+            .answers("elicitation/create", json!({ "action": "accept" }))
+            .unwrap();
+        assert_eq!(
+            (&params["mode"], &params["url"]),
+            (&json!("url"), &json!("https://example.com/x"))
+        );
+        assert_eq!(client::text(&result(&mut client, id)), Some("accept"));
+
+        let id = call(&mut client, "sample", json!({ "prompt": "Think." }));
+        let params = client
+            .answers("sampling/createMessage", said("I do."))
+            .unwrap();
+        assert_eq!(params["maxTokens"], 100);
+        assert_eq!(params["messages"][0]["content"]["text"], "Think.");
+        assert_eq!(
+            client::text(&result(&mut client, id)),
+            Some("m said: I do.")
+        );
+
+        let id = call(&mut client, "folders", json!({}));
+        let roots =
+            json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b", "name": "b" }] });
+        client.answers("roots/list", roots.clone()).unwrap();
+        let answer = result(&mut client, id);
+        assert_eq!(
+            answer["structuredContent"]["result"],
+            json!(["file:///a", "file:///b"])
+        );
+
+        // All at once: no answer is waited for before all are asked.
+        let id = call(&mut client, "everything", json!({}));
+        client.answers("roots/list", roots).unwrap();
+        client
+            .answers("sampling/createMessage", said("Nice."))
+            .unwrap();
+        let ada = accepted(json!({ "name": "Ada" }));
+        client.answers("elicitation/create", ada).unwrap();
+        let answer = result(&mut client, id);
+        assert_eq!(client::text(&answer), Some("{\"name\":\"Ada\"}; Nice.; 2"));
+    }
+
+    #[test]
+    fn other_calls_go_on_meanwhile_and_a_cancelled_one_ends() {
+        let (home, mut client) = host("", all());
+        let waiting = call(&mut client, "greet", json!({}));
+        client
+            .notification("elicitation/create", client::PATIENCE)
+            .unwrap();
+        let able = client.call("asker__able", json!({})).unwrap();
+        let expected = json!(["form", "url", "sampling", "roots"]);
+        assert_eq!(able["structuredContent"]["result"], expected);
+        let cancelled = json!({ "requestId": waiting });
+        client.notify("notifications/cancelled", cancelled).unwrap();
+        let start = Instant::now();
+        loop {
+            let status = home.server_status("asker").unwrap();
+            if status["instances"] == 0 {
+                break;
+            }
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "it lives on: {status}"
+            );
+        }
+    }
+
+    #[test]
+    fn says_what_the_client_lacks_and_what_makes_no_sense() {
+        let (_home, mut client) = host("", json!({ "elicitation": {} }));
+        let able = client.call("asker__able", json!({})).unwrap();
+        assert_eq!(able["structuredContent"]["result"], json!(["form"]));
+        let error = client
+            .error("asker__sample", json!({ "prompt": "x" }))
+            .unwrap();
+        assert!(error.contains("this client has no `sampling`"), "{error}");
+        let error = client.error("asker__nonsense", json!({})).unwrap();
+        assert!(
+            error.contains("`nonsense` has a schema that is none"),
+            "{error}"
+        );
+        let error = client.error("asker__twins", json!({})).unwrap();
+        assert!(
+            error.contains("two questions have the id `twin`"),
+            "{error}"
+        );
+        let arguments = json!({ "url": "file:///etc/passwd" });
+        let error = client.error("asker__show_page", arguments).unwrap();
+        assert!(error.contains("`file:///etc/passwd`"), "{error}");
+
+        // An answer that is none is told to the plugin.
+        let id = call(&mut client, "greet", json!({}));
+        let wrong = accepted(json!({ "name": 5 }));
+        client.answers("elicitation/create", wrong).unwrap();
+        let answer = result(&mut client, id);
+        assert_eq!(answer["isError"], true);
+        assert!(
+            client::text(&answer)
+                .unwrap()
+                .contains("does not fit at `/name`"),
+            "{answer}"
+        );
+    }
+
+    #[test]
+    fn the_time_of_a_question_does_not_count() {
+        let (_home, mut client) = host("[servers.asker.limits]\ntimeout = \"1s\"", all());
+        let id = call(&mut client, "greet_slowly", json!({ "milliseconds": 0 }));
+        let asked = client
+            .notification("elicitation/create", client::PATIENCE)
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        client
+            .reply(&asked, accepted(json!({ "name": "Ada" })))
+            .unwrap();
+        assert_eq!(client::text(&result(&mut client, id)), Some("Hello, Ada!"));
+
+        let id = call(&mut client, "greet_slowly", json!({ "milliseconds": 5000 }));
+        let ada = accepted(json!({ "name": "Ada" }));
+        client.answers("elicitation/create", ada).unwrap();
+        let answer = result(&mut client, id);
+        assert!(
+            client::text(&answer).unwrap().contains("longer than 1 s"),
+            "{answer}"
+        );
+    }
+}
+
+mod stateless_era {
+    use super::*;
+
+    struct Asked {
+        home: Home,
+        client: Client,
+        capabilities: Value,
+    }
+
+    impl Asked {
+        fn new(capabilities: Value) -> Self {
+            let home = Home::new().unwrap();
+            home.guests(&["asker"]).unwrap();
+            let client = Client::spawn(&mut home.command(&["serve"])).unwrap();
+            Self {
+                home,
+                client,
+                capabilities,
+            }
+        }
+
+        fn call(&mut self, tool: &str, arguments: Value, more: Value) -> Value {
+            let mut params = json!({ "name": format!("asker__{tool}"), "arguments": arguments });
+            for (name, value) in more.as_object().unwrap() {
+                params[name] = value.clone();
+            }
+            let params = stateless(params, self.capabilities.clone());
+            let id = self.client.send("tools/call", params).unwrap();
+            self.client.answer(id).unwrap()
+        }
+
+        fn instances(&self) -> Value {
+            self.home.server_status("asker").unwrap()["instances"].clone()
+        }
+    }
+
+    #[test]
+    fn a_question_is_an_answer_and_the_call_goes_on_with_the_next_request() {
+        let mut asked = Asked::new(all());
+        let first = asked.call("add", json!({ "count": 2 }), json!({}));
+        assert_eq!(first["result"]["resultType"], "input_required");
+        let question = &first["result"]["inputRequests"]["number_1"];
+        assert_eq!(question["method"], "elicitation/create");
+        assert_eq!(asked.instances(), 1, "the call stays where it is");
+        let state = &first["result"]["requestState"];
+        let more = json!({
+            "requestState": state,
+            "inputResponses": { "number_1": accepted(json!({ "number": 1 })) }
+        });
+        let second = asked.call("add", json!({ "count": 2 }), more.clone());
+        assert_eq!(second["result"]["resultType"], "input_required");
+        let next = &second["result"]["requestState"];
+        assert_ne!(state, next);
+        // A state is good once.
+        let again = asked.call("add", json!({ "count": 2 }), more);
+        assert_eq!(again["error"]["code"], -32602, "{again}");
+        let more = json!({
+            "requestState": next,
+            "inputResponses": { "number_2": accepted(json!({ "number": 2 })) }
+        });
+        let last = asked.call("add", json!({ "count": 2 }), more);
+        assert_eq!(last["result"]["resultType"], "complete");
+        assert_eq!(client::text(&last["result"]), Some("3"));
+        assert_eq!(asked.instances(), 0);
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_asked_again_and_what_nobody_asked_is_ignored() {
+        let mut asked = Asked::new(all());
+        let first = asked.call("everything", json!({}), json!({}));
+        let requests = first["result"]["inputRequests"].as_object().unwrap();
+        assert_eq!(requests.len(), 3);
+        let more = json!({
+            "requestState": first["result"]["requestState"],
+            "inputResponses": {
+                "user_name": accepted(json!({ "name": "Ada" })),
+                "thought": 5,
+                "nobody": {}
+            }
+        });
+        let second = asked.call("everything", json!({}), more);
+        let open: Vec<_> = second["result"]["inputRequests"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .collect();
+        assert_eq!(open, ["thought", "folders"]);
+        let more = json!({
+            "requestState": second["result"]["requestState"],
+            "inputResponses": { "thought": said("Nice."), "folders": { "roots": [] } }
+        });
+        let last = asked.call("everything", json!({}), more);
+        assert_eq!(
+            client::text(&last["result"]),
+            Some("{\"name\":\"Ada\"}; Nice.; 0")
+        );
+
+        // What comes along with the call need not be asked.
+        let more = json!({ "inputResponses": { "user_name": accepted(json!({ "name": "Eve" })) } });
+        let at_once = asked.call("greet", json!({}), more);
+        assert_eq!(client::text(&at_once["result"]), Some("Hello, Eve!"));
+    }
+
+    #[test]
+    fn a_state_is_bound_to_its_request() {
+        let mut asked = Asked::new(all());
+        let first = asked.call("add", json!({ "count": 1 }), json!({}));
+        let state = first["result"]["requestState"].as_str().unwrap();
+        let answers = json!({ "number_1": accepted(json!({ "number": 1 })) });
+        let flipped = format!("{state}x");
+        for (tool, count, state) in [("add", 2, state), ("greet", 1, state), ("add", 1, &flipped)] {
+            let more = json!({ "requestState": state, "inputResponses": answers });
+            let arguments = if tool == "add" {
+                json!({ "count": count })
+            } else {
+                json!({})
+            };
+            let refused = asked.call(tool, arguments, more);
+            assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        }
+        let more = json!({ "requestState": state, "inputResponses": answers });
+        let last = asked.call("add", json!({ "count": 1 }), more);
+        assert_eq!(client::text(&last["result"]), Some("1"));
+    }
+
+    #[test]
+    fn a_call_that_fails_for_what_the_client_lacks_says_so_in_its_error() {
+        let mut asked = Asked::new(json!({ "roots": {} }));
+        let refused = asked.call("greet", json!({}), json!({}));
+        assert_eq!(refused["error"]["code"], -32021, "{refused}");
+        let needed = &refused["error"]["data"]["requiredCapabilities"];
+        assert_eq!(needed, &json!({ "elicitation": {} }));
+        let fine = asked.call("able", json!({}), json!({}));
+        assert_eq!(
+            fine["result"]["structuredContent"]["result"],
+            json!(["roots"])
+        );
+    }
+
+    #[test]
+    fn calls_that_wait_end_with_their_connection() {
+        let mut asked = Asked::new(all());
+        for _ in 0..5 {
+            let first = asked.call("greet", json!({}), json!({}));
+            assert_eq!(first["result"]["resultType"], "input_required");
+        }
+        assert_eq!(asked.instances(), 5);
+        let Asked { client, .. } = asked;
+        assert!(client.close(Duration::from_secs(6)).unwrap().success());
+    }
+}

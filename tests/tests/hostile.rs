@@ -1,0 +1,410 @@
+//! Clients that mean harm, and a good one beside them, which is answered all the
+//! while. What the host's memory was before and after is in the test's output.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dormouse_tests::Home;
+use dormouse_tests::http::{Request, Server, Session};
+use dormouse_tests::wire::Wire;
+use serde_json::{Value, json};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How much more memory than before the host may keep, in KiB. Generous: the
+/// allocator gives back late what was in many small pieces, and what was in large
+/// ones only in part.
+const KEPT: u64 = 64 << 10;
+
+fn home(guests: &[&str]) -> Home {
+    let home = Home::new().unwrap();
+    home.guests(guests).unwrap();
+    home
+}
+
+fn echo(id: u64) -> Request {
+    let params = json!({ "name": "echo__echo", "arguments": { "text": "good" } });
+    Request::stateless(id, "tools/call", params)
+}
+
+/// Does harm while a good client calls a tool again and again, each time over a
+/// connection of its own, in both eras. It has to be answered each time, and soon.
+fn beside_a_good_client(server: &Server, kept: u64, harm: impl FnOnce()) {
+    let session = Session::open(server).unwrap();
+    server
+        .text("echo__echo", json!({ "text": "warm" }))
+        .unwrap();
+    let before = server.memory().unwrap();
+    let done = AtomicBool::new(false);
+    let (count, slowest) = std::thread::scope(|scope| {
+        let good = scope.spawn(|| {
+            let (mut count, mut slowest) = (0, Duration::ZERO);
+            while !done.load(Ordering::Relaxed) {
+                let start = Instant::now();
+                let request = match count % 2 {
+                    0 => echo(count),
+                    _ => {
+                        let params =
+                            json!({ "name": "echo__echo", "arguments": { "text": "good" } });
+                        session.request(count, "tools/call", params)
+                    }
+                };
+                let result = server.ask(&request).and_then(|mut answer| answer.result());
+                let result = result.unwrap_or_else(|error| {
+                    panic!(
+                        "call {count} of the good client failed: {error:#}\n{}",
+                        server.said()
+                    )
+                });
+                assert_eq!(result["content"][0]["text"], "good");
+                slowest = slowest.max(start.elapsed());
+                count += 1;
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            (count, slowest)
+        });
+        harm();
+        done.store(true, Ordering::Relaxed);
+        good.join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    // What was freed a moment ago is not yet given back.
+    let patience = Instant::now();
+    let mut after = server.memory().unwrap();
+    while after > before + kept && patience.elapsed() < 5 * SECOND {
+        std::thread::sleep(Duration::from_millis(100));
+        after = server.memory().unwrap();
+    }
+    println!(
+        "{count} good calls, the slowest took {slowest:?}; memory: {before} KiB before, {after} KiB after"
+    );
+    assert!(count > 0);
+    assert!(
+        slowest < 5 * SECOND,
+        "the good client waited for {slowest:?}"
+    );
+    assert!(after <= before + kept, "{before} KiB became {after} KiB");
+}
+
+/// Whether the server has closed a connection, possibly after some words.
+fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
+    stream.set_read_timeout(Some(within)).unwrap();
+    let mut buffer = [0; 4096];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => {
+                use std::io::ErrorKind::{TimedOut, WouldBlock};
+                return !matches!(error.kind(), TimedOut | WouldBlock);
+            }
+        }
+    }
+}
+
+#[test]
+fn heavy_slow_heads_are_cut_off() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--header-time", "1s"]).unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        let mut slow: Vec<_> = (0..200).map(|_| server.connect().unwrap()).collect();
+        let start = Instant::now();
+        for byte in "POST /mcp HTTP/1.1\r\nhost: x".bytes() {
+            for stream in &mut slow {
+                // Those that are cut off already cannot be written to.
+                let _ = stream.write_all(&[byte]);
+            }
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        assert!(start.elapsed() > SECOND);
+        for stream in &mut slow {
+            assert!(is_closed(stream, SECOND), "a slow head is still waited for");
+        }
+    });
+}
+
+/// Also more of them than there are connections: who has not sent a whole message
+/// makes room for who has.
+#[test]
+fn heavy_slow_bodies_are_cut_off() {
+    let home = home(&["echo"]);
+    let server = home
+        .serve_http(&["--body-time", "1s", "--max-connections", "32"])
+        .unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        let mut head = echo(1).header("content-length", "100000");
+        head.body.truncate(10);
+        let mut slow = Vec::new();
+        for _ in 0..100 {
+            let mut stream = server.connect().unwrap();
+            stream.write_all(&head.bytes(server.address())).unwrap();
+            slow.push(stream);
+        }
+        for stream in &mut slow {
+            assert!(
+                is_closed(stream, 3 * SECOND),
+                "a slow body is still waited for"
+            );
+        }
+        let answer = server.begin(&head).unwrap().answer().unwrap();
+        assert_eq!(answer.status, 408);
+    });
+}
+
+#[test]
+fn heavy_two_thousand_idle_connections_leave_room() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--header-time", "1m"]).unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        let idle: Vec<_> = (0..2000)
+            .map(|number| {
+                let stream = server.connect();
+                stream.unwrap_or_else(|error| panic!("connection {number}: {error:#}"))
+            })
+            .collect();
+        std::thread::sleep(SECOND);
+        let open = std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap();
+        let open = open.count();
+        assert!(open < 256 + 64, "{open} files are open");
+        drop(idle);
+    });
+}
+
+/// Where all connections are busy, who comes is told so.
+#[test]
+fn a_full_house_says_so() {
+    let home = home(&["echo", "spin"]);
+    let server = home.serve_http(&["--max-connections", "2"]).unwrap();
+    let spin = json!({ "name": "spin__spin", "arguments": {} });
+    let spin = Request::stateless(1, "tools/call", spin);
+    server.text("echo__echo", json!({ "text": "" })).unwrap();
+    let busy = [server.begin(&spin).unwrap(), server.begin(&spin).unwrap()];
+    let start = Instant::now();
+    while home.server_status("spin").unwrap()["running"] != 2 {
+        assert!(start.elapsed() < 10 * SECOND);
+    }
+    let answer = server.ask(&Request::get("/health")).unwrap();
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("1"))
+    );
+    drop(busy);
+    let start = Instant::now();
+    while server
+        .ask(&Request::get("/health"))
+        .map_or(0, |answer| answer.status)
+        != 200
+    {
+        assert!(start.elapsed() < 10 * SECOND);
+    }
+}
+
+/// What is sent to it is more than the system's buffers hold.
+#[test]
+fn heavy_a_reader_that_never_reads_is_left_alone() {
+    let home = home(&["echo", "huge"]);
+    let server = home.serve_http(&[]).unwrap();
+    // What is not read are 320 MB, more than once over.
+    beside_a_good_client(&server, 256 << 10, || {
+        let huge = json!({ "name": "huge__huge", "arguments": { "bytes": 8_000_000 } });
+        let request = Request::stateless(1, "tools/call", huge.clone());
+        // It can be read.
+        let result = server.ask(&request).unwrap().result().unwrap();
+        assert_eq!(
+            result["content"][0]["text"].as_str().unwrap().len(),
+            8_000_000
+        );
+        // Ten answers on one connection, and as many in each of three sessions.
+        let sessions: Vec<_> = (0..3).map(|_| Session::open(&server).unwrap()).collect();
+        let mut never = server.connect().unwrap();
+        never
+            .write_all(&request.bytes(server.address()).repeat(10))
+            .unwrap();
+        let legacy: Vec<_> = (0..30)
+            .map(|id| {
+                let request = sessions[id % 3].request(id as u64, "tools/call", huge.clone());
+                server.begin(&request).unwrap()
+            })
+            .collect();
+        std::thread::sleep(Duration::from_secs(34));
+        println!(
+            "memory at the end of the wait: {} KiB",
+            server.memory().unwrap()
+        );
+        drop(legacy);
+        // It is given up: what it gets ends before the tenth answer.
+        let mut read = 0;
+        let mut buffer = vec![0; 1 << 20];
+        while let Ok(some) = never.read(&mut buffer) {
+            if some == 0 {
+                break;
+            }
+            read += some;
+        }
+        assert!(read < 75_000_000, "{read} bytes came after all");
+    });
+}
+
+#[test]
+fn heavy_a_hundred_megabytes_are_not_taken() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&[]).unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        let before = server.memory().unwrap();
+        let mut highest = 0;
+        for chunked in [false, true] {
+            for _ in 0..5 {
+                let mut head = Request::post("");
+                head = if chunked {
+                    head.header("content-length", "")
+                        .header("transfer-encoding", "chunked")
+                } else {
+                    head.header("content-length", "104857600")
+                };
+                let mut stream = server.connect().unwrap();
+                stream.write_all(&head.bytes(server.address())).unwrap();
+                let some = vec![b' '; 1 << 20];
+                let mut sent = 0;
+                while sent < 100 {
+                    let piece = if chunked {
+                        stream
+                            .write_all(b"100000\r\n")
+                            .and_then(|()| stream.write_all(&some))
+                            .and_then(|()| stream.write_all(b"\r\n"))
+                    } else {
+                        stream.write_all(&some)
+                    };
+                    if piece.is_err() {
+                        break;
+                    }
+                    sent += 1;
+                    highest = highest.max(server.memory().unwrap());
+                }
+                assert!(sent < 100, "it was all taken");
+            }
+        }
+        println!("the highest was {highest} KiB");
+        assert!(
+            highest < before + (100 << 10),
+            "{before} KiB became {highest} KiB"
+        );
+    });
+}
+
+#[test]
+fn heavy_a_thousand_dropped_sessions_are_forgotten() {
+    let home = home(&["echo", "keeper"]);
+    let server = home.serve_http(&[]).unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        for number in 0..1000 {
+            let session = Session::open(&server)
+                .unwrap_or_else(|error| panic!("session {number}: {error:#}"));
+            // Some leave an instance behind, and some a stream.
+            if number % 10 == 0 {
+                let keep = json!({ "name": "keeper__count", "arguments": {} });
+                let request = session.request(1, "tools/call", keep);
+                server.ask(&request).unwrap().result().unwrap();
+                drop(server.ask(&session.news()).unwrap());
+            }
+        }
+        let start = Instant::now();
+        loop {
+            let sessions = home.status().unwrap()["sessions"].as_u64().unwrap();
+            // One more is a request of the good client.
+            if sessions <= 257 {
+                break;
+            }
+            assert!(start.elapsed() < 10 * SECOND, "{sessions} sessions");
+        }
+        let instances = home.server_status("keeper").unwrap()["instances"].clone();
+        assert!(instances.as_u64().unwrap() <= 26, "{instances} instances");
+    });
+}
+
+#[test]
+fn heavy_strangers_are_sent_away_by_the_thousand() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&[]).unwrap();
+    beside_a_good_client(&server, KEPT, || {
+        for number in 0..1000 {
+            let request = match number % 3 {
+                0 => echo(1).header("host", "evil.example"),
+                1 => echo(1).header("origin", "https://evil.example"),
+                _ => Request::post("{\"jsonrpc\":"),
+            };
+            let expected = if number % 3 == 2 { 400 } else { 403 };
+            assert_eq!(server.ask(&request).unwrap().status, expected);
+        }
+    });
+}
+
+#[test]
+fn heavy_who_guesses_tokens_gets_nowhere() {
+    let home = home(&["echo"]);
+    let file = home.path().join("token");
+    std::fs::write(&file, "s3cret").unwrap();
+    let server = home
+        .serve_http(&["--token-file", &file.display().to_string()])
+        .unwrap();
+    let before = server.memory().unwrap();
+    for number in 0..1000 {
+        let mut request = echo(1).header("authorization", &format!("Bearer {number}"));
+        if number % 2 == 0 {
+            request = echo(1);
+        }
+        assert_eq!(server.ask(&request).unwrap().status, 401);
+        let good = echo(1).header("authorization", "Bearer s3cret");
+        assert!(server.ask(&good).unwrap().result().is_ok());
+    }
+    let after = server.memory().unwrap();
+    println!("memory: {before} KiB before, {after} KiB after");
+    assert!(after <= before + KEPT);
+}
+
+#[test]
+fn heavy_a_line_without_an_end_is_not_kept() {
+    let home = home(&["echo"]);
+    let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
+    wire.initialize().unwrap();
+    let memory = |wire: &Wire| {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", wire.pid())).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    };
+    let before = memory(&wire);
+    let mut highest = before;
+    let some = vec![b'x'; 1 << 20];
+    for _ in 0..200 {
+        wire.send_raw(&some).unwrap();
+        highest = highest.max(memory(&wire));
+    }
+    wire.send_raw(b"\n").unwrap();
+    // It is refused, and the next line is heard.
+    let refused = wire.receive().unwrap();
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert_eq!(
+        wire.request(7, "ping", json!({})).unwrap(),
+        Value::Object(Default::default())
+    );
+    println!(
+        "memory: {before} KiB before, {highest} KiB at most, {} KiB after",
+        memory(&wire)
+    );
+    assert!(
+        highest < before + (80 << 10),
+        "{before} KiB became {highest} KiB"
+    );
+    assert!(memory(&wire) < before + KEPT);
+}
