@@ -464,7 +464,7 @@ impl Session {
     /// # Errors
     /// The server does not.
     pub fn open(server: &Server) -> Result<Self> {
-        let initialize = wire::request(0, "initialize", wire::initialize());
+        let initialize = wire::request(0, "initialize", wire::initialize(json!({})));
         let mut answer = server.ask(&Request::post(initialize.to_string()))?;
         let id = answer.header("mcp-session-id").map(str::to_owned);
         let result = answer.result()?;
