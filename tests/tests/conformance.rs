@@ -10,56 +10,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use dormouse_tests::{Home, artifacts};
 use serde_json::Value;
 
 /// How the name of a scenario's results ends: a moment, with `-` in front.
 const STAMP: usize = "-2026-07-28T00-00-00-000Z".len();
-
-/// `dormouse serve --http`, on a port of its own.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    /// Serves the plugin alone, under the names that it gives its things itself.
-    fn start(home: &Home) -> Self {
-        let plugin = artifacts::plugin("conformance").unwrap();
-        home.server_with("conformance", &plugin, "prefix = \"\"")
-            .unwrap();
-        let mut process = home
-            .command(&["serve", "--http", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
-        let url = said
-            .by_ref()
-            .map(Result::unwrap)
-            .find_map(|line| line.split_once("listening on ").map(|(_, url)| url.into()))
-            .unwrap_or_else(|| panic!("the host has ended without listening"));
-        // The rest goes where a person can read it when the test has failed.
-        std::thread::spawn(move || {
-            for line in said.map_while(Result::ok) {
-                println!("{line}");
-            }
-        });
-        Self { process, url }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 fn suite(arguments: &[&str]) -> Command {
     let script = artifacts::npm_file("@modelcontextprotocol/conformance", "dist/index.js").unwrap();
@@ -130,9 +88,14 @@ fn passes(set: [&str; 2], least: usize) {
     assert!(required.len() >= least, "{set:?}: {required:?}");
 
     let home = Home::new().unwrap();
-    let server = Server::start(&home);
+    let plugin = artifacts::plugin("conformance").unwrap();
+    // Without a prefix its things have the names that the suite knows.
+    home.server_with("conformance", &plugin, "prefix = \"\"")
+        .unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let url = format!("http://{}/mcp", server.address());
     let folder = home.path().join("results");
-    let output = suite(&["server", "--url", &server.url, "--output-dir"])
+    let output = suite(&["server", "--url", &url, "--output-dir"])
         .arg(&folder)
         .args(set)
         .output()
@@ -148,7 +111,7 @@ fn passes(set: [&str; 2], least: usize) {
         .iter()
         .filter_map(|scenario| wrong(scenario, results.get(scenario)))
         .collect();
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{wrong}\n{}", server.said());
     assert!(output.status.success(), "{}", output.status);
 }
 
