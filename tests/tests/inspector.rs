@@ -46,7 +46,7 @@ fn printed(output: &Output) -> Value {
 fn strictly_accepts_every_tool() {
     let home = Home::new().unwrap();
     home.guests(dormouse_guests::NAMES).unwrap();
-    for plugin in ["filesystem", "time"] {
+    for plugin in ["conformance", "filesystem", "time"] {
         home.server(plugin, &artifacts::plugin(plugin).unwrap())
             .unwrap();
     }
