@@ -4,11 +4,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::client::PATIENCE;
 use crate::{Client, artifacts, http};
 
 /// A home with a `dormouse.toml` in it.
@@ -203,11 +205,24 @@ impl Home {
         })
     }
 
-    /// What `dormouse status` says of the one host that runs in this home.
+    /// What `dormouse status` says of the one host that runs in this home. It
+    /// listens once its first answer is out, which may be a moment from now.
     ///
     /// # Errors
     /// There is not exactly one.
     pub fn status(&self) -> Result<Value> {
+        let start = Instant::now();
+        loop {
+            match self.status_now() {
+                Err(_) if start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                status => return status,
+            }
+        }
+    }
+
+    fn status_now(&self) -> Result<Value> {
         let mut status = self.json(&["status", "--json"])?;
         let hosts = status
             .as_array_mut()

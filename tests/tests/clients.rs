@@ -1,5 +1,6 @@
 //! The same features, as the official SDKs have them: Python in both eras of the
-//! protocol, TypeScript's first and second major version, the latter in both.
+//! protocol, TypeScript's first and second major version, the latter in both; each
+//! over stdio and over HTTP.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,30 +20,42 @@ use serde_json::{Value, json};
 struct Sdk {
     name: &'static str,
     mode: &'static str,
+    /// Whether it reaches the host over HTTP.
+    http: bool,
 }
 
 const PYTHON: Sdk = Sdk {
     name: "python",
     mode: "auto",
+    http: false,
 };
 const PYTHON_LEGACY: Sdk = Sdk {
     name: "python",
     mode: "legacy",
+    http: false,
 };
 const TYPESCRIPT_1: Sdk = Sdk {
     name: "v1",
     mode: "legacy",
+    http: false,
 };
 const TYPESCRIPT_2: Sdk = Sdk {
     name: "v2",
     mode: "auto",
+    http: false,
 };
 const TYPESCRIPT_2_LEGACY: Sdk = Sdk {
     name: "v2",
     mode: "legacy",
+    http: false,
 };
 
 impl Sdk {
+    const fn over_http(mut self) -> Self {
+        self.http = true;
+        self
+    }
+
     /// Runs one feature in a session of its own with `dormouse serve` there.
     fn run(self, home: &Home, feature: &str, arguments: &Value) -> Value {
         let scripts = artifacts::workspace().join("tests/clients");
@@ -55,9 +68,14 @@ impl Sdk {
             node.arg(scripts.join("ts/features.mjs")).arg(self.name);
             node
         };
+        let server = self.http.then(|| home.serve_http(&[]).unwrap());
+        let place = match &server {
+            Some(server) => vec![format!("http://{}/mcp", server.address())],
+            None => home.launch(),
+        };
         let output = client
             .args([self.mode, feature, &arguments.to_string()])
-            .args(home.launch())
+            .args(place)
             .envs(home.environment())
             .env("DORMOUSE_TEST_NPM", artifacts::npm())
             .stdin(Stdio::null())
@@ -259,12 +277,18 @@ macro_rules! clients {
             use super::$sdk as SDK;
             clients!(features lists calls calls_with_structure hears_of_failure
                 hears_of_bad_arguments hears_of_progress cancels sees_a_plugin_replaced);
+
+            mod over_http {
+                const SDK: super::super::Sdk = super::SDK.over_http();
+                clients!(features lists calls calls_with_structure hears_of_failure
+                    hears_of_bad_arguments hears_of_progress cancels sees_a_plugin_replaced);
+            }
         })*
     };
     (features $($feature:ident)*) => {
         $(#[test]
         fn $feature() {
-            super::$feature(SDK);
+            crate::$feature(SDK);
         })*
     };
 }

@@ -393,6 +393,7 @@ fn what_is_no_message_is_refused_as_the_specification_says() {
         ("7", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
             -32600,

@@ -17,6 +17,10 @@ fn what_is_right_is_taken() {
     for line in [
         "dormouse serve",
         "dormouse serve --expose direct",
+        "dormouse serve --http 127.0.0.1:0",
+        "dormouse serve --http localhost:8080 --allow-host mcp.example --allow-host a.example:8443",
+        "dormouse serve --http [::]:80 --token-file t --allow-origin https://app.example",
+        "dormouse serve --http [::1]:80 --max-body 1MiB --session-idle 1h --max-calls 1",
         "dormouse --config /x.toml list --json",
         "dormouse list --config /x.toml -vv",
         "dormouse tools time",
@@ -53,6 +57,23 @@ fn what_is_wrong_is_misuse() {
         ),
         ("dormouse lst", ErrorKind::InvalidSubcommand),
         ("dormouse list --jsn", ErrorKind::UnknownArgument),
+        ("dormouse serve --http 8080", ErrorKind::ValueValidation),
+        (
+            "dormouse serve --http [::1]:80 --max-calls 0",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse serve --http [::1]:80 --allow-host a@b",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse serve --http [::1]:80 --allow-origin a.example",
+            ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse serve --token-file t",
+            ErrorKind::MissingRequiredArgument,
+        ),
         ("dormouse list -q -v", ErrorKind::ArgumentConflict),
         ("dormouse call time now []", ErrorKind::ValueValidation),
         ("dormouse call time", ErrorKind::MissingRequiredArgument),

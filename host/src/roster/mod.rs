@@ -8,7 +8,6 @@ mod offers;
 mod server;
 mod snapshot;
 pub mod status;
-mod template;
 mod watch;
 
 #[cfg(test)]

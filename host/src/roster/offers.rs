@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{Entry, ListedItem};
-use dormouse_wit::Type;
+use dormouse_wit::{Template, Type};
 use serde_json::{Map, Value};
 
 use super::snapshot::{Collision, collisions, renamed};
-use super::template::Template;
 use super::{Server, names};
 
 /// The kinds of things that are offered beside tools.
@@ -110,8 +109,15 @@ impl Offer {
     /// The values of a template's variables, where a URI is one of its.
     #[must_use]
     pub fn matched(&self, uri: &str) -> Option<Map<String, Value>> {
-        let template = self.template.get_or_init(|| Template::new(&self.key));
-        template.as_ref()?.matched(uri)
+        let template = self
+            .template
+            .get_or_init(|| Template::parse(&self.key).ok());
+        let values = template.as_ref()?.captures(uri)?.into_iter();
+        Some(
+            values
+                .map(|(name, value)| (name.to_owned(), Value::from(value)))
+                .collect(),
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 """One feature of MCP, as the official Python SDK has it, against a server.
 
-Usage: features.py MODE FEATURE ARGUMENTS COMMAND [ARGUMENT...]
+Usage: features.py MODE FEATURE ARGUMENTS (URL | COMMAND [ARGUMENT...])
 
 MODE is `legacy`, `auto` or a version of the protocol; ARGUMENTS is JSON. Prints
 one JSON object, the same as the TypeScript clients do.
@@ -25,8 +25,11 @@ def told(result) -> dict:
 class Session:
     def __init__(self, mode: str, launch: list[str]) -> None:
         self.changed = asyncio.Event()
-        # The SDK passes no environment on by itself.
-        server = StdioServerParameters(command=launch[0], args=launch[1:], env=dict(os.environ))
+        if launch[0].startswith("http://"):
+            server = launch[0]
+        else:
+            # The SDK passes no environment on by itself.
+            server = StdioServerParameters(command=launch[0], args=launch[1:], env=dict(os.environ))
         self.client = Client(server, mode=mode, message_handler=self.message, read_timeout_seconds=60)
 
     async def message(self, message) -> None:

@@ -1,7 +1,7 @@
 // One feature of MCP, as one of the official TypeScript SDKs has it, against a
 // server.
 //
-// Usage: features.mjs SDK MODE FEATURE ARGUMENTS COMMAND [ARGUMENT...]
+// Usage: features.mjs SDK MODE FEATURE ARGUMENTS (URL | COMMAND [ARGUMENT...])
 //
 // SDK is `v1` (@modelcontextprotocol/sdk) or `v2` (@modelcontextprotocol/client);
 // MODE, which only v2 knows, is `legacy`, `auto` or a version of the protocol;
@@ -22,26 +22,30 @@ const options = { timeout: 60_000, resetTimeoutOnProgress: true };
 
 /** What both SDKs have, under the names that the features use. */
 async function connect(sdk, mode, [command, ...args]) {
-    const server = { command, args, env: process.env, stderr: 'inherit' };
+    const http = command.startsWith('http://');
+    const server = http ? new URL(command) : { command, args, env: process.env, stderr: 'inherit' };
     let hear;
     const changed = new Promise((resolve) => (hear = resolve));
     if (sdk === 'v1') {
         const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
         const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
+        const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+        const Transport = http ? StreamableHTTPClientTransport : StdioClientTransport;
         const { ToolListChangedNotificationSchema } = await load('@modelcontextprotocol/sdk/types.js');
         const client = new Client(info);
         client.setNotificationHandler(ToolListChangedNotificationSchema, () => hear());
-        await client.connect(new StdioClientTransport(server));
+        await client.connect(new Transport(server));
         const call = (params, more) => client.callTool(params, undefined, { ...options, ...more });
         return { client, changed, call, protocol: undefined };
     }
-    const { Client } = await load('@modelcontextprotocol/client');
+    const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
+    const Transport = http ? StreamableHTTPClientTransport : StdioClientTransport;
     const client = new Client(info, {
         versionNegotiation: { mode: ['legacy', 'auto'].includes(mode) ? mode : { pin: mode } },
         listChanged: { tools: { onChanged: () => hear() } },
     });
-    await client.connect(new StdioClientTransport(server));
+    await client.connect(new Transport(server));
     const call = (params, more) => client.callTool(params, { ...options, ...more });
     return { client, changed, call, protocol: client.getNegotiatedProtocolVersion?.() };
 }

@@ -1,9 +1,12 @@
 //! An MCP server of rmcp alone, with as many tools as it is told to have: the
 //! floor that the benches measure Dormouse against. Whatever it costs, no rmcp
-//! server over stdio can do without.
+//! server can do without.
 //!
-//! `dormouse-floor [SERVERS] [TOOLS]` shows the same tools under the same names
-//! as Dormouse does for that many copies of the `bench` guest.
+//! `dormouse-floor [--http] [SERVERS] [TOOLS]` shows the same tools under the same names
+//! as Dormouse does for that many copies of the `bench` guest. With `--http` it
+//! listens at a port of its own choice and says so on stderr, as Dormouse does.
+
+mod http;
 
 use std::sync::Arc;
 
@@ -16,8 +19,9 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::{Value, json};
 
+#[derive(Clone)]
 struct Floor {
-    tools: Vec<Tool>,
+    tools: Arc<Vec<Tool>>,
 }
 
 impl ServerHandler for Floor {
@@ -32,7 +36,7 @@ impl ServerHandler for Floor {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+        Ok(ListToolsResult::with_all_items(self.tools.as_ref().clone()))
     }
 
     async fn call_tool(
@@ -96,18 +100,24 @@ fn tools(servers: usize, tools: usize) -> Vec<Tool> {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let mut arguments = std::env::args().skip(1).map(|argument| {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let over_http = arguments.next_if(|first| first == "--http").is_some();
+    let mut numbers = arguments.map(|argument| {
         argument.parse::<usize>().map_err(|error| {
             anyhow::anyhow!(
-                "`{argument}` is no number: {error}\nhint: dormouse-floor [SERVERS] [TOOLS]"
+                "`{argument}` is no number: {error}\n\
+                 hint: dormouse-floor [--http] [SERVERS] [TOOLS]"
             )
         })
     });
-    let servers = arguments.next().transpose()?.unwrap_or(1);
-    let per_server = arguments.next().transpose()?.unwrap_or(20);
+    let servers = numbers.next().transpose()?.unwrap_or(1);
+    let per_server = numbers.next().transpose()?.unwrap_or(20);
     let floor = Floor {
-        tools: tools(servers, per_server),
+        tools: Arc::new(tools(servers, per_server)),
     };
+    if over_http {
+        return http::serve(floor).await;
+    }
     // The faster of rmcp's two stdio transports: a floor has to be low.
     floor
         .serve(rmcp::transport::stdio_pipes())

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
     InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
@@ -64,10 +65,16 @@ impl Shared {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.host.closed.cancel();
-        if let Some(session) = self.session.take()
+        let Some(session) = self.session.take() else {
+            return;
+        };
+        // Mostly done at once, and then no other thread has to be woken for each
+        // request of the stateless era.
+        let mut end = Box::pin(session.end());
+        if (&mut end).now_or_never().is_none()
             && let Ok(runtime) = Handle::try_current()
         {
-            runtime.spawn(session.end());
+            runtime.spawn(end);
         }
     }
 }

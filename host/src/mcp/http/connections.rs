@@ -143,7 +143,7 @@ impl Connections {
             local,
         };
         let service = router.clone().layer(Extension(connection));
-        let (closing, head) = (self.0.closing.clone(), self.0.head);
+        let (closing, head) = (self.0.closing.child_token(), self.0.head);
         let all = self.clone();
         self.0.tasks.spawn(async move {
             tokio::select! {

@@ -154,7 +154,7 @@ impl Endpoint {
         let body = self.read(&parts.headers, body).await?;
         let busy = connection.busy();
         let message = raw::read(&body)
-            .map_err(|(id, error)| Box::new(failed(StatusCode::BAD_REQUEST, id, error)))?;
+            .map_err(|refused| Box::new(failed(StatusCode::BAD_REQUEST, *refused)))?;
         let mut held = Held {
             _busy: busy,
             _running: None,
@@ -180,7 +180,10 @@ impl Endpoint {
         // what is wrong with it.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             let error = ErrorData::invalid_request("this is not a message of MCP", None);
-            return Err(Box::new(failed(StatusCode::BAD_REQUEST, id, error)));
+            return Err(Box::new(failed(
+                StatusCode::BAD_REQUEST,
+                JsonRpcError::new(id, error),
+            )));
         }
         Ok(response)
     }
@@ -192,10 +195,14 @@ impl Endpoint {
         id: &RequestId,
         method: &str,
     ) -> Result<(), Box<Response>> {
-        let refuse = |status, error| Err(Box::new(failed(status, Some(id.clone()), error)));
+        let refuse = |error| {
+            let error = JsonRpcError::new(Some(id.clone()), error);
+            Err(Box::new(failed(StatusCode::BAD_REQUEST, error)))
+        };
         let busy = |message: &str| {
             let error = ErrorData::internal_error(message.to_owned(), None);
-            let mut response = failed(StatusCode::SERVICE_UNAVAILABLE, Some(id.clone()), error);
+            let error = JsonRpcError::new(Some(id.clone()), error);
+            let mut response = failed(StatusCode::SERVICE_UNAVAILABLE, error);
             let soon = HeaderValue::from_static("1");
             response.headers_mut().insert(RETRY_AFTER, soon);
             Err(Box::new(response))
@@ -205,13 +212,12 @@ impl Endpoint {
         }
         let session = headers.get(SESSION).and_then(|id| id.to_str().ok());
         match session {
-            Some(session) if self.sessions.has_asked(session, id) => refuse(
-                StatusCode::BAD_REQUEST,
-                ErrorData::invalid_request(
+            Some(session) if self.sessions.has_asked(session, id) => {
+                refuse(ErrorData::invalid_request(
                     format!("a request with the id `{id}` is on its way already"),
                     None,
-                ),
-            ),
+                ))
+            }
             None if method == "initialize" && !self.sessions.has_room() => {
                 busy("there are too many sessions, and all of them are busy")
             }
@@ -272,9 +278,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// An answer that is a JSON-RPC error.
-fn failed(status: StatusCode, id: Option<RequestId>, error: ErrorData) -> Response {
+fn failed(status: StatusCode, error: JsonRpcError) -> Response {
     // Where the id could not be read, JSON-RPC wants it to be null.
-    let mut value = serde_json::to_value(JsonRpcError::new(id, error)).unwrap_or_default();
+    let mut value = serde_json::to_value(error).unwrap_or_default();
     if let Some(answer) = value.as_object_mut() {
         answer.entry("id").or_insert(serde_json::Value::Null);
     }

@@ -14,8 +14,9 @@ use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use rmcp::model::{ErrorData, JsonObject, ProtocolVersion, RequestId};
-use serde::Deserialize;
+use rmcp::model::{ErrorData, JsonObject, JsonRpcError, ProtocolVersion, RequestId};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -61,12 +62,17 @@ pub(super) enum Kind {
 struct Outside<'a> {
     #[serde(borrow)]
     jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a RawValue>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+}
+
+/// A value that is there, also where it is null.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(value).map(Some)
 }
 
 /// What headers may repeat of a request.
@@ -83,32 +89,30 @@ struct Params<'a> {
 /// Reads a message.
 ///
 /// # Errors
-/// It is none; the answer, and the id that it answers to.
-pub(super) fn read(body: &[u8]) -> Result<Message, (Option<RequestId>, ErrorData)> {
+/// It is none; what is answered to it.
+pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
+    let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
     let text = std::str::from_utf8(body).map_err(|error| {
         let message = format!("the body is not UTF-8: {error}");
-        (None, ErrorData::parse_error(message, None))
+        refuse(None, ErrorData::parse_error(message, None))
     })?;
     let invalid = |id: Option<RequestId>, what: &str| {
-        Err((id, ErrorData::invalid_request(what.to_owned(), None)))
+        let error = ErrorData::invalid_request(what.to_owned(), None);
+        Err(refuse(id, error))
     };
     let outside: Outside<'_> = match serde_json::from_str(text) {
-        Ok(outside) => outside,
-        Err(error) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() => {
-            let message = format!("the body is not JSON: {error}");
-            return Err((None, ErrorData::parse_error(message, None)));
+        _ if text.trim_start().starts_with('[') && is_json(text) => {
+            let why = "batches are not part of this protocol: send one message at a time";
+            return invalid(None, why);
         }
-        Err(_) if text.trim_start().starts_with('[') => {
-            return invalid(
-                None,
-                "batches are not part of this protocol: send one message at a time",
-            );
+        Ok(outside) => outside,
+        Err(error) if is_json(text) => {
+            let why = format!("this is not a JSON-RPC 2.0 message: {error}");
+            return invalid(None, &why);
         }
         Err(error) => {
-            return invalid(
-                None,
-                &format!("this is not a JSON-RPC 2.0 message: {error}"),
-            );
+            let message = format!("the body is not JSON: {error}");
+            return Err(refuse(None, ErrorData::parse_error(message, None)));
         }
     };
     let id = outside
@@ -116,6 +120,8 @@ pub(super) fn read(body: &[u8]) -> Result<Message, (Option<RequestId>, ErrorData
         .map(|id| serde_json::from_str::<RequestId>(id.get()));
     let id = match id.transpose() {
         Ok(id) => id,
+        // An error that answers nothing has no id.
+        Err(_) if outside.method.is_none() => None,
         // rmcp would take it for a notification, and nobody would be answered.
         Err(_) => return invalid(None, "the `id` of a request is a string or an integer"),
     };
@@ -150,6 +156,10 @@ pub(super) fn read(body: &[u8]) -> Result<Message, (Option<RequestId>, ErrorData
         method: place(text, name).start,
         params: outside.params.map_or(0..0, |params| place(text, params)),
     })
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// Where in a text a part of it is.
@@ -231,7 +241,7 @@ fn in_order(
     annotated.into_iter().all(|(header, argument)| {
         let said = only(
             headers,
-            &format!("mcp-param-{}", header.to_ascii_lowercase()),
+            format!("mcp-param-{}", header.to_ascii_lowercase()),
         );
         let argument = match argument {
             Some(Value::String(text)) => Some(text.clone()),
@@ -284,7 +294,9 @@ mod tests {
 
     use super::*;
 
-    fn marked(body: &Value, lines: &[(&'static str, &str)]) -> (String, Option<String>) {
+    type Lines<'a> = &'a [(&'static str, &'a str)];
+
+    fn marked(body: &Value, lines: Lines<'_>) -> (String, Option<String>) {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.append(*name, value.parse().unwrap());
@@ -323,7 +335,7 @@ mod tests {
         let read = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
                           "params": {"uri": "a://b", "name": "c"}});
         let nameless = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
-        let table: &[(&Value, &[(&'static str, &str)], bool)] = &[
+        let table: &[(&Value, Lines<'_>, bool)] = &[
             // Before 2026-07-28 headers repeat nothing.
             (&plain, &[], true),
             (&plain, &[(VERSION, "2025-11-25"), (METHOD, "x")], true),
@@ -434,7 +446,14 @@ mod tests {
                 None,
                 -32600,
             ),
+            (r#"["2.0",1,"ping",{}]"#, None, -32600),
+            ("[", None, -32700),
             ("7", None, -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                None,
+                -32600,
+            ),
             (r#"{"id":1,"method":"ping"}"#, Some(1), -32600),
             (
                 r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
@@ -459,15 +478,17 @@ mod tests {
                 -32600,
             ),
         ] {
-            let (said, error) = read(body.as_bytes()).unwrap_err();
+            let refused = read(body.as_bytes()).unwrap_err();
             assert_eq!(
-                (said, error.code.0),
+                (refused.id, refused.error.code.0),
                 (id.map(RequestId::Number), code),
                 "{body}"
             );
         }
-        assert_eq!(read(b"\"\xff\"").unwrap_err().1.code.0, -32700);
+        assert_eq!(read(b"\"\xff\"").unwrap_err().error.code.0, -32700);
         let response = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
         assert_eq!(response.kind, Kind::Response);
+        let error = br#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
+        assert_eq!(read(error).unwrap().kind, Kind::Response);
     }
 }
