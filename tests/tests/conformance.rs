@@ -116,17 +116,17 @@ fn passes(set: [&str; 2], least: usize) {
 }
 
 #[test]
-fn heavy_requirements_of_2026_07_28() {
+fn heavy_conformance_to_2026_07_28() {
     passes(["--requirements", "2026-07-28"], 37);
 }
 
 #[test]
-fn heavy_requirements_of_2025_11_25() {
+fn heavy_conformance_to_2025_11_25() {
     passes(["--requirements", "2025-11-25"], 30);
 }
 
 /// There is no list of requirements for this one; so it is all that applies to it.
 #[test]
-fn heavy_scenarios_of_2025_06_18() {
+fn heavy_conformance_to_2025_06_18() {
     passes(["--spec-version", "2025-06-18"], 27);
 }
