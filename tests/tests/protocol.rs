@@ -101,6 +101,9 @@ fn each_kind_of_nonsense_has_its_code() {
         let code = if modern { PARAMS } else { -32002 };
         assert_eq!(unknown["error"]["code"], code, "{unknown}");
         assert_eq!(unknown["error"]["data"]["uri"], "nobody://here");
+        let level = agent.ask("logging/setLevel", json!({ "level": 7 }));
+        let code = if modern { METHOD } else { PARAMS };
+        assert_eq!(level["error"]["code"], code, "{level}");
         // What the eras do not share.
         for (method, params) in [
             ("ping", json!({})),
@@ -168,27 +171,47 @@ fn what_is_no_message_is_told_and_the_next_is_heard() {
     assert_eq!(wire.request(10, "ping", json!({})).unwrap(), json!({}));
 }
 
-/// MCP forbids it. Whoever does it all the same gets two answers, and nothing hangs.
 #[test]
-fn two_requests_of_one_id_are_both_answered() {
+fn an_id_in_use_is_refused_and_free_again_afterwards() {
     let home = home();
     let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
     wire.initialize().unwrap();
-    for milliseconds in [300, 10] {
+    let sleep = |milliseconds: u64| {
         let arguments = json!({ "milliseconds": milliseconds });
         let params = json!({ "name": "sleep__sleep", "arguments": arguments });
-        wire.send(&wire::request(7, "tools/call", params)).unwrap();
-    }
-    let mut texts: Vec<String> = (0..2)
-        .map(|_| {
-            let answer = wire.receive().unwrap();
-            assert_eq!(answer["id"], 7, "{answer}");
-            client::text(&answer["result"]).unwrap().to_owned()
-        })
-        .collect();
-    texts.sort();
-    assert_ne!(texts[0], texts[1], "each has its own answer");
-    assert_eq!(wire.request(8, "ping", json!({})).unwrap(), json!({}));
+        wire::request(7, "tools/call", params)
+    };
+    wire.send(&sleep(300)).unwrap();
+    wire.send(&sleep(10)).unwrap();
+    let refused = wire.receive().unwrap();
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(7), &json!(-32600))
+    );
+    let first = wire.receive().unwrap();
+    assert_eq!(
+        client::text(&first["result"]),
+        Some("slept 300 ms"),
+        "{first}"
+    );
+    wire.send(&sleep(10)).unwrap();
+    let again = wire.receive().unwrap();
+    assert_eq!(
+        client::text(&again["result"]),
+        Some("slept 10 ms"),
+        "{again}"
+    );
+
+    // A cancelled request has no answer, and its id is free at once.
+    wire.send(&sleep(60_000)).unwrap();
+    let cancelled = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 }
+    });
+    wire.send(&cancelled).unwrap();
+    wire.send(&wire::request(8, "ping", json!({}))).unwrap();
+    assert_eq!(wire.receive().unwrap()["id"], 8);
+    wire.send(&wire::request(7, "ping", json!({}))).unwrap();
+    assert_eq!(wire.receive().unwrap()["id"], 7);
     wire.close();
     assert!(wire.wait(Duration::from_secs(5)).unwrap().success());
 }

@@ -131,7 +131,7 @@ async fn call(
             }
         }
     };
-    roster.stop().await;
+    roster.stop();
     Ok(result)
 }
 

@@ -165,8 +165,9 @@ impl Global {
     fn log(&self) {
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
-            (false, 0) => "warn",
-            (false, 1) => "dormouse=info,dormouse_catalog=info,warn",
+            // What a client asks in vain is its own business, and it is told.
+            (false, 0) => "warn,rmcp=error",
+            (false, 1) => "dormouse=info,dormouse_catalog=info,warn,rmcp=error",
             (false, 2) => "dormouse=debug,dormouse_catalog=debug,info",
             (false, _) => "trace",
         };

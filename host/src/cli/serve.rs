@@ -72,7 +72,7 @@ async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     background.abort();
     // Dropping what it holds takes the control socket away.
     let _ = background.await;
-    roster.stop().await;
+    roster.stop();
     outcome
 }
 
@@ -89,7 +89,7 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     server.run(stop).await;
     background.abort();
     let _ = background.await;
-    roster.stop().await;
+    roster.stop();
     Ok(())
 }
 

@@ -55,7 +55,7 @@ impl Methods for Arc<Roster> {
             }
             "restart" => {
                 let Restart { server } = read(params)?;
-                Ok(json!({ "restarted": ours && self.restart(&server).await }))
+                Ok(json!({ "restarted": ours && self.restart(&server) }))
             }
             _ => Err(RpcError::unknown_method(method)),
         }

@@ -83,6 +83,28 @@ pub(super) fn stateless(context: &RequestContext<RoleServer>) -> bool {
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
+/// What is wrong with a request that rmcp does not understand: its parameters, if
+/// the era has that method, or else its method.
+fn misunderstood(method: &str, stateless: bool) -> ErrorData {
+    let known: &[&str] = if stateless {
+        &["server/discover", "subscriptions/listen"]
+    } else {
+        &[
+            "initialize",
+            "logging/setLevel",
+            "ping",
+            "resources/subscribe",
+            "resources/unsubscribe",
+        ]
+    };
+    if known.contains(&method) {
+        let why = format!("the parameters of `{method}` are not those that MCP has there");
+        return ErrorData::invalid_params(why, None);
+    }
+    let why = format!("there is no method `{method}`");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+}
+
 fn severity(level: LoggingLevel) -> u8 {
     relay::severity(match level {
         LoggingLevel::Debug => "debug",
@@ -165,11 +187,7 @@ impl ServerHandler for Host {
             "resources/templates/list" => self.list_templates(params.as_ref(), &context),
             "resources/read" => self.read_resource(params, &context).await,
             "completion/complete" => self.complete_argument(params, &context).await,
-            method => Err(ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("there is no method `{method}`"),
-                None,
-            )),
+            method => Err(misunderstood(method, stateless(&context))),
         }
         .map(CustomResult)
     }

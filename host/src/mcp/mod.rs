@@ -107,6 +107,6 @@ where
         Err(error) => Err(error).context("the agent's first messages were not understood"),
     };
     ending.cancel();
-    session.end().await;
+    session.end();
     outcome
 }

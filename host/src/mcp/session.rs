@@ -23,8 +23,8 @@ impl Session {
     }
 
     /// Lets go of all that was kept for this agent.
-    pub(super) async fn end(self) {
+    pub(super) fn end(self) {
         self.common.shelf.end_session(self.id);
-        self.common.roster.end_session(self.id).await;
+        self.common.roster.end_session(self.id);
     }
 }

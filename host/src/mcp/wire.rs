@@ -6,15 +6,16 @@
 //! no sense is answered under its id.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use futures::StreamExt as _;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, CustomResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientNotification, CustomResult, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -27,6 +28,9 @@ use tokio_util::sync::CancellationToken;
 /// The longest message that is read, in bytes. As in rmcp's own transports.
 const LONGEST: usize = 16 << 20;
 
+/// How much memory is kept for the next line, in bytes.
+const KEPT: usize = 1 << 20;
+
 /// How many refusals of nonsense may wait to be written.
 const REFUSALS: usize = 64;
 
@@ -34,6 +38,8 @@ const REFUSALS: usize = 64;
 pub(super) struct Wire<R, W> {
     lines: FramedRead<R, Lines>,
     output: Arc<Mutex<Option<W>>>,
+    /// The requests that have no answer yet.
+    open: Arc<Open>,
     /// How many refusals may wait to be written.
     refusals: Arc<Semaphore>,
     /// Whether a request has been read.
@@ -57,6 +63,7 @@ where
         Self {
             lines: FramedRead::new(input, Lines(LinesCodec::new_with_max_length(LONGEST))),
             output: Arc::new(Mutex::new(Some(output))),
+            open: Arc::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             begun: false,
             closed,
@@ -78,6 +85,11 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = self.output.clone();
         let ready = self.ready.clone();
+        match &message {
+            JsonRpcMessage::Response(response) => self.open.end(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.open.end(id)),
+            _ => {}
+        }
         async move {
             let about_tools = matches!(
                 &message,
@@ -106,7 +118,7 @@ where
                     return None;
                 }
             };
-            match decode(line) {
+            match self.open.checked(decode(line)) {
                 // Nothing but a request can begin a connection. Whatever comes
                 // before is of no use to anybody, but no reason to hang up.
                 Decoded::Message(message)
@@ -145,6 +157,46 @@ where
             Some(mut output) => output.shutdown().await,
             None => Ok(()),
         }
+    }
+}
+
+/// The ids of requests that have no answer yet.
+#[derive(Default)]
+struct Open(std::sync::Mutex<HashSet<RequestId>>);
+
+impl Open {
+    /// Refuses a request whose id another one has: rmcp would answer only one of
+    /// them, and nobody could tell which.
+    fn checked(&self, decoded: Decoded) -> Decoded {
+        let Decoded::Message(message) = &decoded else {
+            return decoded;
+        };
+        match &**message {
+            JsonRpcMessage::Request(request) if !self.ids().insert(request.id.clone()) => {
+                let id = request.id.clone();
+                let why = format!("the id `{id}` is that of a request without an answer yet");
+                Decoded::Refused(Some(id), ErrorData::invalid_request(why, None))
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // Such a request gets no answer.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.end(id);
+                }
+                decoded
+            }
+            _ => decoded,
+        }
+    }
+
+    fn end(&self, id: &RequestId) {
+        self.ids().remove(id);
+    }
+
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -285,7 +337,12 @@ impl Decoder for Lines {
     type Error = io::Error;
 
     fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {
-        Self::line(self.0.decode(buffer))
+        let line = Self::line(self.0.decode(buffer));
+        // What one long line needed is not kept for the short ones after it.
+        if buffer.capacity() > KEPT && buffer.len() < KEPT / 2 {
+            *buffer = BytesMut::from(&buffer[..]);
+        }
+        line
     }
 
     fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {

@@ -118,11 +118,11 @@ impl Roster {
     }
 
     /// An agent's connection has ended: what was kept for it is let go of.
-    pub async fn end_session(&self, session: SessionId) {
+    pub fn end_session(&self, session: SessionId) {
         self.sessions.fetch_sub(1, Ordering::Relaxed);
         for server in self.snapshot().servers().values() {
             if let Some(slot) = server.slot() {
-                slot.end_session(session).await;
+                slot.end_session(session);
             }
         }
     }
@@ -268,22 +268,22 @@ impl Roster {
 
     /// Stops a server's instances and forgets its failures, so that the next call
     /// starts afresh. False where there is no such server.
-    pub async fn restart(&self, server: &str) -> bool {
+    pub fn restart(&self, server: &str) -> bool {
         let Ok(found) = self.server(server) else {
             return false;
         };
         if let Some(slot) = found.slot() {
-            slot.stop().await;
+            slot.stop();
         }
         self.refresh(None);
         true
     }
 
     /// Stops all servers.
-    pub async fn stop(&self) {
+    pub fn stop(&self) {
         for server in self.snapshot().servers().values() {
             if let Some(slot) = server.slot() {
-                slot.stop().await;
+                slot.stop();
             }
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Context, NoSuchTool, Refusal, names};
 use crate::config::ServerConfig;
-use crate::runtime::{Call, CallError, Runtime, Slot, Target, Tool, Wanted};
+use crate::runtime::{Call, CallError, Callable, Runtime, Slot, Target, Tool, Wanted};
 
 /// One configured server, with its plugin at one content of its file.
 #[derive(Debug)]
@@ -22,7 +22,8 @@ pub struct Server {
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
     slot: Arc<OnceLock<Arc<Slot>>>,
-    /// The tools that have been called, by their place among all of them.
+    /// What the tools that have been called need to be called, by their place among
+    /// all of them: parsed once.
     callable: Mutex<HashMap<usize, Arc<Callable>>>,
     tally: Arc<Tally>,
 }
@@ -32,13 +33,6 @@ pub struct Server {
 pub(super) struct Tally {
     pub(super) calls: AtomicU64,
     pub(super) running: AtomicU64,
-}
-
-/// What a call needs to know of its tool, parsed once.
-#[derive(Debug)]
-struct Callable {
-    function: Option<Function>,
-    input_schema: Value,
 }
 
 impl Server {
@@ -205,8 +199,7 @@ impl Server {
         };
         let wanted = Wanted::Tool(Tool {
             name: tool.to_owned(),
-            function: callable.function.clone(),
-            input_schema: callable.input_schema.clone(),
+            callable,
             arguments,
         });
         match self.run(slot, wanted, context).await {

@@ -284,8 +284,8 @@ async fn a_new_prefix_leaves_a_running_server_alone() {
     assert_eq!(state(&roster, "a").0, State::Ready);
     assert_eq!(roster.status().servers[0].calls, 1);
 
-    assert!(roster.restart("a").await);
-    assert!(!roster.restart("b").await);
+    assert!(roster.restart("a"));
+    assert!(!roster.restart("b"));
     assert_eq!(sum(&roster, "a").await, 8);
     roster.reload().unwrap();
     assert!(!changes.has_changed().unwrap(), "nothing has changed");

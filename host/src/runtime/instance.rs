@@ -10,8 +10,9 @@ use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
+use super::engine::Origin;
 use super::error::Cause;
-use super::load::Bound;
+use super::load::Loaded;
 use super::patience::Patience;
 use super::state::{Current, State};
 use super::{Call, Target};
@@ -20,13 +21,17 @@ use super::{Call, Target};
 pub(super) struct Live {
     store: Store<State>,
     instance: Instance,
+    /// What it is an instance of, and where from.
+    loaded: Arc<Loaded>,
+    origin: Origin,
     sound: bool,
-    _alive: Alive,
+    /// From its first call on.
+    alive: Option<Alive>,
     // After the store, which it must outlive.
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// Counts an instance while it lives.
+/// Counts an instance while it belongs to a call or a session.
 struct Alive(Arc<AtomicU64>);
 
 impl Drop for Alive {
@@ -38,17 +43,17 @@ impl Drop for Alive {
 impl Live {
     /// Instantiates a component under the target's grants and limits.
     pub(super) async fn start(
-        (bound, place): (&Bound, Option<OwnedSemaphorePermit>),
+        (loaded, (origin, place)): (&Arc<Loaded>, (Origin, Option<OwnedSemaphorePermit>)),
         target: &Target,
         settings: &Arc<Map<String, Value>>,
-        count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
         let (wasi, output) =
             crate::sandbox::context(&target.server, &target.grants, &target.limits)
                 .map_err(|error| Cause::Load(error.to_string()))?;
+        let bound = loaded
+            .get(origin)
+            .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
         let state = State::new(wasi, output, Arc::clone(settings), target.limits.memory);
-        count.fetch_add(1, Ordering::Relaxed);
-        let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter(|state| &mut state.memory);
         store.set_epoch_deadline(1);
@@ -60,19 +65,36 @@ impl Live {
         Ok(Self {
             store,
             instance,
+            loaded: Arc::clone(loaded),
+            origin,
             sound: true,
-            _alive: alive,
+            alive: None,
             _place: place,
         })
     }
 
     /// Makes a call the one that the instance talks to.
-    pub(super) fn attach(&mut self, call: &Call, patience: &Patience) {
+    pub(super) fn attach(&mut self, (call, patience): (&Call, &Patience), count: &Arc<AtomicU64>) {
+        self.alive.get_or_insert_with(|| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Alive(Arc::clone(count))
+        });
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
             patience: patience.clone(),
         });
+    }
+
+    /// Belongs to no call any more.
+    pub(super) fn detach(&mut self) {
+        self.alive = None;
+        self.store.data_mut().call = None;
+    }
+
+    /// Whether it is an instance of this.
+    pub(super) fn is_of(&self, loaded: &Arc<Loaded>) -> bool {
+        Arc::ptr_eq(&self.loaded, loaded)
     }
 
     /// Whether it may be used again: not after a trap.
@@ -83,14 +105,15 @@ impl Live {
     /// Calls the plugin, and turns what it returns into what MCP has there.
     pub(super) async fn call(
         &mut self,
-        bound: &Bound,
         target: &Target,
         call: &Call,
         params: &[Val],
     ) -> Result<Value, Cause> {
         let export = call.wanted.export();
-        let function = bound
-            .function(&export)
+        let function = self
+            .loaded
+            .get(self.origin)
+            .and_then(|bound| bound.function(&export))
             .and_then(|index| self.instance.get_func(&mut self.store, index))
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];

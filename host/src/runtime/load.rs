@@ -38,16 +38,16 @@ impl Bound {
 }
 
 impl Loaded {
-    /// What to make an instance of now, with its place if that is in the pool.
-    pub(super) async fn bound(
+    /// Where to make an instance of it now, with its place if that is in the pool.
+    pub(super) async fn origin(
         &self,
         loader: &Arc<Loader>,
         target: &Arc<Target>,
-    ) -> Result<(&Bound, Option<OwnedSemaphorePermit>), String> {
-        if let Some(bound) = &self.pooled
+    ) -> Result<(Origin, Option<OwnedSemaphorePermit>), String> {
+        if self.is_pooled()
             && let Some(place) = loader.machines.place()
         {
-            return Ok((bound, Some(place)));
+            return Ok((Origin::Pool, Some(place)));
         }
         let load = async || {
             let (loader, target) = (Arc::clone(loader), Arc::clone(target));
@@ -55,7 +55,21 @@ impl Loaded {
             task.await
                 .unwrap_or_else(|error| Err(format!("loading it failed: {error}")))
         };
-        Ok((self.demand.get_or_try_init(load).await?, None))
+        self.demand.get_or_try_init(load).await?;
+        Ok((Origin::Demand, None))
+    }
+
+    /// Whether its instances can come from the pool.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.pooled.is_some()
+    }
+
+    /// It, in one of the engines, if it is loaded there.
+    pub(super) fn get(&self, origin: Origin) -> Option<&Bound> {
+        match origin {
+            Origin::Pool => self.pooled.as_ref(),
+            Origin::Demand => self.demand.get(),
+        }
     }
 }
 

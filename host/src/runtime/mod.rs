@@ -10,6 +10,7 @@ mod cache;
 mod engine;
 mod error;
 mod instance;
+mod instances;
 mod load;
 mod patience;
 mod signature;
@@ -35,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
 pub use slot::Slot;
-pub use wanted::{Completion, Prompt, Reference, Resource, Tool, Wanted};
+pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted};
 
 use crate::sandbox::{Grants, Limits};
 use engine::Origin;

@@ -3,20 +3,17 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use dormouse_wit::Instance as Kind;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::Semaphore;
-use wasmtime::component::Val;
 
 use super::arguments::Checker;
 use super::error::{CallError, Cause};
-use super::instance::Live;
+use super::instances::Instances;
 use super::load::{Loaded, Loader};
 use super::patience::Patience;
 use super::{Call, Phase, SessionId, Target, Tool, Wanted};
@@ -25,21 +22,17 @@ use super::{Call, Phase, SessionId, Target, Tool, Wanted};
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
-/// A kept instance. Whoever holds the lock is the one call that it is busy with.
-type Kept = Arc<tokio::sync::Mutex<Option<Live>>>;
 
 /// One server, at one content of its file and one configuration.
 pub struct Slot {
     me: Weak<Self>,
     loader: Arc<Loader>,
     target: Arc<Target>,
-    settings: Arc<Map<String, Value>>,
     life: Mutex<Life>,
     /// Bounds how many calls run at once.
     turns: Semaphore,
-    kept: Mutex<HashMap<SessionId, Kept>>,
     checkers: Mutex<HashMap<String, Arc<Checker>>>,
-    instances: Arc<AtomicU64>,
+    instances: Arc<Instances>,
 }
 
 struct Life {
@@ -70,12 +63,13 @@ impl fmt::Debug for Slot {
 
 impl Slot {
     pub(super) fn new(loader: Arc<Loader>, target: Target) -> Arc<Self> {
+        let target = Arc::new(target);
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
+            instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
             loader,
-            settings: Arc::new(target.settings.clone()),
             turns: Semaphore::new(target.limits.instances.max(1) as usize),
-            target: Arc::new(target),
+            target,
             life: Mutex::new(Life {
                 stage: Stage::Known,
                 era: 0,
@@ -83,9 +77,7 @@ impl Slot {
                 used: Instant::now(),
                 running: 0,
             }),
-            kept: Mutex::default(),
             checkers: Mutex::default(),
-            instances: Arc::default(),
         })
     }
 
@@ -96,7 +88,7 @@ impl Slot {
     /// inside of anything else.
     pub async fn call(&self, mut call: Call) -> Result<Value, CallError> {
         if let Wanted::Tool(tool) = &mut call.wanted
-            && let Some(function) = &tool.function
+            && let Some(function) = &tool.callable.function
         {
             super::value::drop_nulls(function, &mut tool.arguments);
         }
@@ -107,7 +99,7 @@ impl Slot {
         };
         // Nothing is started for a call that cannot be made.
         let checker = match &call.wanted {
-            Wanted::Tool(tool) if tool.function.is_some() => Some(self.checker(tool)),
+            Wanted::Tool(tool) if tool.callable.function.is_some() => Some(self.checker(tool)),
             _ => None,
         };
         let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
@@ -117,7 +109,7 @@ impl Slot {
             let loaded = self.loaded(&call).await?;
             let limit = self.target.limits.timeout;
             let patience = Patience::new(limit);
-            let run = self.run(&loaded, &call, (&params, &patience));
+            let run = self.instances.run(&loaded, &call, (&params, &patience));
             patience
                 .within(|| self.loader.machines.busy(), run)
                 .await
@@ -130,50 +122,12 @@ impl Slot {
         }
     }
 
-    async fn run(
-        &self,
-        loaded: &Loaded,
-        call: &Call,
-        (params, patience): (&[Val], &Patience),
-    ) -> Result<Value, Cause> {
-        let (bound, pool) = loaded
-            .bound(&self.loader, &self.target)
-            .await
-            .map_err(Cause::Load)?;
-        let fresh = async |pool| {
-            let mut live =
-                Live::start((bound, pool), &self.target, &self.settings, &self.instances).await?;
-            live.attach(call, patience);
-            Ok::<_, Cause>(live)
-        };
-        if self.target.instance == Kind::PerCall {
-            let mut live = fresh(pool).await?;
-            return live.call(bound, &self.target, call, params).await;
-        }
-        let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
-        let mut place = kept.lock().await;
-        // Taken out while it runs: a call that is dropped half-way or that traps
-        // takes its instance with it.
-        let mut live = match place.take() {
-            Some(mut live) => {
-                live.attach(call, patience);
-                live
-            }
-            None => fresh(pool).await?,
-        };
-        let result = live.call(bound, &self.target, call, params).await;
-        if live.is_sound() {
-            *place = Some(live);
-        }
-        result
-    }
-
     fn checker(&self, tool: &Tool) -> Arc<Checker> {
         let mut checkers = lock(&self.checkers);
         if let Some(checker) = checkers.get(&tool.name) {
             return Arc::clone(checker);
         }
-        let checker = Arc::new(Checker::new(&tool.name, &tool.input_schema));
+        let checker = Arc::new(Checker::new(&tool.name, &tool.callable.input_schema));
         checkers.insert(tool.name.clone(), Arc::clone(&checker));
         checker
     }
@@ -255,7 +209,7 @@ impl Slot {
 
     /// Stops its instances and forgets its failures: the next call starts afresh.
     /// Calls that run are not disturbed.
-    pub async fn stop(&self) {
+    pub fn stop(&self) {
         self.rest(Stage::Known);
     }
 
@@ -264,12 +218,13 @@ impl Slot {
         life.era += 1;
         life.failures = 0;
         life.stage = stage;
-        lock(&self.kept).clear();
+        drop(life);
+        self.instances.stop();
     }
 
     /// Lets go of the instance that was kept for a session.
-    pub async fn end_session(&self, session: SessionId) {
-        lock(&self.kept).remove(&session);
+    pub fn end_session(&self, session: SessionId) {
+        self.instances.end_session(session);
     }
 
     /// Where in its life it is.
@@ -287,7 +242,7 @@ impl Slot {
     /// How many instances are alive.
     #[must_use]
     pub fn instances(&self) -> u64 {
-        self.instances.load(Ordering::Relaxed)
+        self.instances.alive()
     }
 }
 

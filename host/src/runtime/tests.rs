@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Call, CallError, Cause, Listener, Phase, Runtime, SessionId, Slot, Target, Tool, Wanted,
+    Call, CallError, Callable, Cause, Listener, Phase, Runtime, SessionId, Slot, Target, Tool,
+    Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -97,8 +98,10 @@ impl Place {
         Call {
             wanted: Wanted::Tool(Tool {
                 name: tool.into(),
-                function: declared.function.clone(),
-                input_schema: object["inputSchema"].clone(),
+                callable: Arc::new(Callable {
+                    function: declared.function.clone(),
+                    input_schema: object["inputSchema"].clone(),
+                }),
                 arguments: arguments.as_object().unwrap().clone(),
             }),
             session: SessionId(1),
@@ -219,7 +222,7 @@ async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
     );
     assert_eq!(count(&kept, 2).await, json!(1));
     assert_eq!(kept.instances(), 2);
-    kept.end_session(SessionId(2)).await;
+    kept.end_session(SessionId(2));
     assert_eq!(kept.instances(), 1);
     assert!(kept.call(place.call("crash", json!({}))).await.is_err());
     assert_eq!(count(&kept, 1).await, json!(1));
@@ -319,7 +322,7 @@ async fn a_failed_start_is_told_and_not_repeated_at_once() {
             .await,
     );
     assert!(matches!(again, Cause::Backoff { .. }), "{again}");
-    slot.stop().await;
+    slot.stop();
     let afresh = cause(
         slot.call(place.call("add", json!({ "a": 1, "b": 1 })))
             .await,

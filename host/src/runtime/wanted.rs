@@ -1,6 +1,7 @@
 //! What can be asked of a plugin: its parameters, and what becomes of its answer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use dormouse_wit::{Export, Function, Type};
 use serde_json::{Map, Value, json};
@@ -28,13 +29,20 @@ pub enum Wanted {
 pub struct Tool {
     /// The tool's own name, without a prefix.
     pub name: String,
+    /// What is known of it.
+    pub callable: Arc<Callable>,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+}
+
+/// What a call needs to know of its tool.
+#[derive(Debug)]
+pub struct Callable {
     /// The function behind it; none for an adapter's tool.
     pub function: Option<Function>,
     /// Its input schema, which the arguments of a typed tool are checked against
     /// before anything is instantiated.
     pub input_schema: Value,
-    /// Its arguments.
-    pub arguments: Map<String, Value>,
 }
 
 /// A prompt.
@@ -117,7 +125,7 @@ impl Wanted {
 
     fn function(&self) -> Option<&Function> {
         match self {
-            Self::Tool(tool) => tool.function.as_ref(),
+            Self::Tool(tool) => tool.callable.function.as_ref(),
             Self::Prompt(prompt) => prompt.function.as_ref(),
             Self::Resource(resource) => resource.function.as_ref(),
             Self::Completion(_) => None,
@@ -152,10 +160,13 @@ impl Wanted {
         };
         match self {
             Self::Tool(Tool {
-                function: Some(function),
+                name,
+                callable,
                 arguments,
-                ..
             }) => {
+                let Some(function) = &callable.function else {
+                    return Ok(vec![text(name), json(arguments)]);
+                };
                 let bad = |problems: String| match checker {
                     Some(checker) => checker.problem(problems),
                     None => Cause::Invalid(problems),
@@ -166,7 +177,6 @@ impl Wanted {
                 value::arguments(function, arguments)
                     .map_err(|mismatch| bad(format!("- {mismatch}")))
             }
-            Self::Tool(tool) => Ok(vec![text(&tool.name), json(&tool.arguments)]),
             Self::Prompt(Prompt {
                 function: Some(function),
                 arguments,
@@ -192,13 +202,10 @@ impl Wanted {
             err: string(),
         };
         match self {
-            Self::Tool(Tool {
-                function: Some(function),
-                ..
-            }) => Ok(value::tool_result(function.result.as_ref(), value)),
-            Self::Tool(_) => match value {
-                Some(Val::Result(Err(_))) => Ok(value::tool_result(Some(&answer), value)),
-                _ => object(value),
+            Self::Tool(tool) => match (&tool.callable.function, value) {
+                (Some(function), _) => Ok(value::tool_result(function.result.as_ref(), value)),
+                (None, Some(Val::Result(Err(_)))) => Ok(value::tool_result(Some(&answer), value)),
+                (None, _) => object(value),
             },
             Self::Prompt(prompt) => match &prompt.function {
                 Some(function) => {

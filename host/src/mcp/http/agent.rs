@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use futures::FutureExt as _;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
     InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
@@ -17,7 +16,6 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::raw::MARK;
@@ -65,16 +63,8 @@ impl Shared {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.host.closed.cancel();
-        let Some(session) = self.session.take() else {
-            return;
-        };
-        // Mostly done at once, and then no other thread has to be woken for each
-        // request of the stateless era.
-        let mut end = Box::pin(session.end());
-        if (&mut end).now_or_never().is_none()
-            && let Ok(runtime) = Handle::try_current()
-        {
-            runtime.spawn(end);
+        if let Some(session) = self.session.take() {
+            session.end();
         }
     }
 }
