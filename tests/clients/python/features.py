@@ -188,8 +188,9 @@ class Session:
         return outcome
 
     async def list(self) -> dict:
+        server = self.client.server_info
         return {
-            "server": self.client.server_info.name,
+            "server": server.name if server else None,
             "protocol": self.client.protocol_version,
             "tools": await self.its.tools(),
         }
@@ -263,6 +264,9 @@ class Session:
             await self.its.call(tool, {})
             async with asyncio.timeout(20):
                 heard.append(await self.news.get())
+        # The SDK takes leave in the background; what comes after another request
+        # comes after that.
+        await self.its.tools()
         await self.its.call(tool, {})
         await asyncio.sleep(0.3)
         while not self.news.empty():

@@ -36,6 +36,12 @@ impl Sdk {
         self.mode != "legacy"
     }
 
+    /// Told which version to speak, Python's SDK begins at once with what it wants,
+    /// and never asks who the server is.
+    pub(crate) fn asks_who_it_is(self) -> bool {
+        !(self.name == "python" && self.mode.starts_with("20"))
+    }
+
     /// The first version of TypeScript's SDK does not tell which it is.
     pub(crate) fn tells_protocol(self) -> bool {
         self.name != "v1"

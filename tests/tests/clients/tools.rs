@@ -52,7 +52,9 @@ pub(crate) fn are_listed_and_called(sdk: Sdk) {
 }
 
 fn is_the_list(sdk: Sdk, list: &Value) {
-    assert_eq!(list["server"], "dormouse");
+    if sdk.asks_who_it_is() {
+        assert_eq!(list["server"], "dormouse");
+    }
     let tools = &list["tools"];
     assert_eq!(
         names(tools),
