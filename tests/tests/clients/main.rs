@@ -63,7 +63,7 @@ macro_rules! clients {
         clients!(each $sdk,
             tools::are_listed_and_called tools::are_replaced
             progress::is_heard progress::ends_with_a_cancelled_call
-            questions::are_answered questions::are_answered_all_at_once
+            questions::are_answered
             items::prompts_are_got items::resources_are_read);
     };
     (each $sdk:expr, $($module:ident::$feature:ident)*) => {

@@ -17,21 +17,58 @@ fn asker(tool: &str, arguments: Value, answers: Value) -> Value {
     step
 }
 
-fn methods(result: &Value) -> Vec<&str> {
+/// The methods by which it was asked.
+fn asked(result: &Value) -> Vec<&str> {
     let asked = result["asked"].as_array();
     let asked = asked.unwrap_or_else(|| panic!("nothing asked in {result}"));
-    asked
+    let methods = asked
         .iter()
-        .map(|question| question["method"].as_str().unwrap())
-        .collect()
+        .map(|question| question["method"].as_str().unwrap());
+    methods.collect()
 }
 
 pub(crate) fn are_answered(sdk: Sdk) {
     let home = home(&["asker"]);
-    let elicit = |answers: Value| json!({ "elicit": answers });
+    let name = accepted(json!({ "name": "Ada" }));
     let number = |number: i64| accepted(json!({ "number": number }));
+    let roots = json!(["file:///a", "file:///b"]);
+    let greet = |answer: Value| asker("greet", json!({}), json!({ "elicit": [answer] }));
+    let steps = [
+        asker("able", json!({}), json!({})),
+        greet(name.clone()),
+        greet(json!({ "action": "decline" })),
+        greet(json!({ "action": "cancel" })),
+        // The state that goes to and fro is another one each time.
+        asker(
+            "add",
+            json!({ "count": 3 }),
+            json!({ "elicit": [number(1), number(20), number(300)] }),
+        ),
+        asker(
+            "show_page",
+            json!({ "url": "https://example.com/x" }),
+            json!({ "elicit": [{ "action": "accept" }] }),
+        ),
+        asker(
+            "sample",
+            json!({ "prompt": "Think." }),
+            json!({ "sample": "I do." }),
+        ),
+        asker("folders", json!({}), json!({ "roots": roots })),
+        asker(
+            "everything",
+            json!({}),
+            json!({ "elicit": [name], "sample": "Nice.", "roots": roots }),
+        ),
+        asker("nonsense", json!({}), json!({})),
+    ];
+    let [able, answered @ .., nonsense] = sdk.run(&home, &steps);
+    assert_eq!(
+        able["structuredContent"]["result"],
+        json!(["form", "url", "sampling", "roots"])
+    );
+
     let [
-        able,
         greeted,
         declined,
         cancelled,
@@ -39,93 +76,40 @@ pub(crate) fn are_answered(sdk: Sdk) {
         page,
         sampled,
         folders,
-    ] = sdk.run(
-        &home,
-        &[
-            asker("able", json!({}), json!({})),
-            asker(
-                "greet",
-                json!({}),
-                elicit(json!([accepted(json!({ "name": "Ada" }))])),
-            ),
-            asker("greet", json!({}), elicit(json!([{ "action": "decline" }]))),
-            asker("greet", json!({}), elicit(json!([{ "action": "cancel" }]))),
-            // The state that goes to and fro is another one each time.
-            asker(
-                "add",
-                json!({ "count": 3 }),
-                elicit(json!([number(1), number(20), number(300)])),
-            ),
-            asker(
-                "show_page",
-                json!({ "url": "https://example.com/x" }),
-                elicit(json!([{ "action": "accept" }])),
-            ),
-            asker(
-                "sample",
-                json!({ "prompt": "Think." }),
-                json!({ "sample": "I do." }),
-            ),
-            asker(
-                "folders",
-                json!({}),
-                json!({ "roots": ["file:///a", "file:///b"] }),
-            ),
-        ],
-    );
-    assert_eq!(
-        able["structuredContent"]["result"],
-        json!(["form", "url", "sampling", "roots"])
-    );
+        all,
+    ] = answered;
+    for (result, expected) in [
+        (&greeted, "Hello, Ada!"),
+        (&declined, "declined"),
+        (&cancelled, "cancelled"),
+        (&sum, "321"),
+        (&page, "accept"),
+        (&sampled, "nobody said: I do."),
+        (&all, r#"{"name":"Ada"}; Nice.; 2"#),
+    ] {
+        assert_eq!(text(result), expected);
+    }
+    assert_eq!(folders["structuredContent"]["result"], roots);
 
-    assert_eq!(text(&greeted), "Hello, Ada!");
-    assert_eq!(methods(&greeted), ["elicitation/create"]);
+    assert_eq!(asked(&greeted), ["elicitation/create"]);
     let params = &greeted["asked"][0]["params"];
     assert_eq!(params["message"], "What is your name?");
     assert_eq!(params["requestedSchema"]["required"], json!(["name"]));
-    assert_eq!(text(&declined), "declined");
-    assert_eq!(text(&cancelled), "cancelled");
-
-    assert_eq!(text(&sum), "321", "{sum}");
-    assert_eq!(methods(&sum), ["elicitation/create"; 3]);
-
+    assert_eq!(asked(&sum), ["elicitation/create"; 3]);
     let params = &page["asked"][0]["params"];
     assert_eq!(params["mode"], "url");
     assert_eq!(params["url"], "https://example.com/x");
-    assert_eq!(text(&page), "accept");
-
-    let params = &sampled["asked"][0]["params"];
-    assert_eq!(params["maxTokens"], 100);
-    assert_eq!(text(&sampled), "nobody said: I do.");
+    assert_eq!(sampled["asked"][0]["params"]["maxTokens"], 100);
+    // Nobody waits for one answer before the next question.
+    let mut together = asked(&all);
+    together.sort_unstable();
     assert_eq!(
-        folders["structuredContent"]["result"],
-        json!(["file:///a", "file:///b"])
-    );
-}
-
-pub(crate) fn are_answered_all_at_once(sdk: Sdk) {
-    let home = home(&["asker"]);
-    let answers = json!({
-        "elicit": [accepted(json!({ "name": "Ada" }))],
-        "sample": "Nice.",
-        "roots": ["file:///a", "file:///b"],
-    });
-    let [together, refused] = sdk.run(
-        &home,
-        &[
-            asker("everything", json!({}), answers),
-            // What the plugin may not ask is told to it, and asked of nobody.
-            asker("nonsense", json!({}), json!({})),
-        ],
-    );
-    let mut asked = methods(&together);
-    asked.sort_unstable();
-    assert_eq!(
-        asked,
+        together,
         ["elicitation/create", "roots/list", "sampling/createMessage"]
     );
-    assert_eq!(text(&together), "{\"name\":\"Ada\"}; Nice.; 2");
-    assert!(is_error(&refused), "{refused}");
-    assert!(text(&refused).contains("has a schema that is none"));
-    assert_eq!(refused.get("asked"), None);
+
+    // What a plugin may not ask is told to it, and asked of nobody.
+    assert!(is_error(&nonsense), "{nonsense}");
+    assert!(text(&nonsense).contains("has a schema that is none"));
+    assert_eq!(nonsense.get("asked"), None);
 }
