@@ -101,8 +101,8 @@ pub fn npm_file(package: &str, file: &str) -> Result<PathBuf> {
     existing(npm().join("node_modules").join(package).join(file))
 }
 
-/// The `node` that the npm packages run on; the Inspector wants a newer one than
-/// many systems have.
+/// The `node` that the npm packages run on; the Inspector and the conformance suite
+/// want a newer one than many systems have.
 ///
 /// # Errors
 /// It is not installed.

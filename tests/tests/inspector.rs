@@ -152,7 +152,7 @@ impl Drop for Daemon<'_> {
 fn strictly_accepts_every_tool(way: Way) {
     let home = Home::new().unwrap();
     home.guests(dormouse_guests::NAMES).unwrap();
-    for plugin in ["filesystem", "time"] {
+    for plugin in ["conformance", "filesystem", "time"] {
         home.server(plugin, &artifacts::plugin(plugin).unwrap())
             .unwrap();
     }

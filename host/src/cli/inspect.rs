@@ -13,6 +13,9 @@ use super::{Format, component, describe, output};
 use crate::config::units;
 use crate::sandbox::Grants;
 
+/// Describes an MCP object that is called by a key.
+type Describe = fn(&RawValue, &str) -> String;
+
 /// Shows what is in a plugin's file: what it declares, its WIT, what it imports.
 #[derive(Debug, Args)]
 #[command(after_help = "Nothing of it is run. Whether it is sound: `dormouse check FILE`.")]
@@ -72,7 +75,7 @@ fn text(found: &Inspection) -> anyhow::Result<String> {
     for tool in &declared.tools {
         text.push_str(&describe::Tool::new(&tool.tool, &tool.name).long());
     }
-    let shown: [(_, _, fn(&RawValue, &str) -> String); 3] = [
+    let shown: [(_, _, Describe); 3] = [
         ("prompt", &declared.prompts, describe::prompt),
         ("resource", &declared.resources, describe::resource),
         ("resource template", &declared.templates, describe::resource),

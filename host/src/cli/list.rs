@@ -9,6 +9,9 @@ use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::{Format, describe, output, status};
 use crate::roster::{Places, Roster};
 
+/// How many of something a server has.
+type Count<'a> = &'a dyn Fn(&str) -> usize;
+
 /// Lists the configured servers.
 #[derive(Debug, Args)]
 #[command(after_help = "For what they are doing in running hosts: `dormouse status`.")]
@@ -63,8 +66,7 @@ impl List {
                 listing.resources.len() + listing.templates.len()
             })
         };
-        let counts: [(_, &dyn Fn(&str) -> usize); 2] =
-            [("PROMPTS", &prompts), ("RESOURCES", &resources)];
+        let counts: [(_, Count<'_>); 2] = [("PROMPTS", &prompts), ("RESOURCES", &resources)];
         let counts: Vec<_> = counts
             .into_iter()
             .filter(|(_, count)| servers.iter().any(|server| count(&server.name) > 0))

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::announce::{self, announce};
 use super::common::Common;
 use super::relay;
-use super::resources::Subscriptions;
+use super::resources::{Subscriptions, unknown};
 use crate::roster::{Offer, Refusal};
 use crate::runtime::SessionId;
 
@@ -195,8 +195,7 @@ impl ServerHandler for Host {
     ) -> Result<(), ErrorData> {
         let known = self.common.roster.snapshot();
         if known.resource(&request.uri).is_none() {
-            let why = format!("Unknown resource: `{}`", request.uri);
-            return Err(refusal(Refusal::NotFound(why)));
+            return Err(unknown(&request.uri));
         }
         self.subscriptions.add(request.uri)
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rmcp::RoleServer;
 use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::exchange::{Continued, Order};
 use super::handler::{Host, refusal, stateless};
@@ -48,6 +48,22 @@ impl Subscriptions {
     }
 }
 
+/// That there is no such resource.
+pub(super) fn unknown(uri: &str) -> ErrorData {
+    let why = format!("Unknown resource: `{uri}`");
+    with_uri(Refusal::NotFound(why), uri)
+}
+
+/// What a resource's refusal is in MCP, which wants to be told the URI where there
+/// is no such resource (SEP-2164).
+fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
+    let data = matches!(refused, Refusal::NotFound(_)).then(|| json!({ "uri": uri }));
+    ErrorData {
+        data,
+        ..refusal(refused)
+    }
+}
+
 impl Host {
     pub(super) fn list_resources(
         &self,
@@ -86,9 +102,7 @@ impl Host {
         let continued = Continued::take(&mut params)?;
         let snapshot = self.common.roster.snapshot();
         let Some((offer, _)) = snapshot.resource(&uri) else {
-            return Err(refusal(Refusal::NotFound(format!(
-                "Unknown resource: `{uri}`"
-            ))));
+            return Err(unknown(&uri));
         };
         let order = Order {
             method: "resources/read",
@@ -102,7 +116,9 @@ impl Host {
                 continued,
                 context,
                 |roster, order, call| async move {
-                    roster.read(&order.key, call).await.map_err(refusal)
+                    let uri = &order.key;
+                    let read = roster.read(uri, call).await;
+                    read.map_err(|refused| with_uri(refused, uri))
                 },
             )
             .await?;

@@ -424,6 +424,7 @@ async fn nonsense_is_refused_and_the_next_line_is_heard() {
     let mut agent = Agent::of(&home.open());
     // Before anything else, too.
     agent.line("hello").await;
+    assert_eq!(agent.hear().await["error"]["code"], -32700);
     agent
         .line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
         .await;
@@ -438,6 +439,7 @@ async fn nonsense_is_refused_and_the_next_line_is_heard() {
         (&json!(77), &json!(-32600))
     );
     agent.input.write_all(b"\xff\xfe\n\n\r\n").await.unwrap();
+    assert_eq!(agent.hear().await["error"]["code"], -32700);
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":78,"method":"{}"}}"#,
         "x".repeat(17 << 20)

@@ -19,7 +19,7 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::sync::CancellationToken;
@@ -27,10 +27,15 @@ use tokio_util::sync::CancellationToken;
 /// The longest message that is read, in bytes. As in rmcp's own transports.
 const LONGEST: usize = 16 << 20;
 
+/// How many refusals of nonsense may wait to be written.
+const REFUSALS: usize = 64;
+
 /// One connection's messages.
 pub(super) struct Wire<R, W> {
     lines: FramedRead<R, Lines>,
     output: Arc<Mutex<Option<W>>>,
+    /// How many refusals may wait to be written.
+    refusals: Arc<Semaphore>,
     /// Whether a request has been read.
     begun: bool,
     /// Cancelled when the input ends.
@@ -52,6 +57,7 @@ where
         Self {
             lines: FramedRead::new(input, Lines(LinesCodec::new_with_max_length(LONGEST))),
             output: Arc::new(Mutex::new(Some(output))),
+            refusals: Arc::new(Semaphore::new(REFUSALS)),
             begun: false,
             closed,
             ready,
@@ -114,7 +120,12 @@ where
                     // This future may be dropped at any await, and half a line
                     // must not have been written then.
                     let output = self.output.clone();
+                    // Whoever sends nonsense and does not read is told of some of it.
+                    let Ok(place) = self.refusals.clone().try_acquire_owned() else {
+                        continue;
+                    };
                     tokio::spawn(async move {
+                        let _place = place;
                         let message = ServerJsonRpcMessage::error(error, id);
                         let sent = match encode(&message) {
                             Ok(line) => write(&output, line).await,
@@ -206,8 +217,9 @@ fn decode(line: Input) -> Decoded {
             return Decoded::Refused(None, ErrorData::invalid_request(message, None));
         }
         Input::NotUtf8 => {
-            tracing::warn!("a line that is not UTF-8 was dropped");
-            return Decoded::Nothing;
+            tracing::warn!("a line is not UTF-8");
+            let message = "the line is not UTF-8";
+            return Decoded::Refused(None, ErrorData::parse_error(message, None));
         }
     };
     let text = text.trim_start_matches('\u{feff}');
@@ -218,11 +230,10 @@ fn decode(line: Input) -> Decoded {
         Ok(message) => Decoded::Message(Box::new(message)),
         Err(error) => match serde_json::from_str::<Value>(text) {
             Ok(value) => refuse(&value),
-            // To answer what is no JSON at all could go on for ever, if the
-            // other side answers that in turn.
             Err(_) => {
-                tracing::warn!("a line that is not JSON was dropped: {error}");
-                Decoded::Nothing
+                tracing::warn!("a line is not JSON: {error}");
+                let message = format!("the line is not JSON: {error}");
+                Decoded::Refused(None, ErrorData::parse_error(message, None))
             }
         },
     }

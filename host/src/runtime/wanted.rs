@@ -285,10 +285,11 @@ fn completed(value: Option<&Val>) -> Result<Value, Cause> {
     for (name, value) in fields {
         match (name.as_str(), value) {
             ("values", Val::List(items)) => {
-                values.extend(items.iter().filter_map(|item| match item {
+                let texts = items.iter().filter_map(|item| match item {
                     Val::String(text) => Some(text.clone()),
                     _ => None,
-                }))
+                });
+                values.extend(texts);
             }
             ("total", Val::Option(Some(number))) => {
                 if let Val::U32(number) = number.as_ref() {

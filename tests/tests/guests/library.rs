@@ -178,7 +178,14 @@ fn resources_are_read() {
         ("library://zeros/many", -32602),
         ("library://zeros/1/2", -32002),
     ] {
-        assert_eq!(read(uri)["error"]["code"], code, "{uri}");
+        let error = &read(uri)["error"];
+        assert_eq!(error["code"], code, "{uri}");
+        let told = if code == -32002 {
+            json!(uri)
+        } else {
+            Value::Null
+        };
+        assert_eq!(error["data"]["uri"], told, "{uri}");
     }
 }
 

@@ -1,0 +1,29 @@
+//! What a user may go on with in an argument.
+
+use crate::Fixtures;
+use crate::dormouse_bindings::exports::dormouse::plugin::completion::{
+    Completions, Guest, Reference,
+};
+
+impl Guest for Fixtures {
+    fn complete(
+        of: Reference,
+        argument: String,
+        value: String,
+        _context: Vec<(String, String)>,
+    ) -> Result<Completions, String> {
+        let known: &[&str] = match (&of, argument.as_str()) {
+            (Reference::Prompt(_), "arg1") => &["paris", "park", "party", "test", "testing"],
+            (Reference::Prompt(_), "arg2") => &["hello", "world"],
+            (Reference::Template(_), "id") => &["1", "12", "123"],
+            _ => &[],
+        };
+        let fitting = known.iter().filter(|one| one.starts_with(&value));
+        let values: Vec<_> = fitting.map(|one| (*one).to_owned()).collect();
+        Ok(Completions {
+            total: u32::try_from(values.len()).ok(),
+            values,
+            has_more: false,
+        })
+    }
+}
