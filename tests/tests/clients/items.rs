@@ -101,9 +101,7 @@ pub(crate) fn resources_are_read(sdk: Sdk) {
     assert_eq!(book["contents"][0]["text"], "It sleeps.");
     assert_eq!(book["contents"][1]["blob"], "AQID");
     assert_eq!(completed["values"], json!(["Dormouse"]));
-    // Each era has a code of its own for it.
-    let code = if sdk.is_modern() { -32602 } else { -32002 };
-    is_refused(&unknown, code, "`library://tomorrow`");
+    is_refused(&unknown, sdk.not_found(), "`library://tomorrow`");
     // Once for what changed while the client was subscribed.
     assert_eq!(heard["heard"], json!(["library://today"]));
 }

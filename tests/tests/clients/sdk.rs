@@ -47,6 +47,16 @@ impl Sdk {
         self.name != "v1"
     }
 
+    /// With which code its user hears that there is no such resource: each era has
+    /// one of its own, and TypeScript's second version makes the newer one of both.
+    pub(crate) fn not_found(self) -> i64 {
+        if self.is_modern() || self.name == "v2" {
+            -32602
+        } else {
+            -32002
+        }
+    }
+
     /// Takes these steps in a session of its own with `dormouse serve` there, and
     /// gives the outcome of each.
     pub(crate) fn run<const STEPS: usize>(
