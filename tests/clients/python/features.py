@@ -1,9 +1,12 @@
-"""One feature of MCP, as the official Python SDK has it, against a server.
+"""Features of MCP, as a Python client has them, one after the other in one session.
 
-Usage: features.py MODE FEATURE ARGUMENTS (URL | COMMAND [ARGUMENT...])
+Usage: features.py CLIENT MODE STEPS (URL | COMMAND [ARGUMENT...])
 
-MODE is `legacy`, `auto` or a version of the protocol; ARGUMENTS is JSON. Prints
-one JSON object, the same as the TypeScript clients do.
+CLIENT is `python` (the official SDK) or `fastmcp`; MODE is `legacy`, `auto` or a
+version of the protocol; STEPS is a JSON array of objects, each with the name of a
+feature in `do`, its arguments, and perhaps `answers` to what the server asks
+meanwhile. Prints a JSON array with the outcome of each step, the same as the
+TypeScript clients do.
 """
 
 import asyncio
@@ -11,44 +14,191 @@ import json
 import os
 import sys
 import time
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from mcp import Client
+import mcp
+import mcp_types as types
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.subscriptions import listen
 
 
 def told(result) -> dict:
-    """A tool's result in the words of the wire."""
+    """What the client has understood, in the words of the wire."""
     return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-class Session:
-    def __init__(self, mode: str, launch: list[str]) -> None:
-        self.changed = asyncio.Event()
+def all_told(results) -> list[dict]:
+    return [told(result) for result in results]
+
+
+class Asked:
+    """Answers what servers ask, and keeps what that was."""
+
+    def __init__(self) -> None:
+        self.answers: dict = {}
+        self.questions: list = []
+
+    def ask(self, method: str, params) -> None:
+        self.questions.append({"method": method, "params": told(params) if params else {}})
+
+    async def elicit(self, context, params: types.ElicitRequestParams) -> types.ElicitResult:
+        self.ask("elicitation/create", params)
+        return types.ElicitResult(**self.answers["elicit"].pop(0))
+
+    async def sample(self, context, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+        self.ask("sampling/createMessage", params)
+        text = types.TextContent(type="text", text=self.answers["sample"])
+        return types.CreateMessageResult(role="assistant", model="nobody", content=text)
+
+    async def roots(self, context) -> types.ListRootsResult:
+        self.ask("roots/list", None)
+        return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in self.answers["roots"]])
+
+
+class Official:
+    """The official SDK's client."""
+
+    def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
         if launch[0].startswith("http://"):
             server = launch[0]
         else:
             # The SDK passes no environment on by itself.
             server = StdioServerParameters(command=launch[0], args=launch[1:], env=dict(os.environ))
-        self.client = Client(server, mode=mode, message_handler=self.message, read_timeout_seconds=60)
+        self.client = mcp.Client(
+            server,
+            mode=mode,
+            elicitation_callback=asked.elicit,
+            sampling_callback=asked.sample,
+            list_roots_callback=asked.roots,
+            message_handler=heard,
+            read_timeout_seconds=60,
+        )
 
-    async def message(self, message) -> None:
-        if getattr(message, "method", None) == "notifications/tools/list_changed":
-            self.changed.set()
+    async def tools(self) -> list[dict]:
+        return all_told((await self.client.list_tools()).tools)
+
+    async def call(self, tool: str, arguments: dict, progress=None) -> dict:
+        return told(await self.client.call_tool(tool, arguments, progress_callback=progress))
+
+    async def prompts(self) -> list[dict]:
+        return all_told((await self.client.list_prompts()).prompts)
+
+    async def resources(self) -> list[dict]:
+        return all_told((await self.client.list_resources()).resources)
+
+    async def templates(self) -> list[dict]:
+        return all_told((await self.client.list_resource_templates()).resource_templates)
+
+    async def read(self, uri: str) -> list[dict]:
+        return all_told((await self.client.read_resource(uri)).contents)
+
+    async def complete(self, of, argument: dict, known: dict) -> dict:
+        return told((await self.client.complete(of, argument, known)).completion)
+
+
+class Fastmcp:
+    """The client of fastmcp, which speaks both eras through the official SDK's
+    session, and makes types of the schemas that it is told."""
+
+    def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
+        import fastmcp
+        from fastmcp.client.transports import StdioTransport
+
+        async def elicit(message, kind, params, context):
+            answer = await asked.elicit(context, params)
+            accepts = answer.action == "accept" and kind is not None
+            return kind(**answer.content) if accepts else answer
+
+        async def sample(messages, params, context):
+            return await asked.sample(context, params)
+
+        async def roots(context) -> list:
+            return (await asked.roots(context)).roots
+
+        if launch[0].startswith("http://"):
+            server = launch[0]
+        else:
+            server = StdioTransport(launch[0], launch[1:], env=dict(os.environ), keep_alive=False)
+        self.client = fastmcp.Client(
+            server,
+            mode=mode,
+            elicitation_handler=elicit,
+            sampling_handler=sample,
+            roots=roots,
+            message_handler=heard,
+            timeout=60,
+        )
+
+    async def tools(self) -> list[dict]:
+        return all_told(await self.client.list_tools())
+
+    async def call(self, tool: str, arguments: dict, progress=None) -> dict:
+        result = await self.client.call_tool(tool, arguments, progress_handler=progress, raise_on_error=False)
+        if result.structured_content is not None and not result.is_error and result.data is None:
+            raise ValueError(f"`{tool}` answers with what is not of its type: {result.structured_content}")
+        return {
+            "content": all_told(result.content),
+            "structuredContent": result.structured_content,
+            "isError": result.is_error,
+        }
+
+    async def prompts(self) -> list[dict]:
+        return all_told(await self.client.list_prompts())
+
+    async def resources(self) -> list[dict]:
+        return all_told(await self.client.list_resources())
+
+    async def templates(self) -> list[dict]:
+        return all_told(await self.client.list_resource_templates())
+
+    async def read(self, uri: str) -> list[dict]:
+        return all_told(await self.client.read_resource(uri))
+
+    async def complete(self, of, argument: dict, known: dict) -> dict:
+        return told(await self.client.complete(of, argument, known))
+
+
+class Session:
+    """What a step can do."""
+
+    def __init__(self, client: str, mode: str, launch: list[str]) -> None:
+        self.asked = Asked()
+        self.news: asyncio.Queue = asyncio.Queue()
+        kind = {"python": Official, "fastmcp": Fastmcp}[client]
+        self.its = kind(mode, launch, self.asked, self.hear)
+        self.client = self.its.client
+
+    async def hear(self, message) -> None:
+        if isinstance(message, types.ToolListChangedNotification | types.ResourceUpdatedNotification):
+            self.news.put_nowait(message)
+
+    async def run(self, steps: list[dict]) -> list:
+        async with self.client:
+            return [await self.step(**step) for step in steps]
+
+    async def step(self, do: str, answers: dict | None = None, **arguments):
+        self.asked.answers, self.asked.questions = answers or {}, []
+        try:
+            outcome = await getattr(self, do)(**arguments)
+        except mcp.MCPError as error:
+            outcome = {"error": {"code": error.code, "message": error.message}}
+        if self.asked.questions:
+            outcome["asked"] = self.asked.questions
+        return outcome
 
     async def list(self) -> dict:
-        tools = (await self.client.list_tools()).tools
         server = self.client.server_info
         return {
-            "server": server.name,
+            "server": server.name if server else None,
             "protocol": self.client.protocol_version,
-            "tools": [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools],
+            "tools": await self.its.tools(),
         }
 
     async def call(self, tool: str, arguments: dict) -> dict:
-        # What the SDK checks a structured result against.
-        await self.client.list_tools()
-        return told(await self.client.call_tool(tool, arguments))
+        # What the client checks a structured result against.
+        await self.its.tools()
+        return await self.its.call(tool, arguments)
 
     async def progress(self, tool: str, arguments: dict) -> dict:
         heard = []
@@ -56,14 +206,14 @@ class Session:
         async def hear(progress, total, message) -> None:
             heard.append([progress, total, message])
 
-        result = await self.client.call_tool(tool, arguments, progress_callback=hear)
-        return {"heard": heard, "result": told(result)}
+        result = await self.its.call(tool, arguments, hear)
+        return {"heard": heard, "result": result}
 
     async def cancel(self, tool: str, arguments: dict, other: str, while_running: int) -> dict:
         """Cancels a call that never ends, after others have gone on beside it."""
-        running = asyncio.create_task(self.client.call_tool(tool, arguments))
+        running = asyncio.create_task(self.its.call(tool, arguments))
         await asyncio.sleep(0.5)
-        others = [await self.client.call_tool(other, {"text": str(n)}) for n in range(while_running)]
+        others = [await self.its.call(other, {"text": str(n)}) for n in range(while_running)]
         start = time.perf_counter()
         running.cancel()
         try:
@@ -71,32 +221,79 @@ class Session:
             ended = "answered"
         except asyncio.CancelledError:
             ended = "cancelled"
-        after = await self.client.call_tool(other, {"text": "after"})
+        after = await self.its.call(other, {"text": "after"})
         took = time.perf_counter() - start
-        texts = [result.content[0].text for result in [*others, after]]
+        texts = [result["content"][0]["text"] for result in [*others, after]]
         return {"ended": ended, "others": texts, "milliseconds": took * 1000}
 
     async def replace(self, file: str, by: str, tool: str, arguments: dict) -> dict:
         """Replaces a plugin's file, waits to be told, and calls what is new."""
 
         async def names() -> list[str]:
-            return [tool.name for tool in (await self.client.list_tools()).tools]
+            return [tool["name"] for tool in await self.its.tools()]
 
         before = await names()
-        if self.client.protocol_version >= "2026":
-            # Here the server tells only those who have asked.
-            async with self.client.listen(tools_list_changed=True) as changes:
-                swap(file, by)
-                async with asyncio.timeout(20):
-                    await anext(aiter(changes))
-                after = await names()
-        else:
+        async with self.told_of_tools():
             swap(file, by)
             async with asyncio.timeout(20):
-                await self.changed.wait()
-            after = await names()
-        result = await self.client.call_tool(tool, arguments)
-        return {"before": before, "after": after, "result": told(result)}
+                await self.news.get()
+        after = await names()
+        result = await self.its.call(tool, arguments)
+        return {"before": before, "after": after, "result": result}
+
+    async def prompts(self) -> dict:
+        return {"prompts": await self.its.prompts()}
+
+    async def prompt(self, name: str, arguments: dict) -> dict:
+        return told(await self.client.get_prompt(name, arguments))
+
+    async def complete(self, ref: dict, argument: dict, known: dict) -> dict:
+        kind = types.PromptReference if ref["type"] == "ref/prompt" else types.ResourceTemplateReference
+        return await self.its.complete(kind(**ref), argument, known)
+
+    async def resources(self) -> dict:
+        return {"resources": await self.its.resources(), "templates": await self.its.templates()}
+
+    async def read(self, uri: str) -> dict:
+        return {"contents": await self.its.read(uri)}
+
+    async def subscribe(self, uri: str, tool: str) -> dict:
+        """Subscribes to a resource that a tool changes, and later no more."""
+        heard = []
+        async with self.told_of(uri):
+            await self.its.call(tool, {})
+            async with asyncio.timeout(20):
+                heard.append(await self.news.get())
+        # The SDK takes leave in the background; what comes after another request
+        # comes after that.
+        await self.its.tools()
+        await self.its.call(tool, {})
+        await asyncio.sleep(0.3)
+        while not self.news.empty():
+            heard.append(self.news.get_nowait())
+        return {"heard": [message.params.uri for message in heard]}
+
+    # In one era the server tells of lists unasked, in the other only those who
+    # listen. fastmcp has no name of its own for that, but hands its session out.
+
+    @asynccontextmanager
+    async def told_of_tools(self):
+        if self.client.protocol_version >= "2026":
+            async with listen(self.client.session, tools_list_changed=True):
+                yield
+        else:
+            yield
+
+    @asynccontextmanager
+    async def told_of(self, uri: str):
+        session = self.client.session
+        if self.client.protocol_version >= "2026":
+            async with listen(session, resource_subscriptions=[uri]):
+                yield
+        else:
+            await session.subscribe_resource(uri)
+            yield
+            await session.unsubscribe_resource(uri)
 
 
 def swap(file: str, by: str) -> None:
@@ -106,11 +303,9 @@ def swap(file: str, by: str) -> None:
     fresh.replace(file)
 
 
-async def main(mode: str, feature: str, arguments: str, *launch: str) -> None:
-    session = Session(mode, list(launch))
-    async with session.client:
-        answer = await getattr(session, feature)(**json.loads(arguments))
-    print(json.dumps(answer))
+def main(client: str, mode: str, steps: str, *launch: str) -> None:
+    outcomes = asyncio.run(Session(client, mode, list(launch)).run(json.loads(steps)))
+    print(json.dumps(outcomes))
 
 
-asyncio.run(main(*sys.argv[1:]))
+main(*sys.argv[1:])

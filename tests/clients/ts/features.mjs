@@ -1,11 +1,13 @@
-// One feature of MCP, as one of the official TypeScript SDKs has it, against a
-// server.
+// Features of MCP, as one of the official TypeScript SDKs has them, one after the
+// other in one session.
 //
-// Usage: features.mjs SDK MODE FEATURE ARGUMENTS (URL | COMMAND [ARGUMENT...])
+// Usage: features.mjs SDK MODE STEPS (URL | COMMAND [ARGUMENT...])
 //
 // SDK is `v1` (@modelcontextprotocol/sdk) or `v2` (@modelcontextprotocol/client);
 // MODE, which only v2 knows, is `legacy`, `auto` or a version of the protocol;
-// ARGUMENTS is JSON. Prints one JSON object, the same as the Python client does.
+// STEPS is a JSON array of objects, each with the name of a feature in `do`, its
+// arguments, and perhaps `answers` to what the server asks meanwhile. Prints a JSON
+// array with the outcome of each step, the same as the Python clients do.
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -18,36 +20,80 @@ const require = createRequire(join(process.env.DORMOUSE_TEST_NPM, 'package.json'
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 
 const info = { name: 'dormouse-tests', version: '0.0.0' };
+const capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const options = { timeout: 60_000, resetTimeoutOnProgress: true };
+
+/** What the server has told unasked and nobody has waited for yet. */
+const news = [];
+let wake = () => {};
+
+function hear(message) {
+    news.push(message);
+    wake();
+}
+
+async function nextOfNews() {
+    const late = sleep(20_000, undefined, { ref: false }).then(() => {
+        throw new Error('the server has told nothing for 20 s');
+    });
+    if (news.length === 0) await Promise.race([new Promise((resolve) => (wake = resolve)), late]);
+    return news.shift();
+}
+
+/** The answers of this step, and what they were answers to. */
+let answers = {};
+let asked = [];
+
+/** By method, what this client answers. */
+const answering = {
+    'elicitation/create': () => answers.elicit.shift(),
+    'sampling/createMessage': () => ({
+        role: 'assistant',
+        model: 'nobody',
+        content: { type: 'text', text: answers.sample },
+    }),
+    'roots/list': () => ({ roots: answers.roots.map((uri) => ({ uri })) }),
+};
+
+const answer = (method) => (request) => {
+    asked.push({ method, params: request.params ?? {} });
+    return answering[method]();
+};
 
 /** What both SDKs have, under the names that the features use. */
 async function connect(sdk, mode, [command, ...args]) {
     const http = command.startsWith('http://');
     const server = http ? new URL(command) : { command, args, env: process.env, stderr: 'inherit' };
-    let hear;
-    const changed = new Promise((resolve) => (hear = resolve));
     if (sdk === 'v1') {
         const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
         const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
         const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
         const Transport = http ? StreamableHTTPClientTransport : StdioClientTransport;
-        const { ToolListChangedNotificationSchema } = await load('@modelcontextprotocol/sdk/types.js');
-        const client = new Client(info);
-        client.setNotificationHandler(ToolListChangedNotificationSchema, () => hear());
+        const types = await load('@modelcontextprotocol/sdk/types.js');
+        const client = new Client(info, { capabilities });
+        client.setRequestHandler(types.ElicitRequestSchema, answer('elicitation/create'));
+        client.setRequestHandler(types.CreateMessageRequestSchema, answer('sampling/createMessage'));
+        client.setRequestHandler(types.ListRootsRequestSchema, answer('roots/list'));
+        client.setNotificationHandler(types.ToolListChangedNotificationSchema, hear);
+        client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, hear);
         await client.connect(new Transport(server));
         const call = (params, more) => client.callTool(params, undefined, { ...options, ...more });
-        return { client, changed, call, protocol: undefined };
+        return { client, call, modern: false };
     }
     const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
     const Transport = http ? StreamableHTTPClientTransport : StdioClientTransport;
     const client = new Client(info, {
+        capabilities,
         versionNegotiation: { mode: ['legacy', 'auto'].includes(mode) ? mode : { pin: mode } },
-        listChanged: { tools: { onChanged: () => hear() } },
+        listChanged: { tools: { onChanged: hear } },
     });
+    for (const method of Object.keys(answering)) client.setRequestHandler(method, answer(method));
+    client.setNotificationHandler('notifications/resources/updated', hear);
     await client.connect(new Transport(server));
     const call = (params, more) => client.callTool(params, { ...options, ...more });
-    return { client, changed, call, protocol: client.getNegotiatedProtocolVersion?.() };
+    const protocol = client.getNegotiatedProtocolVersion();
+    return { client, call, protocol, modern: protocol >= '2026' };
 }
 
 const features = {
@@ -90,23 +136,71 @@ const features = {
     },
 
     // Replaces a plugin's file, waits to be told, and calls what is new.
-    async replace({ client, call, changed }, { file, by, tool, arguments: args }) {
+    async replace({ client, call }, { file, by, tool, arguments: args }) {
         const names = async () => (await client.listTools()).tools.map((tool) => tool.name);
         const before = await names();
         const fresh = `${file}.next`;
         await writeFile(fresh, await readFile(by));
         await rename(fresh, file);
-        const late = sleep(20_000, undefined, { ref: false }).then(() => {
-            throw new Error('no notifications/tools/list_changed within 20 s');
-        });
-        await Promise.race([changed, late]);
+        await nextOfNews();
         const after = await names();
         return { before, after, result: await call({ name: tool, arguments: args }) };
     },
+
+    async prompts({ client }) {
+        return client.listPrompts();
+    },
+
+    async prompt({ client }, { name, arguments: args }) {
+        return client.getPrompt({ name, arguments: args }, options);
+    },
+
+    async complete({ client }, { ref, argument, known }) {
+        const params = { ref, argument, context: { arguments: known } };
+        return (await client.complete(params)).completion;
+    },
+
+    async resources({ client }) {
+        const { resources } = await client.listResources();
+        const { resourceTemplates: templates } = await client.listResourceTemplates();
+        return { resources, templates };
+    },
+
+    async read({ client }, { uri }) {
+        return client.readResource({ uri });
+    },
+
+    // Subscribes to a resource that a tool changes, and later no more.
+    async subscribe({ client, call, modern }, { uri, tool }) {
+        const listening = modern ? await client.listen({ resourceSubscriptions: [uri] }) : undefined;
+        if (!modern) await client.subscribeResource({ uri });
+        await call({ name: tool, arguments: {} });
+        const heard = [await nextOfNews()];
+        if (modern) await listening.close();
+        else await client.unsubscribeResource({ uri });
+        await call({ name: tool, arguments: {} });
+        await sleep(300);
+        return { heard: [...heard, ...news].map((message) => message.params.uri) };
+    },
 };
 
-const [sdk, mode, feature, args, ...launch] = process.argv.slice(2);
+async function step(session, { do: feature, answers: given = {}, ...args }) {
+    answers = given;
+    asked = [];
+    let outcome;
+    try {
+        outcome = await features[feature](session, args);
+    } catch (error) {
+        // What the server answers; anything else is the end.
+        if (typeof error.code !== 'number') throw error;
+        outcome = { error: { code: error.code, message: error.message } };
+    }
+    return asked.length > 0 ? { ...outcome, asked } : outcome;
+}
+
+const [sdk, mode, steps, ...launch] = process.argv.slice(2);
 const session = await connect(sdk, mode, launch);
-const answer = await features[feature](session, JSON.parse(args));
+const outcomes = [];
+for (const one of JSON.parse(steps)) outcomes.push(await step(session, one));
 await session.client.close();
-console.log(JSON.stringify(answer));
+console.log(JSON.stringify(outcomes));

@@ -1,0 +1,89 @@
+//! The same features, as the clients have them that agents are made of: the
+//! official SDKs of Python and TypeScript, and fastmcp; each in every era that it
+//! speaks, over stdio and over HTTP.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+mod items;
+mod progress;
+mod questions;
+mod sdk;
+mod tools;
+
+use dormouse_tests::Home;
+use sdk::Sdk;
+use serde_json::{Value, json};
+
+/// What is in the result besides the content is the business of each era.
+fn text(result: &Value) -> &str {
+    dormouse_tests::client::text(result).unwrap_or_else(|| panic!("no text in {result}"))
+}
+
+fn is_error(result: &Value) -> bool {
+    result["isError"] == json!(true)
+}
+
+fn home(guests: &[&str]) -> Home {
+    let home = Home::new().unwrap();
+    home.guests(guests).unwrap();
+    home
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({ "do": "call", "tool": tool, "arguments": arguments })
+}
+
+fn names(items: &Value) -> Vec<&str> {
+    items
+        .as_array()
+        .unwrap_or_else(|| panic!("no list but {items}"))
+        .iter()
+        .map(|item| item["name"].as_str().unwrap())
+        .collect()
+}
+
+macro_rules! clients {
+    ($($module:ident = $name:literal $mode:literal;)*) => {
+        $(mod $module {
+            const SDK: crate::Sdk = crate::Sdk::new($name, $mode);
+            clients!(features SDK);
+
+            mod over_http {
+                use super::SDK;
+                clients!(features SDK.over_http());
+            }
+        })*
+    };
+    (features $sdk:expr) => {
+        clients!(each $sdk,
+            tools::are_listed_and_called tools::are_replaced
+            progress::is_heard progress::ends_with_a_cancelled_call
+            questions::are_answered
+            items::prompts_are_got items::resources_are_read);
+    };
+    (each $sdk:expr, $($module:ident::$feature:ident)*) => {
+        $(#[test]
+        fn $feature() {
+            crate::$module::$feature($sdk);
+        })*
+    };
+}
+
+// TypeScript's first major version knows no other era than the legacy one; all
+// others speak both.
+clients! {
+    python = "python" "auto";
+    python_modern = "python" "2026-07-28";
+    python_legacy = "python" "legacy";
+    fastmcp = "fastmcp" "auto";
+    fastmcp_legacy = "fastmcp" "legacy";
+    typescript_1 = "v1" "legacy";
+    typescript_2 = "v2" "auto";
+    typescript_2_modern = "v2" "2026-07-28";
+    typescript_2_legacy = "v2" "legacy";
+}
