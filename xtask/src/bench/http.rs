@@ -29,13 +29,6 @@ enum Era {
     Stateless,
 }
 
-/// What was measured of one server.
-#[derive(Debug, Default)]
-struct Figures {
-    times: Samples,
-    per_second: Samples,
-}
-
 pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     let home = fleet::home(&artifacts::guest("bench")?, 1)?;
     let ours = home.serve_http(&[])?;
@@ -43,49 +36,86 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     for (era, name) in [(Era::Legacy, "legacy"), (Era::Stateless, "stateless")] {
         for (clients, calls) in CLIENTS {
             println!("\nHTTP, {name}, clients: {clients}");
-            let [mut with, mut without] = [(); 2].map(|()| Figures::default());
-            let mut callers_of_ours = callers(&ours, era, clients)?;
-            let mut callers_of_floor = callers(&floor, era, clients)?;
-            // The first of these only warms up.
-            for round in 0..=rounds {
-                let our_burst = burst(&mut callers_of_ours, calls)?;
-                let its_burst = burst(&mut callers_of_floor, calls)?;
-                if round > 0 {
-                    with.push(our_burst);
-                    without.push(its_burst);
-                }
+            let mut ours = Side::new(&ours, era, (clients, calls))?;
+            let mut floor = Side::new(&floor, era, (clients, calls))?;
+            for _ in 0..rounds {
+                ours.round()?;
+                floor.round()?;
             }
-            tell(report, &format!("http {name}, {clients}"), &with, &without);
+            tell(report, &format!("http {name}, {clients}"), &ours, &floor);
         }
     }
     Ok(())
 }
 
-impl Figures {
-    fn push(&mut self, burst: Burst) {
+fn tell(report: &mut Report, name: &str, ours: &Side<'_>, floor: &Side<'_>) {
+    for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
+        let [ours, floor] = [ours, floor].map(|side| side.times.percentile(share));
+        report.value(&format!("{name}: floor, {what}"), floor, "ms");
+        report.value(&format!("{name}: {what}"), ours, "ms");
+        let name = format!("{name}: {what} ÷ floor");
+        report.target(&name, ours / floor, AT_MOST, "×");
+    }
+    let [per_second, of_floor] = [ours, floor].map(|side| side.per_second.median());
+    report.value(&format!("{name}: floor, calls per second"), of_floor, "/s");
+    report.value(&format!("{name}: calls per second"), per_second, "/s");
+    // Upside down, so that here too more is worse.
+    let worse = format!("{name}: floor ÷ calls per second");
+    report.target(&worse, of_floor / per_second, AT_MOST, "×");
+    // Says where the time has gone, on a machine with something else to do too.
+    let [ours, floor] = [ours, floor].map(Side::cpu_time);
+    report.value(&format!("{name}: floor, CPU time of a call"), floor, "ms");
+    report.value(&format!("{name}: CPU time of a call"), ours, "ms");
+}
+
+/// One of the two servers, its clients and what they have seen of it.
+struct Side<'a> {
+    server: &'a Server,
+    callers: Vec<Caller>,
+    /// How many calls each of them makes in a round.
+    calls: usize,
+    /// The CPU time that the server had used before the first round.
+    used: Option<Duration>,
+    times: Samples,
+    per_second: Samples,
+}
+
+impl<'a> Side<'a> {
+    /// Connects the clients, and warms up.
+    fn new(server: &'a Server, era: Era, (clients, calls): (usize, usize)) -> Result<Self> {
+        let mut callers = callers(server, era, clients)?;
+        burst(&mut callers, calls)?;
+        Ok(Self {
+            server,
+            callers,
+            calls,
+            used: server.cpu_time().ok(),
+            times: Samples::default(),
+            per_second: Samples::default(),
+        })
+    }
+
+    fn round(&mut self) -> Result<()> {
+        let burst = burst(&mut self.callers, self.calls)?;
         #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
         let calls = burst.times.len() as f64;
         self.per_second.push(calls / burst.lasted.as_secs_f64());
         for time in burst.times {
             self.times.push_time(time);
         }
+        Ok(())
     }
-}
 
-fn tell(report: &mut Report, name: &str, ours: &Figures, floor: &Figures) {
-    for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
-        let [ours, floor] = [ours, floor].map(|figures| figures.times.percentile(share));
-        report.value(&format!("{name}: floor, {what}"), floor, "ms");
-        report.value(&format!("{name}: {what}"), ours, "ms");
-        let name = format!("{name}: {what} ÷ floor");
-        report.target(&name, ours / floor, AT_MOST, "×");
+    /// What a call has cost the server so far, in milliseconds; not a number where
+    /// the system does not tell.
+    fn cpu_time(&self) -> f64 {
+        let used = self.used.zip(self.server.cpu_time().ok());
+        #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
+        let calls = self.times.len() as f64;
+        used.map_or(f64::NAN, |(before, now)| {
+            (now - before).as_secs_f64() * 1e3 / calls
+        })
     }
-    let [ours, floor] = [ours, floor].map(|figures| figures.per_second.median());
-    report.value(&format!("{name}: floor, calls per second"), floor, "/s");
-    report.value(&format!("{name}: calls per second"), ours, "/s");
-    // Upside down, so that here too more is worse.
-    let name = format!("{name}: floor ÷ calls per second");
-    report.target(&name, floor / ours, AT_MOST, "×");
 }
 
 /// That many clients of a server.
