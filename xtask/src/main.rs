@@ -32,6 +32,9 @@ enum Task {
     /// Measures against an rmcp-only server and the reference servers; writes
     /// target/bench.json.
     Bench {
+        /// What to measure; everything, where nothing is named.
+        #[arg(value_enum, value_name = "PART")]
+        parts: Vec<bench::Part>,
         /// How often each measurement is taken; the median counts.
         #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
@@ -43,6 +46,6 @@ fn main() -> anyhow::Result<()> {
         Task::Plugins => build::plugins(),
         Task::Test { filter } => test::run(filter.as_deref()),
         Task::Demo => demo::run(),
-        Task::Bench { rounds } => bench::run(rounds),
+        Task::Bench { parts, rounds } => bench::run(&parts, rounds),
     }
 }

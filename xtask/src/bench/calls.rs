@@ -15,7 +15,7 @@ use super::sample::Samples;
 const CALLS: u64 = 2000;
 
 /// The tool that both servers have under this name.
-const ECHO: &str = "p0000__echo";
+pub(super) const ECHO: &str = "p0000__echo";
 
 pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     first(report, rounds)?;

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use dormouse_tests::http::Server;
 use dormouse_tests::wire::Wire;
 use dormouse_tests::{Home, artifacts, component};
 use serde_json::{Value, json};
@@ -33,9 +34,19 @@ pub(super) fn dormouse(home: &Home) -> Command {
 
 /// The rmcp-only server with as many tools.
 pub(super) fn floor(servers: usize) -> Result<Command> {
+    Ok(quiet(floor_with(&[], servers)?))
+}
+
+/// The same, listening.
+pub(super) fn floor_http(servers: usize) -> Result<Server> {
+    Server::start(&mut floor_with(&["--http"], servers)?)
+}
+
+fn floor_with(options: &[&str], servers: usize) -> Result<Command> {
     let mut command = Command::new(artifacts::program("dormouse-floor")?);
+    command.args(options);
     command.arg(servers.to_string()).arg(TOOLS.to_string());
-    Ok(quiet(command))
+    Ok(command)
 }
 
 fn quiet(mut command: Command) -> Command {

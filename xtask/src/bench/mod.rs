@@ -1,31 +1,60 @@
 //! The benches. Everything is measured side by side with an rmcp-only server in
 //! the same run, because absolute figures tell of the machine and the hour.
 
+mod caller;
 mod calls;
 mod fleet;
+mod http;
 mod listing;
 mod reference;
 mod report;
 mod sample;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use dormouse_tests::artifacts;
 
 use crate::{build, install};
 use report::Report;
 
-/// Takes every measurement, prints the ratios and writes `target/bench.json`.
-pub(crate) fn run(rounds: u32) -> Result<()> {
-    install::prerequisites()?;
-    install::python("reference")?;
-    install::npm()?;
+/// What can be measured by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// From the start to the whole list.
+    Listing,
+    /// Calls over stdio.
+    Calls,
+    /// Calls over HTTP.
+    Http,
+    /// The reference servers and our plugins in their place.
+    Reference,
+}
+
+/// Measures these parts, or all where none is named, prints the ratios and writes
+/// `target/bench.json`.
+pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
+    let parts = match parts {
+        [] => Part::value_variants(),
+        parts => parts,
+    };
+    if parts.contains(&Part::Reference) {
+        install::prerequisites()?;
+        install::python("reference")?;
+        install::npm()?;
+    }
     build::plugins()?;
     build::guests()?;
 
     let rounds = rounds as usize;
     let mut report = Report::default();
-    listing::measure(&mut report, rounds)?;
-    calls::measure(&mut report, rounds)?;
-    reference::measure(&mut report, rounds)?;
+    for part in parts {
+        let measure = match part {
+            Part::Listing => listing::measure,
+            Part::Calls => calls::measure,
+            Part::Http => http::measure,
+            Part::Reference => reference::measure,
+        };
+        measure(&mut report, rounds)?;
+    }
     report.write(&artifacts::target().join("bench.json"))
 }

@@ -16,6 +16,11 @@ impl Samples {
         self.0.push(time.as_secs_f64() * 1e3);
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The value that this share of the samples does not exceed; not a number
     /// where there are none.
     pub(super) fn percentile(&self, share: f64) -> f64 {
