@@ -59,7 +59,7 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
     assert_eq!(about["asked"][0]["params"]["message"], "About what?");
     assert_eq!(
         about["messages"][0]["content"]["text"],
-        "Write about \"dormice\"."
+        "Write about dormice."
     );
     assert_eq!(completed["values"], json!(["known"]));
     is_refused(&unknown, -32602, "did you mean `library__greet`?");
