@@ -96,12 +96,6 @@ impl Machines {
     pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
-
-    /// A place in the pool, if at least half of them are free.
-    pub(super) fn spare_place(&self) -> Option<OwnedSemaphorePermit> {
-        let free = self.places.available_permits();
-        (free > POOL as usize / 2).then(|| self.place()).flatten()
-    }
 }
 
 /// The pool's measures. Nothing but address space is taken before it is used.

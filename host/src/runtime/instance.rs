@@ -25,13 +25,12 @@ pub(super) struct Live {
     loaded: Arc<Loaded>,
     origin: Origin,
     sound: bool,
-    /// From its first call on.
-    alive: Option<Alive>,
+    _alive: Alive,
     // After the store, which it must outlive.
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// Counts an instance while it belongs to a call or a session.
+/// Counts an instance while it lives.
 struct Alive(Arc<AtomicU64>);
 
 impl Drop for Alive {
@@ -46,6 +45,7 @@ impl Live {
         (loaded, (origin, place)): (&Arc<Loaded>, (Origin, Option<OwnedSemaphorePermit>)),
         target: &Target,
         settings: &Arc<Map<String, Value>>,
+        count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
         let (wasi, output) =
             crate::sandbox::context(&target.server, &target.grants, &target.limits)
@@ -54,6 +54,8 @@ impl Live {
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
         let state = State::new(wasi, output, Arc::clone(settings), target.limits.memory);
+        count.fetch_add(1, Ordering::Relaxed);
+        let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter(|state| &mut state.memory);
         store.set_epoch_deadline(1);
@@ -68,33 +70,18 @@ impl Live {
             loaded: Arc::clone(loaded),
             origin,
             sound: true,
-            alive: None,
+            _alive: alive,
             _place: place,
         })
     }
 
     /// Makes a call the one that the instance talks to.
-    pub(super) fn attach(&mut self, (call, patience): (&Call, &Patience), count: &Arc<AtomicU64>) {
-        self.alive.get_or_insert_with(|| {
-            count.fetch_add(1, Ordering::Relaxed);
-            Alive(Arc::clone(count))
-        });
+    pub(super) fn attach(&mut self, call: &Call, patience: &Patience) {
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
             patience: patience.clone(),
         });
-    }
-
-    /// Belongs to no call any more.
-    pub(super) fn detach(&mut self) {
-        self.alive = None;
-        self.store.data_mut().call = None;
-    }
-
-    /// Whether it is an instance of this.
-    pub(super) fn is_of(&self, loaded: &Arc<Loaded>) -> bool {
-        Arc::ptr_eq(&self.loaded, loaded)
     }
 
     /// Whether it may be used again: not after a trap.

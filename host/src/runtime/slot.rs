@@ -32,7 +32,7 @@ pub struct Slot {
     /// Bounds how many calls run at once.
     turns: Semaphore,
     checkers: Mutex<HashMap<String, Arc<Checker>>>,
-    instances: Arc<Instances>,
+    instances: Instances,
 }
 
 struct Life {
