@@ -134,10 +134,13 @@ impl Host {
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
         let mut capabilities = ServerCapabilities::builder()
-            .enable_logging()
             .enable_tools()
             .enable_tool_list_changed()
             .build();
+        // Any plugin may log; without one there is nobody who could.
+        if !snapshot.servers().is_empty() {
+            capabilities.logging = Some(serde_json::Map::new());
+        }
         if !snapshot.prompts().is_empty() {
             let prompts = capabilities.prompts.get_or_insert_default();
             prompts.list_changed = Some(true);
@@ -178,15 +181,17 @@ impl ServerHandler for Host {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let params = request.params;
+        // What waits for a plugin is large, and rmcp moves what this returns about:
+        // a box is moved in no time.
         match request.method.as_str() {
             "tools/list" => self.list_tools(params.as_ref(), &context),
-            "tools/call" => self.call_tool(params, &context).await,
+            "tools/call" => Box::pin(self.call_tool(params, &context)).await,
             "prompts/list" => self.list_prompts(params.as_ref(), &context),
-            "prompts/get" => self.get_prompt(params, &context).await,
+            "prompts/get" => Box::pin(self.get_prompt(params, &context)).await,
             "resources/list" => self.list_resources(params.as_ref(), &context),
             "resources/templates/list" => self.list_templates(params.as_ref(), &context),
-            "resources/read" => self.read_resource(params, &context).await,
-            "completion/complete" => self.complete_argument(params, &context).await,
+            "resources/read" => Box::pin(self.read_resource(params, &context)).await,
+            "completion/complete" => Box::pin(self.complete_argument(params, &context)).await,
             method => Err(misunderstood(method, stateless(&context))),
         }
         .map(CustomResult)
