@@ -16,8 +16,9 @@ use crate::runtime::SessionId;
 pub(super) const PATIENCE: Duration = Duration::from_secs(900);
 
 /// How many calls may wait at once. Where there are more, the one that has waited
-/// longest is ended: its person is the least likely still to be there.
-const CAP: usize = 256;
+/// longest is ended: its person is the least likely still to be there. Half of the
+/// pool that instances come from stays free for those that run.
+const CAP: usize = 64;
 
 /// The calls that wait. What a client gets to see of one is a sealed number, which
 /// fits only the request that the call began with.

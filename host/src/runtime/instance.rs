@@ -13,8 +13,7 @@ use wasmtime_wasi::I32Exit;
 use super::engine::Origin;
 use super::error::Cause;
 use super::load::Loaded;
-use super::patience::Patience;
-use super::state::{Current, State};
+use super::state::{Current, Pace, State};
 use super::{Call, Target};
 
 /// An instance and its store.
@@ -76,11 +75,11 @@ impl Live {
     }
 
     /// Makes a call the one that the instance talks to.
-    pub(super) fn attach(&mut self, call: &Call, patience: &Patience) {
+    pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
-            patience: patience.clone(),
+            pace: pace.clone(),
         });
     }
 

@@ -11,7 +11,7 @@ use wasmtime::component::Val;
 use super::error::Cause;
 use super::instance::Live;
 use super::load::{Loaded, Loader};
-use super::patience::Patience;
+use super::state::Pace;
 use super::{Call, SessionId, Target};
 
 /// A kept instance. Whoever holds the lock is the one call that it is busy with.
@@ -59,11 +59,11 @@ impl Instances {
         &self,
         loaded: &Arc<Loaded>,
         call: &Call,
-        (params, patience): (&[Val], &Patience),
+        (params, pace): (&[Val], &Pace),
     ) -> Result<Value, Cause> {
         if self.target.instance == Kind::PerCall {
             let mut live = self.fresh(loaded).await?;
-            live.attach(call, patience);
+            live.attach(call, pace);
             return live.call(&self.target, call, params).await;
         }
         let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
@@ -74,7 +74,7 @@ impl Instances {
             Some(live) => live,
             None => self.fresh(loaded).await?,
         };
-        live.attach(call, patience);
+        live.attach(call, pace);
         let result = live.call(&self.target, call, params).await;
         if live.is_sound() {
             *place = Some(live);

@@ -17,6 +17,7 @@ mod signature;
 mod slot;
 mod state;
 mod ticker;
+mod turn;
 mod value;
 mod wanted;
 

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant, SystemTime};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::arguments::Checker;
 use super::error::{CallError, Cause};
 use super::instances::Instances;
 use super::load::{Loaded, Loader};
 use super::patience::Patience;
+use super::state::Pace;
+use super::turn::Turns;
 use super::{Call, Phase, SessionId, Target, Tool, Wanted};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
@@ -29,8 +30,7 @@ pub struct Slot {
     loader: Arc<Loader>,
     target: Arc<Target>,
     life: Mutex<Life>,
-    /// Bounds how many calls run at once.
-    turns: Semaphore,
+    turns: Turns,
     checkers: Mutex<HashMap<String, Arc<Checker>>>,
     instances: Instances,
 }
@@ -68,7 +68,7 @@ impl Slot {
             me: me.clone(),
             instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
             loader,
-            turns: Semaphore::new(target.limits.instances.max(1) as usize),
+            turns: Turns::new(target.limits.instances),
             target,
             life: Mutex::new(Life {
                 stage: Stage::Known,
@@ -105,12 +105,15 @@ impl Slot {
         let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
         let _running = Running::begin(self);
         let work = async {
-            let _turn = self.turns.acquire().await;
+            let turn = self.turns.take().await;
             let loaded = self.loaded(&call).await?;
             let limit = self.target.limits.timeout;
-            let patience = Patience::new(limit);
-            let run = self.instances.run(&loaded, &call, (&params, &patience));
-            patience
+            let pace = Pace {
+                patience: Patience::new(limit),
+                turn,
+            };
+            let run = self.instances.run(&loaded, &call, (&params, &pace));
+            pace.patience
                 .within(|| self.loader.machines.busy(), run)
                 .await
                 .unwrap_or(Err(Cause::Deadline(limit)))

@@ -11,6 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use super::ask::{AskError, Capability, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types};
 use super::patience::Patience;
+use super::turn::Turn;
 use super::{Catalog, Listener, Notice};
 use crate::sandbox::Output;
 
@@ -37,7 +38,14 @@ pub(super) struct State {
 pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
+    pub pace: Pace,
+}
+
+/// How a call shares time with others.
+#[derive(Clone)]
+pub(super) struct Pace {
     pub patience: Patience,
+    pub turn: Arc<Turn>,
 }
 
 impl State {
@@ -182,8 +190,9 @@ impl State {
         let Some(call) = &self.call else {
             return Err(AskError::Failed("no call is running".into()));
         };
-        let waiting = call.patience.wait();
-        let answers = call.listener.ask(questions.clone()).await?;
+        let waiting = call.pace.patience.wait();
+        let answer = call.listener.ask(questions.clone());
+        let answers = call.pace.turn.wait(answer).await??;
         drop(waiting);
         questions
             .iter()

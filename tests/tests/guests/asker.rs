@@ -142,6 +142,28 @@ mod with_sessions {
         }
     }
 
+    /// A question that nobody answers takes no other call's turn.
+    #[test]
+    fn gives_its_turn_away_while_it_waits() {
+        let (_home, mut client) = host("[servers.asker.limits]\ninstances = 1", all());
+        let mut waiting = Vec::new();
+        for _ in 0..3 {
+            let id = call(&mut client, "greet", json!({}));
+            let asked = client
+                .notification("elicitation/create", client::PATIENCE)
+                .unwrap();
+            waiting.push((id, asked));
+        }
+        let able = client.call("asker__able", json!({})).unwrap();
+        assert_eq!(able["isError"], false);
+        for (id, asked) in waiting.into_iter().rev() {
+            client
+                .reply(&asked, accepted(json!({ "name": "Ada" })))
+                .unwrap();
+            assert_eq!(client::text(&result(&mut client, id)), Some("Hello, Ada!"));
+        }
+    }
+
     #[test]
     fn says_what_the_client_lacks_and_what_makes_no_sense() {
         let (_home, mut client) = host("", json!({ "elicitation": {} }));
@@ -340,6 +362,25 @@ mod stateless_era {
             fine["result"]["structuredContent"]["result"],
             json!(["roots"])
         );
+    }
+
+    /// More wait than may: the oldest are ended, and the newest can go on.
+    #[test]
+    fn heavy_a_crowd_of_unanswered_questions_is_bounded() {
+        let mut asked = Asked::new(all());
+        let mut states = Vec::new();
+        for _ in 0..100 {
+            let first = asked.call("greet", json!({}), json!({}));
+            states.push(first["result"]["requestState"].clone());
+        }
+        assert!(states.last().unwrap().is_string(), "{states:?}");
+        assert!(asked.instances().as_u64().unwrap() <= 64);
+        let answers = json!({ "user_name": accepted(json!({ "name": "Ada" })) });
+        for (state, good) in [(states.first(), false), (states.last(), true)] {
+            let more = json!({ "requestState": state, "inputResponses": answers });
+            let answer = asked.call("greet", json!({}), more);
+            assert_eq!(answer["error"].is_null(), good, "{answer}");
+        }
     }
 
     #[test]
