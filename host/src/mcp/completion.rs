@@ -5,8 +5,8 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use super::exchange::{Continued, Order};
 use super::handler::{Host, refusal, stateless};
+use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
 use crate::runtime::{Completion, Reference};

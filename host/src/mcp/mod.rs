@@ -13,6 +13,8 @@ mod exchange;
 mod handler;
 pub mod http;
 mod line;
+mod lines;
+mod order;
 mod prompts;
 mod relay;
 mod resources;

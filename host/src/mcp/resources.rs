@@ -8,8 +8,8 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use super::exchange::{Continued, Order};
 use super::handler::{Host, refusal, stateless};
+use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::Refusal;
 

@@ -7,8 +7,8 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
-use super::exchange::{Continued, Order};
 use super::handler::{Host, stateless};
+use super::order::{Continued, Order};
 use super::result::{complete, list};
 use crate::roster::{Server, Snapshot, names};
 

@@ -21,15 +21,10 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, Semaphore};
-use tokio_util::bytes::BytesMut;
-use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
-/// The longest message that is read, in bytes. As in rmcp's own transports.
-const LONGEST: usize = 16 << 20;
-
-/// How much memory is kept for the next line, in bytes.
-const KEPT: usize = 1 << 20;
+use super::lines::{Input, LONGEST, Lines};
 
 /// How many refusals of nonsense may wait to be written.
 const REFUSALS: usize = 64;
@@ -61,7 +56,7 @@ where
         ready: CancellationToken,
     ) -> Self {
         Self {
-            lines: FramedRead::new(input, Lines(LinesCodec::new_with_max_length(LONGEST))),
+            lines: FramedRead::new(input, Lines::default()),
             output: Arc::new(Mutex::new(Some(output))),
             open: Arc::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
@@ -307,45 +302,4 @@ fn refuse(value: &Value) -> Decoded {
         "this is not a JSON-RPC 2.0 message of MCP"
     };
     Decoded::Refused(id, ErrorData::invalid_request(message, None))
-}
-
-/// Splits the input into lines. Nothing that a line holds is an error, because
-/// after one the next lines would wait for more input.
-struct Lines(LinesCodec);
-
-enum Input {
-    Text(String),
-    TooLong,
-    NotUtf8,
-}
-
-impl Lines {
-    fn line(decoded: Result<Option<String>, LinesCodecError>) -> io::Result<Option<Input>> {
-        match decoded {
-            Ok(line) => Ok(line.map(Input::Text)),
-            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Input::TooLong)),
-            Err(LinesCodecError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                Ok(Some(Input::NotUtf8))
-            }
-            Err(LinesCodecError::Io(error)) => Err(error),
-        }
-    }
-}
-
-impl Decoder for Lines {
-    type Item = Input;
-    type Error = io::Error;
-
-    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {
-        let line = Self::line(self.0.decode(buffer));
-        // What one long line needed is not kept for the short ones after it.
-        if buffer.capacity() > KEPT && buffer.len() < KEPT / 2 {
-            *buffer = BytesMut::from(&buffer[..]);
-        }
-        line
-    }
-
-    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Input>> {
-        Self::line(self.0.decode_eof(buffer))
-    }
 }

@@ -1,7 +1,9 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+mod asks;
 mod changes;
+mod collision;
 mod error;
 pub mod names;
 mod offers;
@@ -19,21 +21,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use dormouse_catalog::{Catalog, ListedItem, Stamp};
-use dormouse_wit::Function;
+use dormouse_catalog::{Catalog, Stamp};
 use serde_json::{Map, Value};
 
 pub use changes::{Changes, Numbers};
+pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
 pub use offers::{Kind, Offer, Offers};
 pub use server::Server;
-pub use snapshot::{Collision, Shown, Snapshot};
+pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
 
 use crate::config::{self, Config};
-use crate::runtime::{
-    Catalog as List, Completion, Listener, Notice, Prompt, Resource, Runtime, SessionId, Wanted,
-};
+use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -205,67 +205,6 @@ impl Roster {
         found.call(&self.runtime, tool, arguments, context).await
     }
 
-    /// A prompt of a server, by its own name: an MCP `GetPromptResult`.
-    ///
-    /// # Errors
-    /// There is no such prompt, or its plugin refuses.
-    pub async fn prompt(
-        &self,
-        offer: &Offer,
-        arguments: Map<String, Value>,
-        context: Context,
-    ) -> Result<Value, Refusal> {
-        let (item, function) = declared(offer)?;
-        let wanted = Wanted::Prompt(Prompt {
-            name: item.key.clone(),
-            function,
-            description: member(item, "description"),
-            arguments,
-        });
-        self.ask(offer.server(), wanted, context).await
-    }
-
-    /// A resource: an MCP `ReadResourceResult`.
-    ///
-    /// # Errors
-    /// There is no such resource, or its plugin refuses.
-    pub async fn read(&self, uri: &str, context: Context) -> Result<Value, Refusal> {
-        let snapshot = self.snapshot();
-        let Some((offer, variables)) = snapshot.resource(uri) else {
-            return Err(Refusal::NotFound(format!("there is no resource `{uri}`")));
-        };
-        let (item, function) = declared(offer)?;
-        let wanted = Wanted::Resource(Resource {
-            uri: uri.to_owned(),
-            function,
-            mime_type: member(item, "mimeType"),
-            variables,
-        });
-        self.ask(offer.server(), wanted, context).await
-    }
-
-    /// What a plugin makes of what a user has begun to type: an MCP
-    /// `CompleteResult`.
-    ///
-    /// # Errors
-    /// The plugin refuses.
-    pub async fn complete(
-        &self,
-        server: &str,
-        completion: Completion,
-        context: Context,
-    ) -> Result<Value, Refusal> {
-        self.ask(server, Wanted::Completion(completion), context)
-            .await
-    }
-
-    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
-        let server = self
-            .server(server)
-            .map_err(|error| Refusal::NotFound(error.to_string()))?;
-        server.ask(&self.runtime, wanted, context).await
-    }
-
     /// Stops a server's instances and forgets its failures, so that the next call
     /// starts afresh. False where there is no such server.
     pub fn restart(&self, server: &str) -> bool {
@@ -368,25 +307,6 @@ impl Roster {
             }
         }
     }
-}
-
-/// What a plugin declares of an offer, and the function behind it.
-fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
-    let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
-    let item = offer.declared().ok_or_else(gone)?;
-    let function = item.function().map_err(|error| {
-        let server = offer.server();
-        Refusal::Failed(format!(
-            "the declaration of server `{server}` cannot be read: {error}"
-        ))
-    })?;
-    Ok((item, function))
-}
-
-/// A text in an MCP object.
-fn member(item: &ListedItem, name: &str) -> Option<String> {
-    let object: Map<String, Value> = serde_json::from_str(item.object.get()).ok()?;
-    object.get(name)?.as_str().map(str::to_owned)
 }
 
 /// Logs what is wrong now and was not before.

@@ -7,7 +7,8 @@ use dormouse_catalog::{Entry, ListedItem};
 use dormouse_wit::{Template, Type};
 use serde_json::{Map, Value};
 
-use super::snapshot::{Collision, collisions, renamed};
+use super::collision::{Collision, collisions};
+use super::snapshot::renamed;
 use super::{Server, names};
 
 /// The kinds of things that are offered beside tools.

@@ -1,13 +1,13 @@
 //! The servers and tools at one moment.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{Entry, ListedTool};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::collision::{Collision, collisions};
 use super::offers::{Kind, Offer, Offers};
 use super::{Server, names};
 use crate::runtime::Catalog;
@@ -33,36 +33,6 @@ pub struct Shown {
     server: Arc<Server>,
     entry: Arc<Entry>,
     index: usize,
-}
-
-/// Things that would be shown under one name, and so are not shown at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Collision {
-    /// What they are: `tool`, say.
-    pub what: &'static str,
-    /// The name that agents would see, or the URI.
-    pub name: String,
-    /// Whose they are, as (server, own name).
-    pub owners: Vec<(String, String)>,
-}
-
-impl fmt::Display for Collision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = self.what;
-        for (i, (server, own)) in self.owners.iter().enumerate() {
-            let and = if i == 0 { "" } else { " and " };
-            write!(f, "{and}{what} `{own}` of server `{server}`")?;
-        }
-        let mend = match what {
-            "tool" | "prompt" => "give one of the servers another `prefix` in the configuration",
-            _ => "disable one of the servers",
-        };
-        write!(
-            f,
-            " would all be shown as `{}`, so none of them is shown\nhint: {mend}",
-            self.name
-        )
-    }
 }
 
 impl Default for Snapshot {
@@ -247,33 +217,6 @@ impl Snapshot {
         let tools = self.tools.iter();
         tools.filter_map(|tool| Some((tool.name.as_str(), tool.declared()?)))
     }
-}
-
-/// The names that more than one has, of (name, server, own name).
-pub(super) fn collisions<'a>(
-    what: &'static str,
-    all: impl Iterator<Item = (&'a str, &'a str, &'a str)> + Clone,
-) -> Vec<Collision> {
-    let mut seen = HashSet::new();
-    let twice: BTreeSet<&str> = all
-        .clone()
-        .map(|(name, ..)| name)
-        .filter(|name| !seen.insert(*name))
-        .collect();
-    let owners = |wanted: &str| {
-        let those = all.clone().filter(|(name, ..)| *name == wanted);
-        those
-            .map(|(_, server, own)| (server.to_owned(), own.to_owned()))
-            .collect()
-    };
-    twice
-        .into_iter()
-        .map(|name| Collision {
-            what,
-            name: name.to_owned(),
-            owners: owners(name),
-        })
-        .collect()
 }
 
 /// Appends an MCP object with another value of one member, everything else byte

@@ -7,6 +7,7 @@ mod arguments;
 mod ask;
 mod bindings;
 mod cache;
+mod content;
 mod engine;
 mod error;
 mod instance;

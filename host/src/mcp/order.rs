@@ -1,0 +1,62 @@
+//! What a request asks of a plugin.
+
+use rmcp::model::ErrorData;
+use serde_json::{Map, Value};
+
+/// A request for something that a plugin has to do, and what makes it this request
+/// rather than another.
+pub(super) struct Order {
+    /// The MCP method.
+    pub(super) method: &'static str,
+    /// A name or a URI, as the agent has it.
+    pub(super) key: String,
+    /// The server that it goes to.
+    pub(super) server: String,
+    pub(super) arguments: Map<String, Value>,
+}
+
+/// The parts of a request that go on with an earlier one.
+#[derive(Debug, Default)]
+pub(super) struct Continued {
+    pub(super) state: Option<String>,
+    pub(super) responses: Map<String, Value>,
+}
+
+impl Order {
+    /// What a `requestState` is bound to.
+    pub(super) fn binding(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.method, &self.key] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.update(Value::Object(self.arguments.clone()).to_string().as_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+impl Continued {
+    /// Takes what goes on with an earlier request out of a request's parameters.
+    ///
+    /// # Errors
+    /// It is not what MCP has there.
+    pub(super) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorData> {
+        let state = match params.remove("requestState") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(state)) => Some(state),
+            Some(other) => {
+                let why = format!("`requestState` has to be a string, not `{other}`");
+                return Err(ErrorData::invalid_params(why, None));
+            }
+        };
+        let responses = match params.remove("inputResponses") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(responses)) => responses,
+            Some(other) => {
+                let why = format!("`inputResponses` have to be an object, not `{other}`");
+                return Err(ErrorData::invalid_params(why, None));
+            }
+        };
+        Ok(Self { state, responses })
+    }
+}

@@ -1,0 +1,90 @@
+//! What is asked of servers beside calling tools.
+
+use dormouse_catalog::ListedItem;
+use dormouse_wit::Function;
+use serde_json::{Map, Value};
+
+use super::{Context, Offer, Refusal, Roster};
+use crate::runtime::{Completion, Prompt, Resource, Wanted};
+
+impl Roster {
+    /// A prompt of a server, by its own name: an MCP `GetPromptResult`.
+    ///
+    /// # Errors
+    /// There is no such prompt, or its plugin refuses.
+    pub async fn prompt(
+        &self,
+        offer: &Offer,
+        arguments: Map<String, Value>,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        let (item, function) = declared(offer)?;
+        let wanted = Wanted::Prompt(Prompt {
+            name: item.key.clone(),
+            function,
+            description: member(item, "description"),
+            arguments,
+        });
+        self.ask(offer.server(), wanted, context).await
+    }
+
+    /// A resource: an MCP `ReadResourceResult`.
+    ///
+    /// # Errors
+    /// There is no such resource, or its plugin refuses.
+    pub async fn read(&self, uri: &str, context: Context) -> Result<Value, Refusal> {
+        let snapshot = self.snapshot();
+        let Some((offer, variables)) = snapshot.resource(uri) else {
+            return Err(Refusal::NotFound(format!("there is no resource `{uri}`")));
+        };
+        let (item, function) = declared(offer)?;
+        let wanted = Wanted::Resource(Resource {
+            uri: uri.to_owned(),
+            function,
+            mime_type: member(item, "mimeType"),
+            variables,
+        });
+        self.ask(offer.server(), wanted, context).await
+    }
+
+    /// What a plugin makes of what a user has begun to type: an MCP
+    /// `CompleteResult`.
+    ///
+    /// # Errors
+    /// The plugin refuses.
+    pub async fn complete(
+        &self,
+        server: &str,
+        completion: Completion,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        self.ask(server, Wanted::Completion(completion), context)
+            .await
+    }
+
+    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
+        let server = self
+            .server(server)
+            .map_err(|error| Refusal::NotFound(error.to_string()))?;
+        server.ask(&self.runtime, wanted, context).await
+    }
+}
+
+/// What a plugin declares of an offer, and the function behind it.
+fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), Refusal> {
+    let gone = || Refusal::NotFound(format!("`{}` is gone", offer.key));
+    let item = offer.declared().ok_or_else(gone)?;
+    let function = item.function().map_err(|error| {
+        let server = offer.server();
+        Refusal::Failed(format!(
+            "the declaration of server `{server}` cannot be read: {error}"
+        ))
+    })?;
+    Ok((item, function))
+}
+
+/// A text in an MCP object.
+fn member(item: &ListedItem, name: &str) -> Option<String> {
+    let object: Map<String, Value> = serde_json::from_str(item.object.get()).ok()?;
+    object.get(name)?.as_str().map(str::to_owned)
+}
