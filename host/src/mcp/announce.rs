@@ -1,5 +1,7 @@
 //! Telling a client what has changed.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
@@ -7,17 +9,23 @@ use rmcp::service::{Peer, RoleServer, SubscriptionSink};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use super::resources::Subscriptions;
 use crate::roster::{Changes, Numbers};
 
 /// The least time between two announcements. A plugin that says all the time that
 /// something has changed is heard twice a second at most.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How many different resources are remembered between two announcements.
+const GATHERED: usize = 1024;
+
 /// Somebody to tell.
 pub(super) trait Audience {
     /// Tells which lists have changed. False when nobody hears any more.
     async fn lists(&self, changed: Changed) -> bool;
-    /// Tells that a resource has changed, if it is one of theirs.
+    /// The resources that they want to hear of.
+    fn wanted(&self) -> Vec<String>;
+    /// Tells that one of them has changed.
     async fn resource(&self, uri: &str) -> bool;
 }
 
@@ -39,44 +47,81 @@ impl Changed {
     }
 }
 
+/// The resources that have changed and that nobody has been told of.
+#[derive(Default)]
+struct Updated {
+    uris: BTreeSet<Arc<str>>,
+    /// Whether some are not among them, because there were too many.
+    missed: bool,
+}
+
+impl Updated {
+    /// Takes note. False when there will be no more.
+    fn note(&mut self, heard: Result<Arc<str>, RecvError>) -> bool {
+        match heard {
+            Ok(uri) if self.uris.len() < GATHERED => {
+                self.uris.insert(uri);
+            }
+            Ok(_) | Err(RecvError::Lagged(_)) => self.missed = true,
+            Err(RecvError::Closed) => return false,
+        }
+        true
+    }
+
+    /// The resources to tell of, of those that somebody wants to hear of.
+    fn take(&mut self, wanted: &[String]) -> Vec<String> {
+        let Self { uris, missed } = std::mem::take(self);
+        let wanted = wanted.iter();
+        // What is not known to have changed may have.
+        let told = wanted.filter(|uri| missed || uris.contains(uri.as_str()));
+        told.cloned().collect()
+    }
+}
+
 /// Tells of changes until there is nobody to tell, or `end` is cancelled.
 pub(super) async fn announce(changes: &Changes, audience: impl Audience, end: CancellationToken) {
     let mut lists = changes.lists();
     let mut resources = changes.resources();
     let mut told = *lists.borrow_and_update();
+    let mut updated = Updated::default();
     loop {
-        let heard = tokio::select! {
-            () = end.cancelled() => return,
-            changed = lists.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-                let now = *lists.borrow_and_update();
-                let heard = audience.lists(Changed::between(told, now)).await;
-                told = now;
-                tokio::time::sleep(PAUSE).await;
-                heard
+        if updated.uris.is_empty() && !updated.missed {
+            tokio::select! {
+                () = end.cancelled() => return,
+                changed = lists.changed() => if changed.is_err() { return },
+                heard = resources.recv() => if !updated.note(heard) { return },
             }
-            updated = resources.recv() => match updated {
-                Ok(uri) => audience.resource(&uri).await,
-                Err(RecvError::Lagged(_)) => true,
-                Err(RecvError::Closed) => return,
-            },
-        };
-        if !heard {
+        }
+        let now = *lists.borrow_and_update();
+        if !audience.lists(Changed::between(told, now)).await {
             return;
+        }
+        told = now;
+        for uri in updated.take(&audience.wanted()) {
+            if !audience.resource(&uri).await {
+                return;
+            }
+        }
+        // What comes meanwhile is gathered, so that nobody's flood loses another's.
+        let mut pause = std::pin::pin!(tokio::time::sleep(PAUSE));
+        loop {
+            tokio::select! {
+                () = end.cancelled() => return,
+                () = &mut pause => break,
+                heard = resources.recv() => if !updated.note(heard) { return },
+            }
         }
     }
 }
 
 /// A client of the era with sessions, which hears of every list.
-pub(super) struct Legacy<F> {
+pub(super) struct Legacy {
     pub(super) peer: Peer<RoleServer>,
-    /// Whether it has subscribed to a resource.
-    pub(super) subscribed: F,
+    /// The resources that it has subscribed to.
+    pub(super) subscriptions: Arc<Subscriptions>,
 }
 
-impl<F: Fn(&str) -> bool> Audience for Legacy<F> {
+impl Audience for Legacy {
     async fn lists(&self, changed: Changed) -> bool {
         let peer = &self.peer;
         (!changed.tools || peer.notify_tool_list_changed().await.is_ok())
@@ -84,10 +129,11 @@ impl<F: Fn(&str) -> bool> Audience for Legacy<F> {
             && (!changed.resources || peer.notify_resource_list_changed().await.is_ok())
     }
 
+    fn wanted(&self) -> Vec<String> {
+        self.subscriptions.list()
+    }
+
     async fn resource(&self, uri: &str) -> bool {
-        if !(self.subscribed)(uri) {
-            return true;
-        }
         let update = ResourceUpdatedNotificationParam::new(uri);
         self.peer.notify_resource_updated(update).await.is_ok()
     }
@@ -118,8 +164,11 @@ impl Audience for Subscribed<'_> {
                 || sink.notify_resource_list_changed().await.is_ok())
     }
 
+    fn wanted(&self) -> Vec<String> {
+        self.wanted.uris.clone()
+    }
+
     async fn resource(&self, uri: &str) -> bool {
-        !self.wanted.uris.iter().any(|wanted| wanted == uri)
-            || self.sink.notify_resource_updated(uri).await.is_ok()
+        self.sink.notify_resource_updated(uri).await.is_ok()
     }
 }

@@ -86,16 +86,6 @@ impl Host {
                 },
             )
             .await?;
-        // MCP allows no other result here than a complete one.
-        if result
-            .get("resultType")
-            .is_some_and(|kind| kind == "input_required")
-        {
-            return Err(ErrorData::internal_error(
-                "the plugin asks something while it completes an argument",
-                None,
-            ));
-        }
         Ok(complete(result, stateless(context)))
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
 use rmcp::RoleServer;
-use rmcp::model::{CustomRequest, ErrorData, ServerRequest};
-use rmcp::service::{Peer, RequestContext, ServiceError};
+use rmcp::model::{CancelledNotificationParam, CustomRequest, ErrorData, RequestId, ServerRequest};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -61,7 +61,7 @@ impl Host {
     pub(super) async fn carry_out<F>(
         &self,
         order: Order,
-        continued: Continued,
+        mut continued: Continued,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(Arc<crate::roster::Roster>, Order, Context) -> F,
     ) -> Outcome
@@ -81,14 +81,14 @@ impl Host {
         let exchange = match &continued.state {
             Some(state) => {
                 let suspended = self.common.shelf.take(state, &order.binding())?;
-                match suspended.answer(&continued.responses) {
+                match suspended.answer(&mut continued.responses) {
                     Ok(exchange) => exchange,
                     Err(suspended) => return Ok(self.input_required(*suspended)),
                 }
             }
             None => {
                 let roster = self.common.roster.clone();
-                let (line, asks) = Line::new(roster.clone(), &order.server);
+                let (line, asks) = Line::new(roster.clone(), &order.server, order.may_ask());
                 let cancel = CancellationToken::new();
                 let call = Context {
                     session: self.session,
@@ -111,7 +111,7 @@ impl Host {
     async fn run(
         &self,
         mut exchange: Exchange,
-        given: Map<String, Value>,
+        mut given: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Outcome {
         let modern = stateless(context);
@@ -138,7 +138,7 @@ impl Host {
                         asking = Some(ask_session(&context.peer, ask).boxed());
                         continue;
                     }
-                    match given_up_front(ask, &given) {
+                    match given_up_front(ask, &mut given) {
                         None => {}
                         Some(asked) => break Err(asked),
                     }
@@ -164,6 +164,7 @@ impl Host {
         }
         match end {
             Ok(outcome) => {
+                let outcome = outcome.and_then(of_ours);
                 let failed = outcome.as_ref().map_or(true, |result| {
                     result.get("isError") == Some(&Value::Bool(true))
                 });
@@ -171,6 +172,10 @@ impl Host {
                     Some(missing) if failed && modern => Err(missing),
                     _ => outcome,
                 }
+            }
+            // Nobody would come back for it.
+            Err(_) if context.ct.is_cancelled() => {
+                Err(ErrorData::internal_error("the call was cancelled", None))
             }
             Err((ask, answered)) => Ok(self.input_required(Suspended {
                 exchange,
@@ -201,7 +206,7 @@ impl Host {
 
 impl Suspended {
     /// Lets the call go on, if all its questions are answered now.
-    fn answer(mut self, responses: &Map<String, Value>) -> Result<Exchange, Box<Self>> {
+    fn answer(mut self, responses: &mut Map<String, Value>) -> Result<Exchange, Box<Self>> {
         take_answers(&self.ask.questions, responses, &mut self.answered);
         match in_order(&self.ask.questions, &self.answered) {
             Some(answers) => {
@@ -216,7 +221,7 @@ impl Suspended {
 
 /// Answers questions by what came along with the request; hands them back where
 /// that is not enough, with what is.
-fn given_up_front(ask: Ask, given: &Map<String, Value>) -> Option<(Ask, Map<String, Value>)> {
+fn given_up_front(ask: Ask, given: &mut Map<String, Value>) -> Option<(Ask, Map<String, Value>)> {
     let mut answered = Map::new();
     take_answers(&ask.questions, given, &mut answered);
     match in_order(&ask.questions, &answered) {
@@ -228,20 +233,33 @@ fn given_up_front(ask: Ask, given: &Map<String, Value>) -> Option<(Ask, Map<Stri
     }
 }
 
-/// Takes the answers that are answers. What is none is asked for again, and what
+/// A plugin's result, if it is one that a plugin may give: what a client is asked
+/// goes through the host, which knows what the client can be asked.
+fn of_ours(result: Value) -> Outcome {
+    match result.get("resultType") {
+        None => Ok(result),
+        Some(kind) if kind == "complete" => Ok(result),
+        Some(kind) => Err(ErrorData::internal_error(
+            format!("the plugin's answer is of the type {kind}, which no plugin may give"),
+            None,
+        )),
+    }
+}
+
+/// Takes the answers that are answers, each for one question only. What is none is asked for again, and what
 /// nobody asked is ignored (SEP-2322).
 fn take_answers(
     questions: &[Question],
-    responses: &Map<String, Value>,
+    responses: &mut Map<String, Value>,
     answered: &mut Map<String, Value>,
 ) {
     for question in questions {
-        let Some(response) = responses.get(&question.id) else {
+        let Some(response) = responses.shift_remove(&question.id) else {
             continue;
         };
-        match question.check(response) {
+        match question.check(&response) {
             Ok(()) => {
-                answered.insert(question.id.clone(), response.clone());
+                answered.insert(question.id.clone(), response);
             }
             Err(why) => tracing::debug!("{why}"),
         }
@@ -264,17 +282,25 @@ async fn ask_session(peer: &Peer<RoleServer>, ask: Ask) {
     let asked = questions.iter().map(|question| async {
         let params = Some(Value::Object(question.params.clone()));
         let request = CustomRequest::new(question.method(), params);
-        let response = peer
-            .send_request(ServerRequest::CustomRequest(request))
+        let failed = |error| match error {
+            ServiceError::McpError(error) => AskError::Failed(format!(
+                "the client refuses `{}`: {}",
+                question.method(),
+                error.message
+            )),
+            other => AskError::Failed(other.to_string()),
+        };
+        let handle = peer
+            .send_cancellable_request(
+                ServerRequest::CustomRequest(request),
+                PeerRequestOptions::no_options(),
+            )
             .await
-            .map_err(|error| match error {
-                ServiceError::McpError(error) => AskError::Failed(format!(
-                    "the client refuses `{}`: {}",
-                    question.method(),
-                    error.message
-                )),
-                other => AskError::Failed(other.to_string()),
-            })?;
+            .map_err(failed)?;
+        let unanswered = Unanswered::new(peer, &handle.id);
+        let response = handle.await_response().await;
+        unanswered.answered();
+        let response = response.map_err(failed)?;
         serde_json::to_value(response).map_err(|error| AskError::Failed(error.to_string()))
     });
     let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
@@ -285,4 +311,30 @@ async fn ask_session(peer: &Peer<RoleServer>, ask: Ask) {
         () = answers.closed() => return,
     };
     let _ = answers.send(answered);
+}
+
+/// Tells a client that nobody waits for its answer any more, when dropped too early.
+struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
+
+impl Unanswered {
+    fn new(peer: &Peer<RoleServer>, id: &RequestId) -> Self {
+        Self(Some((peer.clone(), id.clone())))
+    }
+
+    fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some((peer, id)) = self.0.take() {
+            tokio::spawn(async move {
+                let reason = "the call has ended".to_owned();
+                let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
+                // A client that has gone needs no telling.
+                let _ = peer.notify_cancelled(cancelled).await;
+            });
+        }
+    }
 }

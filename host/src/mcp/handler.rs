@@ -5,7 +5,7 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use rmcp::model::{
     CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, LoggingLevel,
@@ -36,6 +36,8 @@ pub(super) struct Host {
     /// The least severe level that a legacy client wants to hear.
     level: AtomicU8,
     subscriptions: Arc<Subscriptions>,
+    /// Whether the client is told of changes already.
+    announced: AtomicBool,
 }
 
 impl Host {
@@ -48,6 +50,7 @@ impl Host {
             ending: CancellationToken::new(),
             level: AtomicU8::new(relay::severity("info")),
             subscriptions: Arc::default(),
+            announced: AtomicBool::new(false),
         }
     }
 
@@ -234,12 +237,14 @@ impl ServerHandler for Host {
 
     /// Legacy clients hear of every change of a list, unasked.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.announced.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let roster = self.common.roster.clone();
         let closed = self.closed.clone();
-        let subscriptions = self.subscriptions.clone();
         let audience = announce::Legacy {
             peer: context.peer,
-            subscribed: move |uri: &str| subscriptions.has(uri),
+            subscriptions: self.subscriptions.clone(),
         };
         tokio::spawn(async move { announce(roster.changes(), audience, closed).await });
     }

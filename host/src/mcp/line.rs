@@ -19,6 +19,7 @@ pub(super) struct Line {
     roster: Arc<Roster>,
     server: String,
     asks: mpsc::UnboundedSender<Ask>,
+    may_ask: bool,
     state: Mutex<State>,
 }
 
@@ -39,12 +40,14 @@ impl Line {
     pub(super) fn new(
         roster: Arc<Roster>,
         server: &str,
+        may_ask: bool,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
         let (asks, receiver) = mpsc::unbounded_channel();
         let line = Self {
             roster,
             server: server.to_owned(),
             asks,
+            may_ask,
             state: Mutex::new(State {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
@@ -128,10 +131,14 @@ impl Listener for Line {
     }
 
     fn supports(&self, capability: Capability) -> bool {
-        can(&self.state().capabilities, capability)
+        self.may_ask && can(&self.state().capabilities, capability)
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        if !self.may_ask {
+            let why = "nobody can be asked while an argument is completed";
+            return std::future::ready(Err(AskError::Unsupported(why.into()))).boxed();
+        }
         {
             let mut state = self.state();
             let wanted = questions.iter().map(|question| question.capability);
@@ -140,7 +147,11 @@ impl Listener for Line {
                 .collect();
             if let Some(first) = lacked.first() {
                 let why = format!("this client has no `{first}`");
-                state.lacked.extend(lacked);
+                for capability in lacked {
+                    if !state.lacked.contains(&capability) {
+                        state.lacked.push(capability);
+                    }
+                }
                 return std::future::ready(Err(AskError::Unsupported(why))).boxed();
             }
         }

@@ -23,6 +23,12 @@ pub(super) struct Continued {
 }
 
 impl Order {
+    /// Whether a plugin may ask its agent something meanwhile. MCP has no place for
+    /// that while somebody types.
+    pub(super) fn may_ask(&self) -> bool {
+        self.method != "completion/complete"
+    }
+
     /// What a `requestState` is bound to.
     pub(super) fn binding(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
@@ -30,7 +36,10 @@ impl Order {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        hasher.update(Value::Object(self.arguments.clone()).to_string().as_bytes());
+        // A client may write them in another order the next time.
+        let mut arguments = Value::Object(self.arguments.clone());
+        arguments.sort_all_objects();
+        hasher.update(arguments.to_string().as_bytes());
         *hasher.finalize().as_bytes()
     }
 }

@@ -21,8 +21,8 @@ const SUBSCRIPTIONS: usize = 1024;
 pub(super) struct Subscriptions(Mutex<HashSet<String>>);
 
 impl Subscriptions {
-    pub(super) fn has(&self, uri: &str) -> bool {
-        self.all().contains(uri)
+    pub(super) fn list(&self) -> Vec<String> {
+        self.all().iter().cloned().collect()
     }
 
     /// # Errors

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rmcp::ErrorData;
 use rmcp::model::{RequestStateCodec, SealOptions};
+use tokio::task::AbortHandle;
 
 use super::exchange::Suspended;
 use crate::runtime::SessionId;
@@ -32,7 +33,22 @@ pub(super) struct Shelf {
 struct Waiting {
     next: u64,
     /// The oldest first.
-    calls: BTreeMap<u64, Suspended>,
+    calls: BTreeMap<u64, Waits>,
+}
+
+/// A call that waits, and the end of its patience.
+struct Waits {
+    call: Suspended,
+    _end: End,
+}
+
+/// Wakes up when a call has waited for too long, unless it is dropped before.
+struct End(AbortHandle);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Shelf {
@@ -57,7 +73,16 @@ impl Shelf {
         let mut waiting = self.waiting();
         let number = waiting.next;
         waiting.next += 1;
-        waiting.calls.insert(number, call);
+        let me = self.me.clone();
+        let end = tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE).await;
+            if let Some(shelf) = me.upgrade() {
+                let late = shelf.waiting().calls.remove(&number);
+                drop(late);
+            }
+        });
+        let end = End(end.abort_handle());
+        waiting.calls.insert(number, Waits { call, _end: end });
         let dropped = (waiting.calls.len() > CAP)
             .then(|| waiting.calls.pop_first())
             .flatten();
@@ -67,14 +92,6 @@ impl Shelf {
             tracing::warn!("more than {CAP} calls wait for answers; the oldest is ended");
         }
         drop(dropped);
-        let me = self.me.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
-            if let Some(shelf) = me.upgrade() {
-                let late = shelf.waiting().calls.remove(&number);
-                drop(late);
-            }
-        });
         let options = SealOptions::new().ttl(PATIENCE).associated_data(&binding);
         self.codec.seal_with(&number.to_le_bytes(), &options)
     }
@@ -100,7 +117,8 @@ impl Shelf {
             .map(u64::from_le_bytes)
             .map_err(|_| refuse("holds something else than a call"))?;
         let call = self.waiting().calls.remove(&number);
-        call.ok_or_else(|| refuse("names a call that waits no longer"))
+        call.map(|waits| waits.call)
+            .ok_or_else(|| refuse("names a call that waits no longer"))
     }
 
     /// Ends the calls of a session that is over.
@@ -110,7 +128,7 @@ impl Shelf {
         let numbers: Vec<u64> = waiting
             .calls
             .iter()
-            .filter(|(_, call)| call.session() == Some(session))
+            .filter(|(_, waits)| waits.call.session() == Some(session))
             .map(|(number, _)| *number)
             .collect();
         for number in numbers {

@@ -90,7 +90,7 @@ impl Question {
                 if !schema.is_object() {
                     return Err(invalid("has a schema that is no object".into()));
                 }
-                jsonschema::validator_for(&schema)
+                validator(&schema)
                     .map_err(|error| invalid(format!("has a schema that is none: {error}")))?;
                 let params = json!({ "message": form.message, "requestedSchema": schema });
                 (Capability::ElicitationForm, params)
@@ -191,16 +191,22 @@ impl Question {
             return Err("has a `content` that is no object".into());
         }
         let schema = self.params.get("requestedSchema").unwrap_or(&Value::Null);
-        let validator = jsonschema::options()
-            .with_pattern_options(jsonschema::PatternOptions::regex())
-            .build(schema)
-            .map_err(|error| format!("cannot be checked: {error}"))?;
+        let validator = validator(schema).map_err(|error| format!("cannot be checked: {error}"))?;
         validator.validate(content).map_err(|error| {
             let message: String = error.to_string().chars().take(300).collect();
             let message = message.replace(['"', '\''], "`");
             format!("does not fit at `{}`: {message}", error.instance_path())
         })
     }
+}
+
+fn validator(
+    schema: &Value,
+) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        // Linear in the length of its input: a pattern cannot hang an answer.
+        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .build(schema)
 }
 
 fn sampled_from(sampling: Sampling) -> Value {

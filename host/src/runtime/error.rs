@@ -37,6 +37,8 @@ pub enum Cause {
     Backoff { reason: String, wait: Duration },
     #[error("took longer than {} s and was ended\nhint: `timeout` in `[servers.NAME.limits]` sets how long a call may take", .0.as_secs_f64())]
     Deadline(Duration),
+    #[error("the call before it in the same session was not done within {} s\nhint: it may be waiting for an answer; answer it, or cancel it", .0.as_secs_f64())]
+    Busy(Duration),
     #[error("was cancelled")]
     Cancelled,
     #[error(

@@ -76,6 +76,8 @@ impl Live {
 
     /// Makes a call the one that the instance talks to.
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
+        // What it was refused in another call is not what ends this one.
+        self.store.data_mut().memory.refused = None;
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),

@@ -17,6 +17,9 @@ use super::{Call, SessionId, Target};
 /// A kept instance. Whoever holds the lock is the one call that it is busy with.
 type Kept = Arc<tokio::sync::Mutex<Option<Live>>>;
 
+/// Where a kept instance is, while nobody else may use it.
+type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
+
 /// The instances of one server.
 pub(super) struct Instances {
     loader: Arc<Loader>,
@@ -54,20 +57,32 @@ impl Instances {
         drop(kept);
     }
 
+    /// Waits for the calls before this one that have the same instance, if it is to
+    /// be one that is kept: before the call takes its turn and its time begins.
+    pub(super) async fn place(&self, call: &Call) -> Result<Option<Place>, Cause> {
+        if self.target.instance == Kind::PerCall {
+            return Ok(None);
+        }
+        let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
+        let limit = self.target.limits.timeout;
+        tokio::time::timeout(limit, kept.lock_owned())
+            .await
+            .map(Some)
+            .map_err(|_| Cause::Busy(limit))
+    }
+
     /// Runs a call in the instance that it is to have.
     pub(super) async fn run(
         &self,
-        loaded: &Arc<Loaded>,
+        (loaded, place): (&Arc<Loaded>, Option<Place>),
         call: &Call,
         (params, pace): (&[Val], &Pace),
     ) -> Result<Value, Cause> {
-        if self.target.instance == Kind::PerCall {
+        let Some(mut place) = place else {
             let mut live = self.fresh(loaded).await?;
             live.attach(call, pace);
             return live.call(&self.target, call, params).await;
-        }
-        let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
-        let mut place = kept.lock().await;
+        };
         // Taken out while it runs: a call that is dropped half-way or that traps
         // takes its instance with it.
         let mut live = match place.take() {

@@ -105,14 +105,17 @@ impl Slot {
         let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
         let _running = Running::begin(self);
         let work = async {
-            let turn = self.turns.take().await;
             let loaded = self.loaded(&call).await?;
+            let place = self.instances.place(&call).await?;
+            let turn = self.turns.take().await;
             let limit = self.target.limits.timeout;
             let pace = Pace {
                 patience: Patience::new(limit),
                 turn,
             };
-            let run = self.instances.run(&loaded, &call, (&params, &pace));
+            let run = self
+                .instances
+                .run((&loaded, place), &call, (&params, &pace));
             pace.patience
                 .within(|| self.loader.machines.busy(), run)
                 .await

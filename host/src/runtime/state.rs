@@ -21,6 +21,19 @@ const RESOURCES: usize = 4096;
 /// How many questions may be asked at once.
 const QUESTIONS: usize = 32;
 
+/// The longest message that a guest may send to its agent, in bytes: what waits to
+/// be sent is the host's memory and not the guest's.
+const TEXT: usize = 64 << 10;
+
+/// The longest URI that a guest may tell of, in bytes.
+const URI: usize = 8 << 10;
+
+/// A text of at most that many bytes.
+fn cut(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
+}
+
 /// The state of one instance.
 pub(super) struct State {
     wasi: WasiCtx,
@@ -97,6 +110,7 @@ impl types::Host for State {}
 impl call::Host for State {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
+            let message = message.map(|message| cut(message, TEXT));
             call.listener.progress(progress, total, message);
         }
     }
@@ -112,7 +126,12 @@ impl call::Host for State {
             call::LogLevel::Alert => "alert",
             call::LogLevel::Emergency => "emergency",
         };
-        let data = serde_json::from_str(&data).unwrap_or(Value::String(data));
+        // A text is much smaller than the value that it can be parsed to.
+        let data = if data.len() > TEXT {
+            Value::String(cut(data, TEXT))
+        } else {
+            serde_json::from_str(&data).unwrap_or(Value::String(data))
+        };
         if let Some(call) = &self.call {
             call.listener.log(level, logger, data);
         }
@@ -194,6 +213,9 @@ impl State {
         let answer = call.listener.ask(questions.clone());
         let answers = call.pace.turn.wait(answer).await??;
         drop(waiting);
+        // Whoever runs this sees to it that epochs advance and the deadline counts
+        // again, but only before it polls.
+        tokio::task::yield_now().await;
         questions
             .iter()
             .zip(&answers)
@@ -204,6 +226,9 @@ impl State {
 
 impl notify::Host for State {
     fn resource_updated(&mut self, uri: String) {
+        if uri.len() > URI {
+            return;
+        }
         if let Some(call) = &self.call {
             call.listener.notify(Notice::Updated(uri));
         }

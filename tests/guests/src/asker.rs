@@ -110,6 +110,20 @@ impl Guest for Asker {
         }
     }
 
+    #[allow(clippy::infinite_loop, reason = "that is what it is for")]
+    fn hang() -> Result<String, String> {
+        let reply: Reply<Name> = client::elicit("user_name", "What is your name?", &name())?;
+        let mut n = greeting(reply).len();
+        loop {
+            n = std::hint::black_box(n + 1);
+        }
+    }
+
+    fn confirm_twice() -> Result<String, String> {
+        let ask = || client::elicit("confirm", "Who?", &name()).map(greeting);
+        Ok(format!("{} {}", ask()?, ask()?))
+    }
+
     fn greet_slowly(milliseconds: u64) -> Result<String, String> {
         let reply = client::elicit("user_name", "What is your name?", &name())?;
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));

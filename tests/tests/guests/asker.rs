@@ -129,6 +129,10 @@ mod with_sessions {
         assert_eq!(able["structuredContent"]["result"], expected);
         let cancelled = json!({ "requestId": waiting });
         client.notify("notifications/cancelled", cancelled).unwrap();
+        // And so does the question: nobody waits for its answer any more.
+        client
+            .notification("notifications/cancelled", client::PATIENCE)
+            .unwrap();
         let start = Instant::now();
         loop {
             let status = home.server_status("asker").unwrap();
@@ -213,6 +217,16 @@ mod with_sessions {
             .reply(&asked, accepted(json!({ "name": "Ada" })))
             .unwrap();
         assert_eq!(client::text(&result(&mut client, id)), Some("Hello, Ada!"));
+
+        // A guest that runs on without end does not, either.
+        let id = call(&mut client, "hang", json!({}));
+        let ada = accepted(json!({ "name": "Ada" }));
+        client.answers("elicitation/create", ada).unwrap();
+        let answer = result(&mut client, id);
+        assert!(
+            client::text(&answer).unwrap().contains("longer than 1 s"),
+            "{answer}"
+        );
 
         let id = call(&mut client, "greet_slowly", json!({ "milliseconds": 5000 }));
         let ada = accepted(json!({ "name": "Ada" }));
@@ -326,6 +340,25 @@ mod stateless_era {
         let more = json!({ "inputResponses": { "user_name": accepted(json!({ "name": "Eve" })) } });
         let at_once = asked.call("greet", json!({}), more);
         assert_eq!(client::text(&at_once["result"]), Some("Hello, Eve!"));
+    }
+
+    #[test]
+    fn an_answer_is_good_for_one_question() {
+        let mut asked = Asked::new(all());
+        let mut more = json!({});
+        for name in ["Ada", "Eve"] {
+            let open = asked.call("confirm_twice", json!({}), more);
+            assert_eq!(open["result"]["resultType"], "input_required", "{open}");
+            more = json!({
+                "requestState": open["result"]["requestState"],
+                "inputResponses": { "confirm": accepted(json!({ "name": name })) }
+            });
+        }
+        let last = asked.call("confirm_twice", json!({}), more);
+        assert_eq!(
+            client::text(&last["result"]),
+            Some("Hello, Ada! Hello, Eve!")
+        );
     }
 
     #[test]

@@ -218,7 +218,13 @@ fn in_order(
     if !named {
         return true;
     }
-    let params: Params<'_> = serde_json::from_slice(params).unwrap_or_default();
+    let params: Params<'_> = match serde_json::from_slice(params) {
+        Ok(params) => params,
+        Err(_) if params.is_empty() || params == b"null" => Params::default(),
+        // A name that is there twice, say: which of them the header repeats is not
+        // for us to choose.
+        Err(_) => return false,
+    };
     let name = if method == "resources/read" {
         params.uri
     } else {
