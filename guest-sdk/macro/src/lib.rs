@@ -34,7 +34,11 @@ use proc_macro::TokenStream;
 pub fn plugin(input: TokenStream) -> TokenStream {
     let arguments = syn::parse_macro_input!(input as arguments::Plugin);
     plugin::expand(&arguments)
-        .unwrap_or_else(syn::Error::into_compile_error)
+        .unwrap_or_else(|error| {
+            let error = error.into_compile_error();
+            // Without it the compiler would advise to add a crate of that name.
+            quote::quote!(#error #[allow(unused)] mod dormouse_bindings {})
+        })
         .into()
 }
 

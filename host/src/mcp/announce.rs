@@ -6,15 +6,19 @@ use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, RoleServer, SubscriptionSink};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::resources::Subscriptions;
 use crate::roster::{Changes, Numbers};
 
+/// How long the first change waits for others, which often come together.
+const SETTLE: Duration = Duration::from_millis(20);
+
 /// The least time between two announcements. A plugin that says all the time that
-/// something has changed is heard twice a second at most.
-const PAUSE: Duration = Duration::from_millis(500);
+/// something has changed is heard five times a second at most.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How many different resources are remembered between two announcements.
 const GATHERED: usize = 1024;
@@ -68,6 +72,24 @@ impl Updated {
         true
     }
 
+    /// Takes note for some time, so that nobody's flood loses another's news. False
+    /// when there is nobody left to tell.
+    async fn gather(
+        &mut self,
+        resources: &mut Receiver<Arc<str>>,
+        time: Duration,
+        end: &CancellationToken,
+    ) -> bool {
+        let mut over = std::pin::pin!(tokio::time::sleep(time));
+        loop {
+            tokio::select! {
+                () = end.cancelled() => return false,
+                () = &mut over => return true,
+                heard = resources.recv() => if !self.note(heard) { return false },
+            }
+        }
+    }
+
     /// The resources to tell of, of those that somebody wants to hear of.
     fn take(&mut self, wanted: &[String]) -> Vec<String> {
         let Self { uris, missed } = std::mem::take(self);
@@ -91,6 +113,9 @@ pub(super) async fn announce(changes: &Changes, audience: impl Audience, end: Ca
                 changed = lists.changed() => if changed.is_err() { return },
                 heard = resources.recv() => if !updated.note(heard) { return },
             }
+            if !updated.gather(&mut resources, SETTLE, &end).await {
+                return;
+            }
         }
         let now = *lists.borrow_and_update();
         if !audience.lists(Changed::between(told, now)).await {
@@ -102,14 +127,8 @@ pub(super) async fn announce(changes: &Changes, audience: impl Audience, end: Ca
                 return;
             }
         }
-        // What comes meanwhile is gathered, so that nobody's flood loses another's.
-        let mut pause = std::pin::pin!(tokio::time::sleep(PAUSE));
-        loop {
-            tokio::select! {
-                () = end.cancelled() => return,
-                () = &mut pause => break,
-                heard = resources.recv() => if !updated.note(heard) { return },
-            }
+        if !updated.gather(&mut resources, PAUSE, &end).await {
+            return;
         }
     }
 }
