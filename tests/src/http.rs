@@ -13,9 +13,6 @@ use serde_json::{Value, json};
 use crate::client::PATIENCE;
 use crate::wire;
 
-/// The version of the protocol that knows no sessions.
-pub const STATELESS: &str = "2026-07-28";
-
 /// A host that listens.
 #[derive(Debug)]
 pub struct Server {
@@ -243,27 +240,12 @@ impl Request {
     /// A request of the stateless era, with all that it has to have. What `params`
     /// have in `_meta` is kept.
     #[must_use]
-    pub fn stateless(id: u64, method: &str, mut params: Value) -> Self {
+    pub fn stateless(id: u64, method: &str, params: Value) -> Self {
         let name = params.get("name").or_else(|| params.get("uri"));
         let name = name.and_then(Value::as_str).map(str::to_owned);
-        if let Some(params) = params.as_object_mut() {
-            let meta = params.entry("_meta").or_insert_with(|| json!({}));
-            if let Some(meta) = meta.as_object_mut() {
-                let about = [
-                    ("protocolVersion", json!(STATELESS)),
-                    ("clientCapabilities", json!({})),
-                    (
-                        "clientInfo",
-                        json!({ "name": "dormouse-tests", "version": "1" }),
-                    ),
-                ];
-                for (key, value) in about {
-                    meta.insert(format!("io.modelcontextprotocol/{key}"), value);
-                }
-            }
-        }
+        let params = wire::stateless(params, json!({}));
         let request = Self::post(wire::request(id, method, params).to_string())
-            .header("mcp-protocol-version", STATELESS)
+            .header("mcp-protocol-version", wire::MODERN)
             .header("mcp-method", method);
         match name {
             Some(name) => request.header("mcp-name", &name),

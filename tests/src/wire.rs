@@ -177,7 +177,7 @@ pub fn request(id: u64, method: &str, params: Value) -> Value {
 }
 
 /// The parameters of a request in the era without a handshake, with what its client
-/// can be asked.
+/// can be asked. What they have in `_meta` is kept.
 #[must_use]
 pub fn stateless(mut params: Value, capabilities: Value) -> Value {
     if let Some(members) = params.as_object_mut() {
@@ -188,7 +188,11 @@ pub fn stateless(mut params: Value, capabilities: Value) -> Value {
             },
             "io.modelcontextprotocol/clientCapabilities": capabilities
         });
-        members.insert("_meta".into(), meta);
+        let mut all = members.remove("_meta").unwrap_or_else(|| json!({}));
+        if let (Some(all), Value::Object(meta)) = (all.as_object_mut(), meta) {
+            all.extend(meta);
+        }
+        members.insert("_meta".into(), all);
     }
     params
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use dormouse_wit::contract;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Error, Ident, LitStr, Result};
@@ -107,17 +108,11 @@ fn shared(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<(String
             continue;
         }
         let name = resolve.name_world_key(key);
-        let known = SHARED.iter().find(|(known, _)| name == qualified(known));
+        let known = SHARED
+            .iter()
+            .find(|(known, _)| name == contract::interface(known));
         shared.extend(known.map(|(_, module)| (name, *module)));
     }
     let package = world.package.unwrap_or(main);
     Ok((resolve.id_of_name(package, &world.name), shared))
-}
-
-/// The full name of an interface of the contract.
-fn qualified(interface: &str) -> String {
-    let (package, version) = dormouse_wit::CONTRACT
-        .split_once('@')
-        .unwrap_or((dormouse_wit::CONTRACT, ""));
-    format!("{package}/{interface}@{version}")
 }

@@ -143,6 +143,10 @@ impl ListedItem {
     }
 }
 
+fn declared(items: &[ListedItem]) -> serde_json::Result<Vec<DeclaredItem>> {
+    items.iter().map(ListedItem::declared).collect()
+}
+
 fn items(declared: Vec<DeclaredItem>) -> serde_json::Result<Vec<ListedItem>> {
     declared.into_iter().map(ListedItem::new).collect()
 }
@@ -158,6 +162,12 @@ fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>>
 }
 
 impl Listing {
+    /// Its prompts, resources and resource templates.
+    pub fn items(&self) -> impl Iterator<Item = &ListedItem> {
+        let all = [&self.prompts, &self.resources, &self.templates];
+        all.into_iter().flatten()
+    }
+
     /// The whole declaration, parsed.
     ///
     /// # Errors
@@ -184,21 +194,9 @@ impl Listing {
             instance: self.instance,
             grants: self.grants.clone(),
             tools,
-            prompts: self
-                .prompts
-                .iter()
-                .map(ListedItem::declared)
-                .collect::<Result<_, _>>()?,
-            resources: self
-                .resources
-                .iter()
-                .map(ListedItem::declared)
-                .collect::<Result<_, _>>()?,
-            templates: self
-                .templates
-                .iter()
-                .map(ListedItem::declared)
-                .collect::<Result<_, _>>()?,
+            prompts: declared(&self.prompts)?,
+            resources: declared(&self.resources)?,
+            templates: declared(&self.templates)?,
             completion: self.completion,
         })
     }

@@ -45,12 +45,12 @@ impl Offers {
         let all = all.filter(|(_, offer, _)| server.is_none_or(|name| offer.server() == name));
         if self.format.json {
             let rows = all.map(|(kind, offer, object)| {
-                let (called, object_name) = match kind {
-                    Kind::Prompt => ("name", "prompt"),
-                    Kind::Resource => ("uri", "resource"),
-                    Kind::Template => ("uriTemplate", "template"),
+                let object_name = match kind {
+                    Kind::Prompt => "prompt",
+                    Kind::Resource => "resource",
+                    Kind::Template => "template",
                 };
-                json!({ called: offer.key, "server": offer.server(), object_name: object })
+                json!({ kind.member(): offer.key, "server": offer.server(), object_name: object })
             });
             output::print_json(&rows.collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);

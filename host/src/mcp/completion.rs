@@ -3,13 +3,13 @@
 use rmcp::RoleServer;
 use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::handler::{Host, refusal, stateless};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
-use crate::runtime::{Completion, Reference};
+use crate::runtime::{Completion, Reference, completion};
 
 /// A request, taken apart.
 struct Request {
@@ -44,11 +44,9 @@ impl Host {
         let fitting = cases.unwrap_or_default().into_iter();
         let values: Vec<_> = fitting
             .filter(|case| case.to_lowercase().starts_with(&value))
-            .take(100)
             .collect();
-        let result = json!({ "completion": {
-            "values": values, "total": values.len(), "hasMore": false,
-        }});
+        let total = Some(values.len());
+        let result = completion(values, total, false);
         Ok(complete(result, stateless(context)))
     }
 

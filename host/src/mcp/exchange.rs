@@ -41,6 +41,11 @@ pub(super) struct Exchange {
 /// A call that waits for answers.
 pub(super) struct Suspended {
     exchange: Exchange,
+    asked: Asked,
+}
+
+/// Questions that a stateless client is asked.
+struct Asked {
     ask: Ask,
     /// The answers that are there already.
     answered: Map<String, Value>,
@@ -80,11 +85,12 @@ impl Host {
         };
         let exchange = match &continued.state {
             Some(state) => {
-                let suspended = self.common.shelf.take(state, &order.binding())?;
-                match suspended.answer(&mut continued.responses) {
-                    Ok(exchange) => exchange,
-                    Err(suspended) => return Ok(self.input_required(*suspended)),
+                let Suspended { exchange, asked } =
+                    self.common.shelf.take(state, &order.binding())?;
+                if let Some(asked) = asked.answer(&mut continued.responses) {
+                    return Ok(self.input_required(Suspended { exchange, asked }));
                 }
+                exchange
             }
             None => {
                 let roster = self.common.roster.clone();
@@ -138,9 +144,9 @@ impl Host {
                         asking = Some(ask_session(&context.peer, ask).boxed());
                         continue;
                     }
-                    match given_up_front(ask, &mut given) {
-                        None => {}
-                        Some(asked) => break Err(asked),
+                    // What is asked may have come along with the request.
+                    if let Some(asked) = Asked::new(ask).answer(&mut given) {
+                        break Err(asked);
                     }
                 }
                 () = answering => asking = None,
@@ -177,19 +183,15 @@ impl Host {
             Err(_) if context.ct.is_cancelled() => {
                 Err(ErrorData::internal_error("the call was cancelled", None))
             }
-            Err((ask, answered)) => Ok(self.input_required(Suspended {
-                exchange,
-                ask,
-                answered,
-            })),
+            Err(asked) => Ok(self.input_required(Suspended { exchange, asked })),
         }
     }
 
     /// Puts a call aside, and tells the client what it waits for.
     fn input_required(&self, suspended: Suspended) -> Value {
-        let open = suspended.ask.questions.iter();
-        let open = open.filter(|question| !suspended.answered.contains_key(&question.id));
-        let requests: Map<_, _> = open
+        let requests: Map<_, _> = suspended
+            .asked
+            .open()
             .map(|question| {
                 let request = json!({ "method": question.method(), "params": question.params });
                 (question.id.clone(), request)
@@ -204,32 +206,43 @@ impl Host {
     }
 }
 
-impl Suspended {
-    /// Lets the call go on, if all its questions are answered now.
-    fn answer(mut self, responses: &mut Map<String, Value>) -> Result<Exchange, Box<Self>> {
-        take_answers(&self.ask.questions, responses, &mut self.answered);
-        match in_order(&self.ask.questions, &self.answered) {
-            Some(answers) => {
-                // Whoever asked may have gone, and then nobody minds.
-                let _ = self.ask.answers.send(Ok(answers));
-                Ok(self.exchange)
-            }
-            None => Err(Box::new(self)),
+impl Asked {
+    fn new(ask: Ask) -> Self {
+        Self {
+            ask,
+            answered: Map::new(),
         }
     }
-}
 
-/// Answers questions by what came along with the request; hands them back where
-/// that is not enough, with what is.
-fn given_up_front(ask: Ask, given: &mut Map<String, Value>) -> Option<(Ask, Map<String, Value>)> {
-    let mut answered = Map::new();
-    take_answers(&ask.questions, given, &mut answered);
-    match in_order(&ask.questions, &answered) {
-        Some(answers) => {
-            let _ = ask.answers.send(Ok(answers));
-            None
+    /// The questions that have no answer yet.
+    fn open(&self) -> impl Iterator<Item = &Question> {
+        let questions = self.ask.questions.iter();
+        questions.filter(|question| !self.answered.contains_key(&question.id))
+    }
+
+    /// Lets the call go on if all is answered now; what is not is handed back. Each
+    /// response is for one question only. What is no answer is asked for again, and
+    /// what nobody asked is ignored (SEP-2322).
+    fn answer(mut self, responses: &mut Map<String, Value>) -> Option<Self> {
+        for question in &self.ask.questions {
+            let Some(response) = responses.shift_remove(&question.id) else {
+                continue;
+            };
+            match question.check(&response) {
+                Ok(()) => {
+                    self.answered.insert(question.id.clone(), response);
+                }
+                Err(why) => tracing::debug!("{why}"),
+            }
         }
-        None => Some((ask, answered)),
+        let answers = self.ask.questions.iter();
+        let answers = answers.map(|question| self.answered.get(&question.id).cloned());
+        let Some(answers) = answers.collect::<Option<Vec<_>>>() else {
+            return Some(self);
+        };
+        // Whoever asked may have gone, and then nobody minds.
+        let _ = self.ask.answers.send(Ok(answers));
+        None
     }
 }
 
@@ -244,33 +257,6 @@ fn of_ours(result: Value) -> Outcome {
             None,
         )),
     }
-}
-
-/// Takes the answers that are answers, each for one question only. What is none is asked for again, and what
-/// nobody asked is ignored (SEP-2322).
-fn take_answers(
-    questions: &[Question],
-    responses: &mut Map<String, Value>,
-    answered: &mut Map<String, Value>,
-) {
-    for question in questions {
-        let Some(response) = responses.shift_remove(&question.id) else {
-            continue;
-        };
-        match question.check(&response) {
-            Ok(()) => {
-                answered.insert(question.id.clone(), response);
-            }
-            Err(why) => tracing::debug!("{why}"),
-        }
-    }
-}
-
-fn in_order(questions: &[Question], answered: &Map<String, Value>) -> Option<Vec<Value>> {
-    let answers = questions.iter();
-    answers
-        .map(|question| answered.get(&question.id).cloned())
-        .collect()
 }
 
 /// Asks a client of the era with sessions.

@@ -150,7 +150,7 @@ impl Host {
         }
         let resources = snapshot.resources();
         if !resources.is_empty() || !snapshot.templates().is_empty() {
-            let told = |offer: &Offer| offer.declared().is_some_and(|item| item.subscribe);
+            let told = |offer: &Arc<Offer>| offer.declared().is_some_and(|item| item.subscribe);
             let subscribe = resources
                 .iter()
                 .chain(snapshot.templates().iter())

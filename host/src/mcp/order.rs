@@ -44,6 +44,58 @@ impl Order {
     }
 }
 
+/// A request for something by its name, taken apart.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
+    pub(super) continued: Continued,
+}
+
+impl Named {
+    /// Takes the parameters of `method` apart, which asks for a `what`.
+    ///
+    /// # Errors
+    /// They are not what MCP has there.
+    pub(super) fn take(
+        params: Option<Value>,
+        (method, what): (&str, &str),
+    ) -> Result<Self, ErrorData> {
+        let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
+        let Some(Value::Object(mut params)) = params else {
+            return refuse(format!(
+                "`{method}` needs `params` with the `name` of a {what}"
+            ));
+        };
+        let name = match params.remove("name") {
+            Some(Value::String(name)) => name,
+            Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
+            None => return refuse(format!("`{method}` needs the `name` of a {what}")),
+        };
+        let continued = Continued::take(&mut params)?;
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(other) => {
+                let kind = match other {
+                    Value::Array(_) => "an array",
+                    Value::String(_) => "a string",
+                    Value::Number(_) => "a number",
+                    _ => "a boolean",
+                };
+                return refuse(format!(
+                    "`arguments` of {what} `{name}` have to be an object, not {kind}"
+                ));
+            }
+        };
+        Ok(Self {
+            name,
+            arguments,
+            continued,
+        })
+    }
+}
+
 impl Continued {
     /// Takes what goes on with an earlier request out of a request's parameters.
     ///
@@ -67,5 +119,30 @@ impl Continued {
             }
         };
         Ok(Self { state, responses })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_an_object_or_none() {
+        let take = |params| Named::take(params, ("tools/call", "tool"));
+        let named = take(Some(json!({"name": "t"}))).unwrap();
+        assert_eq!((named.name.as_str(), named.arguments.len()), ("t", 0));
+        assert!(take(Some(json!({"name": "t", "arguments": null}))).is_ok());
+        for bad in [
+            json!({"name": "t", "arguments": []}),
+            json!({"name": "t", "arguments": "{}"}),
+            json!({"name": "t", "arguments": 1}),
+            json!({"name": 1}),
+            json!({}),
+        ] {
+            assert_eq!(take(Some(bad)).unwrap_err().code.0, -32602);
+        }
+        assert_eq!(take(None).unwrap_err().code.0, -32602);
     }
 }

@@ -101,9 +101,10 @@ impl Host {
         };
         let continued = Continued::take(&mut params)?;
         let snapshot = self.common.roster.snapshot();
-        let Some((offer, _)) = snapshot.resource(&uri) else {
+        let Some((offer, variables)) = snapshot.resource(&uri) else {
             return Err(unknown(&uri));
         };
+        let offer = offer.clone();
         let order = Order {
             method: "resources/read",
             key: uri,
@@ -117,7 +118,7 @@ impl Host {
                 context,
                 |roster, order, call| async move {
                     let uri = &order.key;
-                    let read = roster.read(uri, call).await;
+                    let read = roster.read(uri, (&offer, variables), call).await;
                     read.map_err(|refused| with_uri(refused, uri))
                 },
             )

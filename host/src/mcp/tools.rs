@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rmcp::RoleServer;
 use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::handler::{Host, stateless};
-use super::order::{Continued, Order};
+use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::{Server, Snapshot, names};
 
@@ -27,7 +27,11 @@ impl Host {
         params: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, ErrorData> {
-        let (name, arguments, continued) = call_params(params)?;
+        let Named {
+            name,
+            arguments,
+            continued,
+        } = Named::take(params, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
         let Some(shown) = snapshot.find(&name) else {
             return Err(unknown(&name, &snapshot));
@@ -54,36 +58,6 @@ impl Host {
             )
             .await?;
         Ok(complete(result, stateless(context)))
-    }
-}
-
-fn call_params(
-    params: Option<Value>,
-) -> Result<(String, Map<String, Value>, Continued), ErrorData> {
-    let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
-    let Some(Value::Object(mut params)) = params else {
-        return refuse("`tools/call` needs `params` with the `name` of a tool".into());
-    };
-    let name = match params.remove("name") {
-        Some(Value::String(name)) => name,
-        Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
-        None => return refuse("`tools/call` needs the `name` of a tool".into()),
-    };
-    let continued = Continued::take(&mut params)?;
-    match params.remove("arguments") {
-        None | Some(Value::Null) => Ok((name, Map::new(), continued)),
-        Some(Value::Object(arguments)) => Ok((name, arguments, continued)),
-        Some(other) => {
-            let kind = match other {
-                Value::Array(_) => "an array",
-                Value::String(_) => "a string",
-                Value::Number(_) => "a number",
-                _ => "a boolean",
-            };
-            refuse(format!(
-                "`arguments` of tool `{name}` have to be an object, not {kind}"
-            ))
-        }
     }
 }
 
@@ -124,26 +98,7 @@ fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn arguments_are_an_object_or_none() {
-        let (name, arguments, _) = call_params(Some(json!({"name": "t"}))).unwrap();
-        assert_eq!((name.as_str(), arguments.len()), ("t", 0));
-        assert!(call_params(Some(json!({"name": "t", "arguments": null}))).is_ok());
-        for bad in [
-            json!({"name": "t", "arguments": []}),
-            json!({"name": "t", "arguments": "{}"}),
-            json!({"name": "t", "arguments": 1}),
-            json!({"name": 1}),
-            json!({}),
-        ] {
-            assert_eq!(call_params(Some(bad)).unwrap_err().code.0, -32602);
-        }
-        assert_eq!(call_params(None).unwrap_err().code.0, -32602);
-    }
 
     #[test]
     fn long_names_are_not_repeated_whole() {

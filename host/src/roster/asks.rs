@@ -8,10 +8,10 @@ use super::{Context, Offer, Refusal, Roster};
 use crate::runtime::{Completion, Prompt, Resource, Wanted};
 
 impl Roster {
-    /// A prompt of a server, by its own name: an MCP `GetPromptResult`.
+    /// A prompt: an MCP `GetPromptResult`.
     ///
     /// # Errors
-    /// There is no such prompt, or its plugin refuses.
+    /// Its server is gone, or its plugin refuses.
     pub async fn prompt(
         &self,
         offer: &Offer,
@@ -28,15 +28,17 @@ impl Roster {
         self.ask(offer.server(), wanted, context).await
     }
 
-    /// A resource: an MCP `ReadResourceResult`.
+    /// A resource, as the roster's [`Snapshot`](super::Snapshot) has found it: an
+    /// MCP `ReadResourceResult`.
     ///
     /// # Errors
-    /// There is no such resource, or its plugin refuses.
-    pub async fn read(&self, uri: &str, context: Context) -> Result<Value, Refusal> {
-        let snapshot = self.snapshot();
-        let Some((offer, variables)) = snapshot.resource(uri) else {
-            return Err(Refusal::NotFound(format!("there is no resource `{uri}`")));
-        };
+    /// Its server is gone, or its plugin has no such resource or refuses.
+    pub async fn read(
+        &self,
+        uri: &str,
+        (offer, variables): (&Offer, Map<String, Value>),
+        context: Context,
+    ) -> Result<Value, Refusal> {
         let (item, function) = declared(offer)?;
         let wanted = Wanted::Resource(Resource {
             uri: uri.to_owned(),

@@ -24,7 +24,8 @@ pub enum Kind {
 
 impl Kind {
     /// The member of the MCP object that it is called by.
-    fn member(self) -> &'static str {
+    #[must_use]
+    pub fn member(self) -> &'static str {
         match self {
             Self::Prompt => "name",
             Self::Resource => "uri",
@@ -53,7 +54,7 @@ impl Kind {
 #[derive(Debug)]
 pub struct Offers {
     kind: Kind,
-    all: Vec<Offer>,
+    all: Vec<Arc<Offer>>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -139,22 +140,26 @@ impl Offers {
         kind: Kind,
         servers: impl Iterator<Item = &'a Arc<Server>>,
     ) -> (Self, Vec<Collision>) {
-        let mut all: Vec<Offer> = Vec::new();
+        let mut all: Vec<Arc<Offer>> = Vec::new();
         for (server, entry) in servers.filter_map(|server| Some((server, server.listed()?))) {
             let config = server.config();
             let declared = kind.declared(entry).iter().enumerate();
-            all.extend(declared.map(|(index, item)| Offer {
-                key: match kind {
-                    Kind::Prompt => names::shown(&config.name, config.prefix.as_deref(), &item.key),
-                    // Results of tools refer to resources, so that these keep
-                    // their URIs.
-                    Kind::Resource | Kind::Template => item.key.clone(),
-                },
-                kind,
-                server: server.clone(),
-                entry: entry.clone(),
-                index,
-                template: OnceLock::new(),
+            all.extend(declared.map(|(index, item)| {
+                Arc::new(Offer {
+                    key: match kind {
+                        Kind::Prompt => {
+                            names::shown(&config.name, config.prefix.as_deref(), &item.key)
+                        }
+                        // Results of tools refer to resources, so that these keep
+                        // their URIs.
+                        Kind::Resource | Kind::Template => item.key.clone(),
+                    },
+                    kind,
+                    server: server.clone(),
+                    entry: entry.clone(),
+                    index,
+                    template: OnceLock::new(),
+                })
             }));
         }
         let owners = all.iter().map(|offer| {
@@ -174,7 +179,7 @@ impl Offers {
     }
 
     /// Servers by name, what each has in the order in which it declares it.
-    pub fn iter(&self) -> impl Iterator<Item = &Offer> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Offer>> {
         self.all.iter()
     }
 
@@ -186,7 +191,7 @@ impl Offers {
 
     /// The one of exactly that name, URI or URI template.
     #[must_use]
-    pub fn find(&self, key: &str) -> Option<&Offer> {
+    pub fn find(&self, key: &str) -> Option<&Arc<Offer>> {
         let places = self.places.get_or_init(|| {
             let keys = self.iter().map(|offer| offer.key.clone());
             keys.zip(0..).collect()
@@ -203,10 +208,7 @@ impl Offers {
                 text.push(',');
             }
             match self.kind {
-                Kind::Prompt => {
-                    let of = (self.kind.member(), declared.key.as_str());
-                    renamed(&declared.object, of, &offer.key, text);
-                }
+                Kind::Prompt => renamed(&declared.object, &declared.key, &offer.key, text),
                 Kind::Resource | Kind::Template => text.push_str(declared.object.get()),
             }
         }
@@ -216,15 +218,17 @@ impl Offers {
     /// Whether agents see the same list.
     #[must_use]
     pub fn lists_as(&self, other: &Self) -> bool {
-        let shown = |(offer, declared): (&Offer, &ListedItem)| {
-            (offer.key.clone(), declared.object.get().to_owned())
-        };
-        self.all.len() == other.all.len()
-            && self.declared().map(shown).eq(other.declared().map(shown))
+        self.texts().eq(other.texts())
+    }
+
+    fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let declared = self.declared();
+        declared.map(|(offer, declared)| (offer.key.as_str(), declared.object.get()))
     }
 
     fn declared(&self) -> impl Iterator<Item = (&Offer, &ListedItem)> {
-        self.iter()
-            .filter_map(|offer| Some((offer, offer.declared()?)))
+        self.all
+            .iter()
+            .filter_map(|offer| Some((&**offer, offer.declared()?)))
     }
 }

@@ -254,8 +254,7 @@ impl Server {
             return Ok(slot);
         }
         let listing = &entry.listing;
-        let items = [&listing.prompts, &listing.resources, &listing.templates];
-        let items = items.into_iter().flatten().map(ListedItem::function);
+        let items = listing.items().map(ListedItem::function);
         let functions = listing.tools.iter().map(ListedTool::function).chain(items);
         let functions = functions
             .filter_map(Result::transpose)
@@ -295,15 +294,15 @@ impl Drop for Running<'_> {
 /// Whether two entries are of one content. A file that has just been written is
 /// read again although it looks the same, because it may not be.
 fn same(old: &Arc<Entry>, new: &Arc<Entry>) -> bool {
-    let declared = |entry: &Entry| {
-        let listing = &entry.listing;
-        let items = [&listing.prompts, &listing.resources, &listing.templates];
-        let items = items.into_iter().flatten().map(|item| &item.object);
-        let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
-        all.map(|object| object.get().to_owned())
-            .collect::<Vec<_>>()
-    };
-    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && declared(old) == declared(new))
+    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && declared(old).eq(declared(new)))
+}
+
+/// The texts of all MCP objects that an entry has.
+fn declared(entry: &Entry) -> impl Iterator<Item = &str> {
+    let listing = &entry.listing;
+    let items = listing.items().map(|item| &item.object);
+    let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
+    all.map(|object| object.get())
 }
 
 /// What went wrong inside of a tool, as MCP tells it to a model.

@@ -23,6 +23,9 @@ pub struct Snapshot {
     collisions: Vec<Collision>,
     /// Where in `tools` a name is; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
+    /// Whether the arguments of anything can be completed; looked at once, because
+    /// it takes parsing, and every stateless request over HTTP wants to know.
+    completes: OnceLock<bool>,
 }
 
 /// A tool that agents see.
@@ -95,6 +98,7 @@ impl Snapshot {
             templates,
             collisions: all,
             places: OnceLock::new(),
+            completes: OnceLock::new(),
         }
     }
 
@@ -142,8 +146,10 @@ impl Snapshot {
     /// Whether the arguments of anything can be completed.
     #[must_use]
     pub fn completes(&self) -> bool {
-        let mut offers = self.prompts.iter().chain(self.templates.iter());
-        offers.any(|offer| offer.completes() || offer.has_cases())
+        *self.completes.get_or_init(|| {
+            let mut offers = self.prompts.iter().chain(self.templates.iter());
+            offers.any(|offer| offer.completes() || offer.has_cases())
+        })
     }
 
     /// What cannot be shown because of its name.
@@ -170,7 +176,7 @@ impl Snapshot {
     /// The resource of a URI: the one that is listed, or the first template that
     /// it is one of, with the values of its variables.
     #[must_use]
-    pub fn resource(&self, uri: &str) -> Option<(&Offer, Map<String, Value>)> {
+    pub fn resource(&self, uri: &str) -> Option<(&Arc<Offer>, Map<String, Value>)> {
         if let Some(listed) = self.resources.find(uri) {
             return Some((listed, Map::new()));
         }
@@ -190,7 +196,7 @@ impl Snapshot {
             if i > 0 {
                 text.push(',');
             }
-            renamed(&declared.tool, ("name", &declared.name), shown, text);
+            renamed(&declared.tool, &declared.name, shown, text);
         }
         text.push(']');
     }
@@ -219,16 +225,10 @@ impl Snapshot {
     }
 }
 
-/// Appends an MCP object with another value of one member, everything else byte
-/// for byte.
-pub(super) fn renamed(
-    object: &RawValue,
-    (member, own): (&str, &str),
-    shown: &str,
-    text: &mut String,
-) {
+/// Appends an MCP object with another name, everything else byte for byte.
+pub(super) fn renamed(object: &RawValue, name: &str, shown: &str, text: &mut String) {
     let object = object.get();
-    match value_in(object, member, own) {
+    match name_in(object, name) {
         Some((before, after)) => {
             text.push_str(before);
             text.push('"');
@@ -242,25 +242,21 @@ pub(super) fn renamed(
     }
 }
 
-/// What is before and after the value of a member.
-fn value_in<'a>(object: &'a str, member: &str, value: &str) -> Option<(&'a str, &'a str)> {
+/// What is before and after the value of an object's `name`.
+fn name_in<'a>(object: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    const FIRST: &str = "{\"name\":";
     // What our own tools write begins with the name, and there is no need to
     // parse the rest of it.
-    if let Some(start) = object
-        .strip_prefix("{\"")
-        .and_then(|rest| rest.strip_prefix(member))
-        .and_then(|rest| rest.strip_prefix("\":"))
-        .map(|rest| object.len() - rest.len())
-        && let Some(after) = object
-            .get(start..)?
+    if let Some(rest) = object.strip_prefix(FIRST)
+        && let Some(after) = rest
             .strip_prefix('"')
-            .and_then(|rest| rest.strip_prefix(value))
+            .and_then(|rest| rest.strip_prefix(name))
             .and_then(|rest| rest.strip_prefix('"'))
     {
-        return Some((object.get(..start)?, after));
+        return Some((FIRST, after));
     }
     let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
-    let value = members.get(member)?.get();
+    let value = members.get("name")?.get();
     // The value is a part of the text, so it is that far from its start.
     let start = (value.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
     Some((object.get(..start)?, object.get(start + value.len()..)?))
@@ -290,7 +286,7 @@ mod tests {
         for (tool, name, expected) in table {
             let tool = RawValue::from_string(tool.to_owned()).unwrap();
             let mut text = String::new();
-            renamed(&tool, ("name", name), "s__a", &mut text);
+            renamed(&tool, name, "s__a", &mut text);
             assert_eq!(text, expected);
         }
     }

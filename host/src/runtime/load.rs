@@ -220,13 +220,15 @@ fn link(machine: &Machine, component: &Component) -> Result<InstancePre<State>, 
         Ok(pre) => return Ok(pre),
         Err(error) => error,
     };
-    let ours = CONTRACT
-        .split_once('@')
-        .map_or(CONTRACT, |(package, _)| package);
+    let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     for (name, _) in component.component_type().imports(&machine.engine) {
         let foreign = !name.starts_with("wasi:");
         let contract = name.starts_with(ours);
-        if contract && !name.ends_with("@0.1.0") {
+        if contract
+            && name
+                .rsplit_once('@')
+                .is_none_or(|(_, found)| found != version)
+        {
             return Err(format!(
                 "it imports `{name}`, and this Dormouse offers `{CONTRACT}`\nhint: update Dormouse, or the plugin"
             ));

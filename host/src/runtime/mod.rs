@@ -38,7 +38,7 @@ use tokio_util::sync::CancellationToken;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
 pub use slot::Slot;
-pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted};
+pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
 use crate::sandbox::{Grants, Limits};
 use engine::Origin;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::FutureExt;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::arguments::Checker;
 use super::error::{CallError, Cause};
-use super::instances::Instances;
+use super::instances::{Instances, lock};
 use super::load::{Loaded, Loader};
 use super::patience::Patience;
 use super::state::Pace;
@@ -294,8 +294,4 @@ impl Drop for Running<'_> {
         life.running -= 1;
         life.used = Instant::now();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,6 +11,7 @@ use super::ask::AskError;
 const ASKING: usize = 256;
 
 /// Bounds how many calls of a server run at once, and how many of them wait.
+#[derive(Clone)]
 pub(super) struct Turns {
     running: Arc<Semaphore>,
     asking: Arc<Semaphore>,
@@ -19,8 +20,7 @@ pub(super) struct Turns {
 /// One call's turn, which it gives to another while it waits for an answer: people
 /// take their time, and some never answer.
 pub(super) struct Turn {
-    running: Arc<Semaphore>,
-    asking: Arc<Semaphore>,
+    turns: Turns,
     held: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
@@ -35,11 +35,14 @@ impl Turns {
     /// Waits for a turn.
     pub(super) async fn take(&self) -> Arc<Turn> {
         Arc::new(Turn {
-            running: Arc::clone(&self.running),
-            asking: Arc::clone(&self.asking),
-            // Nobody closes it.
-            held: Mutex::new(Arc::clone(&self.running).acquire_owned().await.ok()),
+            turns: self.clone(),
+            held: Mutex::new(self.permit().await),
         })
+    }
+
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        // There is always one to be had some time: nobody closes the semaphore.
+        Arc::clone(&self.running).acquire_owned().await.ok()
     }
 }
 
@@ -49,15 +52,14 @@ impl Turn {
     /// # Errors
     /// Too many calls of this server wait for answers already.
     pub(super) async fn wait<T>(&self, answer: impl Future<Output = T>) -> Result<T, AskError> {
-        let Ok(_place) = self.asking.try_acquire() else {
+        let Ok(_place) = self.turns.asking.try_acquire() else {
             return Err(AskError::Failed(format!(
                 "{ASKING} calls of this server wait for answers already"
             )));
         };
         drop(self.hold(None));
         let answer = answer.await;
-        let held = Arc::clone(&self.running).acquire_owned().await.ok();
-        self.hold(held);
+        self.hold(self.turns.permit().await);
         Ok(answer)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dormouse_wit::{Export, Function, Type};
+use dormouse_wit::{Export, Function, Type, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
@@ -95,16 +95,16 @@ pub enum Reference {
 
 /// The exports of the contract that take requests by name.
 pub(super) const BY_NAME: [(&str, &str); 4] = [
-    ("dormouse:plugin/adapter@0.1.0", "call-tool"),
-    ("dormouse:plugin/prompts@0.1.0", "get-prompt"),
-    ("dormouse:plugin/resources@0.1.0", "read-resource"),
-    ("dormouse:plugin/completion@0.1.0", "complete"),
+    ("adapter", "call-tool"),
+    ("prompts", "get-prompt"),
+    ("resources", "read-resource"),
+    ("completion", "complete"),
 ];
 
 /// One of them.
 pub(super) fn by_name((interface, function): (&str, &str)) -> Export {
     Export {
-        interface: Some(interface.into()),
+        interface: Some(contract::interface(interface)),
         function: function.into(),
     }
 }
@@ -276,6 +276,18 @@ fn refused(error: Option<&Val>) -> Cause {
 /// How many values a completion has at most (MCP, completion).
 const COMPLETIONS: usize = 100;
 
+/// An MCP `CompleteResult` of these values, or of as many as it may have.
+#[must_use]
+pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> Value {
+    let more = more || values.len() > COMPLETIONS;
+    values.truncate(COMPLETIONS);
+    let mut completion = json!({ "values": values, "hasMore": more });
+    if let (Some(total), Some(members)) = (total, completion.as_object_mut()) {
+        members.insert("total".into(), total.into());
+    }
+    json!({ "completion": completion })
+}
+
 fn completed(value: Option<&Val>) -> Result<Value, Cause> {
     let bad = || Cause::BadResult("it is no completion".into());
     let fields = match value {
@@ -300,18 +312,12 @@ fn completed(value: Option<&Val>) -> Result<Value, Cause> {
             }
             ("total", Val::Option(Some(number))) => {
                 if let Val::U32(number) = number.as_ref() {
-                    total = Some(*number);
+                    total = usize::try_from(*number).ok();
                 }
             }
             ("has-more", Val::Bool(has)) => more = *has,
             _ => {}
         }
     }
-    more |= values.len() > COMPLETIONS;
-    values.truncate(COMPLETIONS);
-    let mut completion = json!({ "values": values, "hasMore": more });
-    if let (Some(total), Some(members)) = (total, completion.as_object_mut()) {
-        members.insert("total".into(), total.into());
-    }
-    Ok(json!({ "completion": completion }))
+    Ok(completion(values, total, more))
 }
