@@ -2,7 +2,7 @@
 //! them read as data until one of its tools is first called.
 //!
 //! Data flows one way. For listing: `cli`/`mcp` → [`roster`] → `dormouse-catalog`.
-//! For calling: `mcp` → [`roster`] → [`runtime`] → [`sandbox`]. The catalog
+//! For calling: `mcp` → [`roster`] → [`runtime`] → [`sandbox`] → [`upstream`]. The catalog
 //! cannot reach the runtime, which is what keeps discovery free of instantiation.
 
 pub mod cli;
@@ -12,3 +12,4 @@ pub mod mcp;
 pub mod roster;
 pub mod runtime;
 pub mod sandbox;
+pub mod upstream;

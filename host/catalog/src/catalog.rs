@@ -243,7 +243,7 @@ impl Catalog {
         let entry = Arc::new(Entry {
             path: path.to_owned(),
             stamp: key.stamp,
-            listing,
+            listing: Arc::new(listing),
         });
         let mut state = self.lock();
         state.changed |= changed;

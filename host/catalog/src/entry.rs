@@ -1,6 +1,7 @@
 //! What the catalog knows of one component.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool, Function, GrantRequest, Instance};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub struct Entry {
     /// What that file looked like when it was read.
     pub stamp: Stamp,
     /// What it declares.
-    pub listing: Listing,
+    pub listing: Arc<Listing>,
 }
 
 /// What a component declares.
@@ -202,7 +203,10 @@ impl Listing {
     }
 
     /// The listing of a declaration.
-    pub(crate) fn new(declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
+    ///
+    /// # Errors
+    /// A function of it cannot be written as JSON.
+    pub fn new(declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
         let tools = declared
             .tools
             .into_iter()

@@ -29,7 +29,7 @@ pub fn entry(path: &Path) -> Result<Entry, ReadError> {
     Ok(Entry {
         path: path.to_owned(),
         stamp,
-        listing,
+        listing: listing.into(),
     })
 }
 

@@ -176,8 +176,11 @@ impl Rows {
 
     fn server(&mut self, server: &ServerConfig) {
         let about = format!("server {}", server.name);
+        let Some(file) = server.component() else {
+            return;
+        };
         let before = self.0.len();
-        match component::bytes(&server.component) {
+        match component::bytes(file) {
             Err(error) => self.error(&about, format!("{error:#}")),
             Ok(bytes) => {
                 for finding in component::errors(&bytes) {
@@ -187,7 +190,7 @@ impl Rows {
                 }
             }
         }
-        if let Ok(entry) = component::entry(&server.component) {
+        if let Ok(entry) = component::entry(file) {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
@@ -232,7 +235,7 @@ impl Rows {
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
-            self.ok(about, format!("{}{state}", server.component.display()));
+            self.ok(about, format!("{}{state}", file.display()));
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::{Format, describe, output, status};
-use crate::roster::{Places, Roster};
+use crate::roster::{Places, Roster, ServerStatus};
 
 /// How many of something a server has.
 type Count<'a> = &'a dyn Fn(&str) -> usize;
@@ -26,13 +26,7 @@ impl List {
         roster.save();
         let snapshot = roster.snapshot();
         let servers = roster.status().servers;
-        let listing = |name: &str| {
-            snapshot
-                .servers()
-                .get(name)?
-                .entry()
-                .map(|entry| &entry.listing)
-        };
+        let listing = |name: &str| snapshot.servers().get(name)?.listing();
         if self.format.json {
             let rows = servers.iter().map(|server| {
                 let listing = listing(&server.name);
@@ -41,6 +35,7 @@ impl List {
                     "enabled": snapshot.servers().get(&server.name).is_some_and(|s| s.config().enabled),
                     "state": server.state,
                     "component": server.component,
+                    "upstream": server.upstream,
                     "tools": server.tools,
                     "prompts": listing.map_or(0, |listing| listing.prompts.len()),
                     "resources": listing.map_or(0, |listing| listing.resources.len()),
@@ -92,11 +87,19 @@ impl List {
             row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
             row.extend([
                 (PLAIN, output::first_line(&plugin.unwrap_or_default(), 50)),
-                (FAINT, server.component.display().to_string()),
+                (FAINT, runs(server)),
             ]);
             table.row(row);
         }
         output::print(&table.render())?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What runs for a server: its plugin's file, or how its upstream is reached.
+fn runs(server: &ServerStatus) -> String {
+    match (&server.component, &server.upstream) {
+        (Some(file), _) => file.display().to_string(),
+        (None, upstream) => upstream.clone().unwrap_or_default(),
     }
 }

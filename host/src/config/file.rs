@@ -15,7 +15,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::problem::quoted;
 use super::reader::{Reader, key_span};
-use super::{Config, Origin, Problem, ServerConfig, name, units};
+use super::{Adapter, Config, Origin, Problem, Scope, ServerConfig, name, units};
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
@@ -102,6 +102,8 @@ impl Reader<'_> {
                 let origin = Origin {
                     file: self.file.to_owned(),
                     line: self.place(span.as_ref()).0,
+                    client: None,
+                    scope: Scope::User,
                 };
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.
@@ -128,7 +130,7 @@ impl Reader<'_> {
         let mut component = None;
         let mut server = ServerConfig {
             name: name.to_owned(),
-            component: PathBuf::new(),
+            adapter: Adapter::Plugin(PathBuf::new()),
             enabled: true,
             prefix: None,
             instance: None,
@@ -170,7 +172,7 @@ impl Reader<'_> {
                 Some("add the plugin's file: `component = \"path/to/plugin.wasm\"`".to_owned()),
             );
         }
-        server.component = component?;
+        server.adapter = Adapter::Plugin(component?);
         Some(server)
     }
 

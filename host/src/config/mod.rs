@@ -1,6 +1,8 @@
 //! `dormouse.toml`: what the user has configured. Knows formats, and nothing of
 //! MCP.
 
+pub mod bridge;
+pub mod client;
 pub mod edit;
 pub mod file;
 pub mod name;
@@ -18,6 +20,8 @@ use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, Limits};
 
+pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
+pub use client::{Client, Scope};
 pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
@@ -32,9 +36,8 @@ pub struct Config {
 pub struct ServerConfig {
     /// The server's name.
     pub name: String,
-    /// The plugin's file, absolute (a relative path is taken from the folder of
-    /// the configuration file).
-    pub component: PathBuf,
+    /// What runs for it.
+    pub adapter: Adapter,
     /// Whether its tools are shown.
     pub enabled: bool,
     /// What stands before its tools' names; the server's name where unset, and
@@ -52,13 +55,47 @@ pub struct ServerConfig {
     pub origin: Origin,
 }
 
+/// What runs for a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Adapter {
+    /// A plugin: its file, absolute (a relative path is taken from the folder of
+    /// the configuration file).
+    Plugin(PathBuf),
+    /// The built-in bridge, in front of an upstream.
+    Bridge(Box<Bridge>),
+}
+
 /// A place in a configuration file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
     /// The file.
     pub file: PathBuf,
     /// The line, counted from 1.
     pub line: usize,
+    /// Whose file it is; none where it is Dormouse's own.
+    pub client: Option<Client>,
+    /// For whom it holds.
+    pub scope: Scope,
+}
+
+impl ServerConfig {
+    /// The plugin's file, where the server is a plugin.
+    #[must_use]
+    pub fn component(&self) -> Option<&Path> {
+        match &self.adapter {
+            Adapter::Plugin(file) => Some(file),
+            Adapter::Bridge(_) => None,
+        }
+    }
+
+    /// The upstream, where the server has one.
+    #[must_use]
+    pub fn bridge(&self) -> Option<&Bridge> {
+        match &self.adapter {
+            Adapter::Plugin(_) => None,
+            Adapter::Bridge(bridge) => Some(bridge),
+        }
+    }
 }
 
 impl fmt::Display for Origin {

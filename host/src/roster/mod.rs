@@ -256,10 +256,13 @@ impl Roster {
         if !config.enabled {
             return true;
         }
-        let Some(entry) = server.entry().filter(|_| server.problem().is_none()) else {
+        let Some(component) = config.component() else {
+            return true;
+        };
+        let Some(stamp) = server.stamp().filter(|_| server.problem().is_none()) else {
             return false;
         };
-        std::fs::metadata(&config.component).is_ok_and(|now| Stamp::of(&now) == entry.stamp)
+        std::fs::metadata(component).is_ok_and(|now| Stamp::of(&now) == *stamp)
     }
 
     /// Reads again whatever has changed on disk, with another configuration if
@@ -273,7 +276,7 @@ impl Roster {
             .servers
             .values()
             .filter(|server| server.enabled)
-            .map(|server| server.component.clone())
+            .filter_map(|server| Some(server.component()?.to_owned()))
             .collect();
         let mut read = self.catalog.entries(&enabled).into_iter();
         let old = self.snapshot();
@@ -281,7 +284,8 @@ impl Roster {
             .servers
             .iter()
             .map(|(name, server)| {
-                let read = if server.enabled { read.next() } else { None };
+                let is_read = server.enabled && server.component().is_some();
+                let read = if is_read { read.next() } else { None };
                 let next = Server::next(old.servers().get(name), server.clone(), read);
                 (name.clone(), next)
             })

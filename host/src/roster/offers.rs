@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use dormouse_catalog::{Entry, ListedItem};
+use dormouse_catalog::{ListedItem, Listing};
 use dormouse_wit::{Template, Type};
 use serde_json::{Map, Value};
 
@@ -41,11 +41,11 @@ impl Kind {
         }
     }
 
-    fn declared(self, entry: &Entry) -> &[ListedItem] {
+    fn declared(self, listing: &Listing) -> &[ListedItem] {
         match self {
-            Self::Prompt => &entry.listing.prompts,
-            Self::Resource => &entry.listing.resources,
-            Self::Template => &entry.listing.templates,
+            Self::Prompt => &listing.prompts,
+            Self::Resource => &listing.resources,
+            Self::Template => &listing.templates,
         }
     }
 }
@@ -66,7 +66,7 @@ pub struct Offer {
     pub key: String,
     kind: Kind,
     server: Arc<Server>,
-    entry: Arc<Entry>,
+    listing: Arc<Listing>,
     index: usize,
     template: OnceLock<Option<Template>>,
 }
@@ -81,13 +81,13 @@ impl Offer {
     /// What its plugin declares of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedItem> {
-        self.kind.declared(&self.entry).get(self.index)
+        self.kind.declared(&self.listing).get(self.index)
     }
 
     /// Whether its plugin completes arguments.
     #[must_use]
     pub fn completes(&self) -> bool {
-        self.entry.listing.completion
+        self.listing.completion
     }
 
     /// Whether an argument of it has a type that says what its values are.
@@ -141,9 +141,9 @@ impl Offers {
         servers: impl Iterator<Item = &'a Arc<Server>>,
     ) -> (Self, Vec<Collision>) {
         let mut all: Vec<Arc<Offer>> = Vec::new();
-        for (server, entry) in servers.filter_map(|server| Some((server, server.listed()?))) {
+        for (server, listing) in servers.filter_map(|server| Some((server, server.listed()?))) {
             let config = server.config();
-            let declared = kind.declared(entry).iter().enumerate();
+            let declared = kind.declared(listing).iter().enumerate();
             all.extend(declared.map(|(index, item)| {
                 Arc::new(Offer {
                     key: match kind {
@@ -156,7 +156,7 @@ impl Offers {
                     },
                     kind,
                     server: server.clone(),
-                    entry: entry.clone(),
+                    listing: listing.clone(),
                     index,
                     template: OnceLock::new(),
                 })

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, ListedItem, ListedTool, ReadError};
+use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, ReadError, Stamp};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -13,11 +13,14 @@ use super::{Context, NoSuchTool, Refusal, names};
 use crate::config::ServerConfig;
 use crate::runtime::{Call, CallError, Callable, Runtime, Slot, Target, Tool, Wanted};
 
-/// One configured server, with its plugin at one content of its file.
+/// One configured server, with what is known of it at that moment: a plugin at one
+/// content of its file, or an upstream as it was when it was last seen.
 #[derive(Debug)]
 pub struct Server {
     config: ServerConfig,
-    entry: Option<Arc<Entry>>,
+    listing: Option<Arc<Listing>>,
+    /// What the plugin's file looked like.
+    stamp: Option<Stamp>,
     problem: Option<String>,
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
@@ -43,24 +46,25 @@ impl Server {
         config: ServerConfig,
         read: Option<Result<Arc<Entry>, ReadError>>,
     ) -> Arc<Self> {
-        let same_file = |old: &&Arc<Self>| old.config.component == config.component;
-        let (entry, problem) = match read {
+        let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
+        let (known, problem) = match read {
             None => (None, None),
-            Some(Ok(entry)) => (Some(entry), None),
+            Some(Ok(entry)) => (Some((entry.listing.clone(), entry.stamp)), None),
             // A file that is damaged may be one that is being written: what it
             // declared until now stays in the list, so that agents do not lose
             // it for a moment. A file that is gone has nothing in the list.
             Some(Err(error)) => {
                 let kept = match error.problem {
                     Problem::Missing => None,
-                    _ => old.filter(same_file).and_then(|old| old.entry.clone()),
+                    _ => old.filter(same_file).and_then(|old| old.known()),
                 };
                 (kept, Some(error.to_string()))
             }
         };
+        let (listing, stamp) = known.unzip();
         if let Some(old) = old {
-            let same_content = match (&old.entry, &entry) {
-                (Some(old), Some(new)) => same(old, new),
+            let same_content = match (&old.listing, &listing) {
+                (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
                 (None, None) => true,
                 _ => false,
             };
@@ -74,7 +78,8 @@ impl Server {
             };
             return Arc::new(Self {
                 config,
-                entry,
+                listing,
+                stamp,
                 problem,
                 slot,
                 callable: Mutex::default(),
@@ -83,7 +88,8 @@ impl Server {
         }
         Arc::new(Self {
             config,
-            entry,
+            listing,
+            stamp,
             problem,
             slot: Arc::default(),
             callable: Mutex::default(),
@@ -94,7 +100,7 @@ impl Server {
     /// Whether another configuration makes no difference to running instances.
     fn runs_like(&self, other: &ServerConfig) -> bool {
         let ServerConfig {
-            component,
+            adapter,
             instance,
             grants,
             limits,
@@ -105,9 +111,9 @@ impl Server {
             prefix: _,
             origin: _,
         } = &self.config;
-        (component, instance, grants, limits, settings)
+        (adapter, instance, grants, limits, settings)
             == (
-                &other.component,
+                &other.adapter,
                 &other.instance,
                 &other.grants,
                 &other.limits,
@@ -124,8 +130,18 @@ impl Server {
     /// What its plugin declares, as far as that could ever be read; nothing is
     /// read of a disabled server.
     #[must_use]
-    pub fn entry(&self) -> Option<&Arc<Entry>> {
-        self.entry.as_ref()
+    pub fn listing(&self) -> Option<&Arc<Listing>> {
+        self.listing.as_ref()
+    }
+
+    /// What its plugin's file looked like when it was read.
+    #[must_use]
+    pub fn stamp(&self) -> Option<&Stamp> {
+        self.stamp.as_ref()
+    }
+
+    fn known(&self) -> Option<(Arc<Listing>, Stamp)> {
+        Some((self.listing.clone()?, self.stamp?))
     }
 
     /// Why its plugin cannot be used as it is now.
@@ -136,8 +152,8 @@ impl Server {
 
     /// What it declares, if its tools are to be listed.
     #[must_use]
-    pub fn listed(&self) -> Option<&Arc<Entry>> {
-        self.entry.as_ref().filter(|_| self.config.enabled)
+    pub fn listed(&self) -> Option<&Arc<Listing>> {
+        self.listing.as_ref().filter(|_| self.config.enabled)
     }
 
     pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
@@ -149,7 +165,7 @@ impl Server {
     }
 
     /// What it declares, if it may be called.
-    fn available(&self) -> Result<&Arc<Entry>, NoSuchTool> {
+    fn available(&self) -> Result<&Arc<Listing>, NoSuchTool> {
         let name = &self.config.name;
         let unavailable = |state: String| NoSuchTool::Unavailable {
             server: name.clone(),
@@ -160,7 +176,7 @@ impl Server {
                 "disabled\nhint: `dormouse enable {name}` switches it on"
             )));
         }
-        self.entry.as_ref().ok_or_else(|| {
+        self.listing.as_ref().ok_or_else(|| {
             let problem = self.problem.as_deref().unwrap_or("its file was never read");
             unavailable(format!("failed: {problem}"))
         })
@@ -174,8 +190,8 @@ impl Server {
         context: Context,
     ) -> Result<Value, NoSuchTool> {
         let name = &self.config.name;
-        let entry = self.available()?;
-        let tools = &entry.listing.tools;
+        let listing = self.available()?;
+        let tools = &listing.tools;
         let mut places = tools.iter().enumerate();
         let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
             return Err(NoSuchTool::Tool {
@@ -193,7 +209,7 @@ impl Server {
             Ok(callable) => callable,
             Err(error) => return failed(&format!("its declaration cannot be read: {error}")),
         };
-        let slot = match self.started(runtime, entry) {
+        let slot = match self.started(runtime, listing) {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
@@ -216,8 +232,8 @@ impl Server {
         context: Context,
     ) -> Result<Value, Refusal> {
         let failed = |why: String| Refusal::Failed(why);
-        let entry = self.available().map_err(|why| failed(why.to_string()))?;
-        let slot = self.started(runtime, entry).map_err(failed)?;
+        let listing = self.available().map_err(|why| failed(why.to_string()))?;
+        let slot = self.started(runtime, listing).map_err(failed)?;
         Ok(self.run(slot, wanted, context).await?)
     }
 
@@ -246,14 +262,16 @@ impl Server {
         Ok(callable)
     }
 
-    fn started(&self, runtime: &Runtime, entry: &Entry) -> Result<&Arc<Slot>, String> {
+    fn started(&self, runtime: &Runtime, listing: &Listing) -> Result<&Arc<Slot>, String> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
         if let Some(slot) = self.slot.get() {
             return Ok(slot);
         }
-        let listing = &entry.listing;
+        let Some(component) = self.config.component() else {
+            return Err("bridges are not built yet".into());
+        };
         let items = listing.items().map(ListedItem::function);
         let functions = listing.tools.iter().map(ListedTool::function).chain(items);
         let functions = functions
@@ -263,8 +281,8 @@ impl Server {
         Ok(self.slot.get_or_init(|| {
             runtime.slot(Target {
                 server: self.config.name.clone(),
-                path: self.config.component.clone(),
-                instance: self.config.instance.unwrap_or(entry.listing.instance),
+                path: component.to_owned(),
+                instance: self.config.instance.unwrap_or(listing.instance),
                 functions,
                 grants: self.config.grants.clone(),
                 limits: self.config.limits.clone(),
@@ -291,15 +309,14 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Whether two entries are of one content. A file that has just been written is
+/// Whether two listings are of one content. A file that has just been written is
 /// read again although it looks the same, because it may not be.
-fn same(old: &Arc<Entry>, new: &Arc<Entry>) -> bool {
-    Arc::ptr_eq(old, new) || (old.stamp == new.stamp && declared(old).eq(declared(new)))
+fn same(old: &Arc<Listing>, new: &Arc<Listing>) -> bool {
+    Arc::ptr_eq(old, new) || declared(old).eq(declared(new))
 }
 
-/// The texts of all MCP objects that an entry has.
-fn declared(entry: &Entry) -> impl Iterator<Item = &str> {
-    let listing = &entry.listing;
+/// The texts of all MCP objects that a listing has.
+fn declared(listing: &Listing) -> impl Iterator<Item = &str> {
     let items = listing.items().map(|item| &item.object);
     let all = listing.tools.iter().map(|tool| &tool.tool).chain(items);
     all.map(|object| object.get())

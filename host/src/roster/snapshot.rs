@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use dormouse_catalog::{Entry, ListedTool};
+use dormouse_catalog::{ListedTool, Listing};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub struct Shown {
     /// The name that they see it under.
     pub name: String,
     server: Arc<Server>,
-    entry: Arc<Entry>,
+    listing: Arc<Listing>,
     index: usize,
 }
 
@@ -60,20 +60,20 @@ impl Shown {
     /// What its plugin declares of it.
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {
-        self.entry.listing.tools.get(self.index)
+        self.listing.tools.get(self.index)
     }
 }
 
 impl Snapshot {
     pub(super) fn new(servers: BTreeMap<String, Arc<Server>>) -> Self {
         let mut tools: Vec<Shown> = Vec::new();
-        for (server, entry) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
+        for (server, listing) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
             let config = server.config();
-            let declared = entry.listing.tools.iter().enumerate();
+            let declared = listing.tools.iter().enumerate();
             tools.extend(declared.map(|(index, tool)| Shown {
                 name: names::shown(&config.name, config.prefix.as_deref(), &tool.name),
                 server: server.clone(),
-                entry: entry.clone(),
+                listing: listing.clone(),
                 index,
             }));
         }

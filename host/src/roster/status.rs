@@ -1,6 +1,6 @@
 //! What `dormouse status` shows of a host.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
@@ -46,8 +46,10 @@ pub struct ServerStatus {
     pub client_state: String,
     /// Since when it is in that state, in seconds since the Unix epoch.
     pub since: Option<u64>,
-    /// The plugin's file.
-    pub component: PathBuf,
+    /// The plugin's file, where it is a plugin.
+    pub component: Option<PathBuf>,
+    /// How its upstream is reached, where it has one: the command or the URL.
+    pub upstream: Option<String>,
     /// How many tools it has.
     pub tools: usize,
     /// Calls since the host started.
@@ -133,8 +135,9 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         state,
         client_state: state.as_clients_say().to_owned(),
         since,
-        component: config.component.clone(),
-        tools: server.listed().map_or(0, |entry| entry.listing.tools.len()),
+        component: config.component().map(Path::to_owned),
+        upstream: config.bridge().map(|bridge| bridge.launch.to_string()),
+        tools: server.listed().map_or(0, |listing| listing.tools.len()),
         calls: server.tally().calls.load(Ordering::Relaxed),
         running: server.tally().running.load(Ordering::Relaxed),
         instances: slot.map_or(0, |slot| slot.instances()),

@@ -116,7 +116,7 @@ fn files_of(roster: &Roster, config: &Path) -> BTreeSet<PathBuf> {
     let components = snapshot
         .servers()
         .values()
-        .map(|server| server.config().component.as_path());
+        .filter_map(|server| server.config().component());
     let named = std::iter::once(config).chain(components);
     named
         .flat_map(|file| [Some(file.to_owned()), file.canonicalize().ok()])

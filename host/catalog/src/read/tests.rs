@@ -9,7 +9,7 @@ use crate::tests::{back, by_name, front, tool, typed, with_interface, with_items
 fn listed(bytes: &[u8]) -> Result<Listing, Problem> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();
-    let listing = entry(file.path()).map(|entry| entry.listing);
+    let listing = entry(file.path()).map(|entry| (*entry.listing).clone());
     let same = super::bytes(bytes);
     match (&listing, &same) {
         (Ok(one), Ok(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}")),

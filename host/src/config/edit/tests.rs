@@ -80,7 +80,10 @@ fn adding_appends() {
     );
     let (config, problems) = file::parse(&f.editor.file, &f.text());
     assert_eq!(problems, []);
-    assert_eq!(config.servers["new"].component, Path::new("/opt/new.wasm"));
+    assert_eq!(
+        config.servers["new"].component(),
+        Some(Path::new("/opt/new.wasm"))
+    );
 }
 
 #[test]

@@ -42,7 +42,10 @@ a = 1
     );
     assert_eq!(problems, []);
     let time = &config.servers["time"];
-    assert_eq!(time.component, Path::new("/etc/dm/plugins/time.wasm"));
+    assert_eq!(
+        time.component(),
+        Some(Path::new("/etc/dm/plugins/time.wasm"))
+    );
     assert!(time.enabled);
     assert_eq!((&time.prefix, time.instance), (&None, None));
     assert_eq!(time.grants, Grants::default());

@@ -1,0 +1,193 @@
+//! A server that is not a plugin: an upstream, and how much of it is shown.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::upstream::{Launch, Secret};
+
+/// An upstream to bridge, as it is configured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bridge {
+    /// How it is reached, every variable expanded.
+    pub launch: Launch,
+    /// The same as it is written, no variable expanded: what is known of an
+    /// upstream is kept under the hash of this, which so is the same after a
+    /// restart, and after a token was renewed.
+    pub fingerprint: Fingerprint,
+    /// What has to be set before it can be started, as sentences for the user
+    /// (DESIGN §5, needs-config).
+    pub needs: Vec<String>,
+    /// Which of its tools are shown.
+    pub filter: Filter,
+    /// Tools that it is said to have, by name, to be shown until more is known.
+    pub stubs: Vec<String>,
+    /// How long its start may take; a call has its time from the server's limits.
+    pub start_timeout: Option<Duration>,
+    /// What happens to a tool that is no longer what it was.
+    pub on_change: OnChange,
+    /// Whether all sessions share one connection.
+    pub share: bool,
+}
+
+/// The hash of a bridge's configuration, as hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// The fingerprint of how an upstream is reached, no variable expanded.
+    #[must_use]
+    pub fn of(launch: &Launch) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        // Each part with its length, so that no two lists of parts are one text.
+        let mut add = |part: &str| {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        };
+        let table = |add: &mut dyn FnMut(&str), values: &BTreeMap<String, Secret>| {
+            add(&values.len().to_string());
+            for (name, value) in values {
+                add(name);
+                add(value.expose());
+            }
+        };
+        match launch {
+            Launch::Stdio(stdio) => {
+                add("stdio");
+                add(&stdio.command);
+                add(&stdio.args.len().to_string());
+                stdio.args.iter().for_each(|arg| add(arg));
+                table(&mut add, &stdio.env);
+                add(&stdio
+                    .cwd
+                    .as_deref()
+                    .map_or_else(String::new, |cwd| cwd.to_string_lossy().into_owned()));
+            }
+            Launch::Http(http) => {
+                add("http");
+                add(&http.url);
+                table(&mut add, &http.headers);
+            }
+        }
+        Self(hasher.finalize().to_hex().to_string())
+    }
+
+    /// The digits: fit for the name of a file.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Which of an upstream's tools are shown: those that an `include` names (all of
+/// them, where there is none), without those that an `exclude` names. `*` stands
+/// for any characters.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    /// Names or patterns; none where all tools are shown.
+    pub include: Option<Vec<String>>,
+    /// Names or patterns; they win.
+    pub exclude: Vec<String>,
+}
+
+impl Filter {
+    /// Whether a tool is shown.
+    #[must_use]
+    pub fn shows(&self, tool: &str) -> bool {
+        let named = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
+        let included = self.include.as_deref().is_none_or(named);
+        included && !named(&self.exclude)
+    }
+}
+
+/// Whether a pattern with `*` in it matches all of a text. Takes a time that is
+/// linear in each of the two.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+/// What happens to a tool whose description or schema is no longer what it was
+/// when its user last saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnChange {
+    /// It is quarantined; a client that can ask its user asks, the others say what
+    /// to do.
+    #[default]
+    Ask,
+    /// It is quarantined until `dormouse approve`.
+    Block,
+    /// It is taken as it is now.
+    Accept,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters() {
+        let table: [(Option<&[&str]>, &[&str], &str, bool); 12] = [
+            (None, &[], "a", true),
+            (None, &["a"], "a", false),
+            (None, &["a*"], "abc", false),
+            (None, &["*c"], "abc", false),
+            (None, &["a*c*e"], "abcde", false),
+            (None, &["a*c*e"], "abcd", true),
+            (None, &["a*a"], "a", true),
+            (Some(&["*"]), &[], "a", true),
+            (Some(&[]), &[], "a", false),
+            (Some(&["a", "b"]), &[], "b", true),
+            (Some(&["a", "b"]), &[], "bb", false),
+            (Some(&["a*"]), &["ab"], "ab", false),
+        ];
+        for (include, exclude, tool, shown) in table {
+            let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
+            let filter = Filter {
+                include: include.map(texts),
+                exclude: texts(exclude),
+            };
+            assert_eq!(filter.shows(tool), shown, "{filter:?} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_every_part() {
+        use crate::upstream::Stdio;
+
+        let launch = |args: &[&str], env: &[(&str, &str)]| {
+            Launch::Stdio(Stdio {
+                command: "npx".into(),
+                args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
+                    .collect(),
+                cwd: None,
+            })
+        };
+        let all = [
+            launch(&[], &[]),
+            launch(&["a"], &[]),
+            launch(&["a", "b"], &[]),
+            launch(&["ab"], &[]),
+            launch(&[], &[("a", "b")]),
+            launch(&[], &[("a", "${B}")]),
+        ]
+        .map(|launch| Fingerprint::of(&launch));
+        for (i, one) in all.iter().enumerate() {
+            assert_eq!(all.iter().position(|other| other == one), Some(i));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What carries messages to and from an upstream.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+/// A connection to one upstream that carries JSON-RPC messages as they are, whole
+/// and in order. What is said over it (handshake, ids, eras) is the peer's.
+pub(super) struct Channel {
+    /// Takes messages to the upstream.
+    pub(super) outlet: Arc<dyn Outlet>,
+    /// What the upstream says. It ends when the upstream can say nothing more;
+    /// [`Outlet::epitaph`] then says why.
+    pub(super) inlet: mpsc::Receiver<Box<RawValue>>,
+}
+
+/// Takes messages to an upstream.
+pub(super) trait Outlet: Send + Sync {
+    /// Sends one message. Over HTTP the answer to a request may have come in before
+    /// this returns; no message waits for another's answer.
+    ///
+    /// # Errors
+    /// It has not reached the upstream, or the upstream has refused to take it.
+    fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>>;
+
+    /// Ends the connection in an orderly way, and what is behind it.
+    fn close(&self) -> BoxFuture<'static, ()>;
+
+    /// Why the upstream says nothing any more, with its last words (the last lines
+    /// of a child's stderr, its exit status).
+    fn epitaph(&self) -> String;
+
+    /// The process behind it, where it is a child.
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// A message to an upstream, with what a transport may have to repeat of it
+/// outside (HTTP's `Mcp-Method`, `Mcp-Name` and `MCP-Protocol-Version` headers).
+#[derive(Debug, Clone)]
+pub(super) struct Outgoing {
+    /// The message's text, on one line.
+    pub(super) text: String,
+    /// Its method, unless it is a response.
+    pub(super) method: Option<String>,
+    /// Its id, where it is a request.
+    pub(super) id: Option<u64>,
+    /// The name or URI that it is about, where it has one.
+    pub(super) name: Option<String>,
+    /// The protocol version that has been agreed on, once one has.
+    pub(super) version: Option<String>,
+}
+
+/// Why a connection could not be made, or does not carry a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    /// It could not be made, or has broken.
+    #[error("{0}")]
+    Broken(String),
+    /// The upstream has forgotten the session; a new connection can be made.
+    #[error("the upstream has ended the session")]
+    Session,
+    /// The upstream wants to know its user first (HTTP 401).
+    #[error("the upstream wants you to log in")]
+    Auth {
+        /// Its `WWW-Authenticate` header, which says where.
+        challenge: Option<String>,
+    },
+}

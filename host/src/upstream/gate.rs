@@ -1,0 +1,32 @@
+//! What stands between an upstream and those who call it.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::Offered;
+use crate::runtime::Listener;
+
+/// Knows what an upstream is supposed to offer, and decides what reaches it.
+pub trait Gate: Send + Sync {
+    /// The upstream says what it offers: after each connection, before anything is
+    /// asked of it, and whenever it has said that a list of its has changed.
+    fn opened(&self, offered: Offered);
+
+    /// Whether a request may go to the upstream as it is now. A tool that has
+    /// changed since its user last saw it may not; where the caller can ask the
+    /// user, this asks.
+    ///
+    /// # Errors
+    /// Why it may not, for the caller.
+    fn admit<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a Map<String, Value>,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<(), String>>;
+
+    /// The upstream says that the resource of this URI is no longer what it was.
+    fn updated(&self, uri: &str);
+}

@@ -1,0 +1,31 @@
+//! What an upstream says that it offers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// All that an upstream says of itself when it is connected: the answers to the
+/// handshake and to its lists, each object byte for byte as it came.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Offered {
+    /// MCP `serverInfo`: name, version and what else there is.
+    pub server_info: Map<String, Value>,
+    /// The protocol version that was agreed on.
+    pub protocol: String,
+    /// What it says it can do (MCP `ServerCapabilities`).
+    pub capabilities: Map<String, Value>,
+    /// What it wants a model to know of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Its MCP `Tool` objects.
+    pub tools: Vec<Box<RawValue>>,
+    /// Its MCP `Prompt` objects.
+    #[serde(default)]
+    pub prompts: Vec<Box<RawValue>>,
+    /// Its MCP `Resource` objects.
+    #[serde(default)]
+    pub resources: Vec<Box<RawValue>>,
+    /// Its MCP `ResourceTemplate` objects.
+    #[serde(default)]
+    pub templates: Vec<Box<RawValue>>,
+}
