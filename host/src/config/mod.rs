@@ -3,6 +3,7 @@
 
 pub mod bridge;
 pub mod client;
+pub mod discovery;
 pub mod edit;
 pub mod file;
 pub mod name;
