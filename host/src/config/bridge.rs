@@ -29,6 +29,18 @@ pub struct Bridge {
     pub share: bool,
 }
 
+/// How long the start of an upstream may take, where nothing is said: a package
+/// runner may have to download it first.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Bridge {
+    /// How long its start may take.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.start_timeout.unwrap_or(START_TIMEOUT)
+    }
+}
+
 /// The hash of a bridge's configuration, as hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fingerprint(String);
