@@ -7,6 +7,7 @@ mod configured;
 pub mod discovery;
 pub mod edit;
 pub mod file;
+mod lines;
 pub mod name;
 pub mod paths;
 pub mod problem;
