@@ -32,7 +32,10 @@ impl Approve {
         let roster = Roster::open(places)?;
         let snapshot = roster.snapshot();
         tools::known(&snapshot, server)?;
-        let known = snapshot.servers().get(server).and_then(|server| server.known());
+        let known = snapshot
+            .servers()
+            .get(server)
+            .and_then(|server| server.known());
         let changed = known.map_or(&[][..], |known| &known.changed);
         if changed.is_empty() {
             output::say(&format!("no tool of `{server}` has changed"));
@@ -59,7 +62,9 @@ impl Approve {
 /// Asks on a terminal. Where there is none nobody has seen the changes.
 fn agreed(server: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!("there is no terminal to ask on\nhint: read the changes above, and allow them with `--yes`");
+        bail!(
+            "there is no terminal to ask on\nhint: read the changes above, and allow them with `--yes`"
+        );
     }
     eprint!("Allow these tools of `{server}` as they are now? [y/N] ");
     std::io::stderr().flush()?;

@@ -210,7 +210,11 @@ impl Rows {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
-            match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
+            match describe::missing(
+                &server.name,
+                &entry.listing.grants,
+                (&server.grants, server.bridge().is_some()),
+            ) {
                 Ok(missing) if missing.is_empty() => {}
                 Ok(missing) => self.warning(&about, missing.trim_end()),
                 Err(error) => self.error(&about, format!("{error:#}")),

@@ -119,6 +119,9 @@ enum Command {
     Pack(pack::Pack),
     Cache(cache::Cache),
     Completions(completions::Completions),
+    /// Ends what a host leaves behind that was killed.
+    #[command(hide = true)]
+    Reaper,
 }
 
 /// How data is printed.
@@ -159,6 +162,9 @@ impl Cli {
             Command::Pack(pack) => pack.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
+            Command::Reaper => crate::upstream::reaper::run()
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(Into::into),
         }
     }
 }
@@ -169,7 +175,9 @@ impl Global {
             config: paths::config_file(self.config.as_deref())?,
             cache: paths::cache_dir()?,
             data: paths::data_dir()?,
-            around: Some(Surroundings::of_process(std::env::current_dir().ok().as_deref())?),
+            around: Some(Surroundings::of_process(
+                std::env::current_dir().ok().as_deref(),
+            )?),
             program: std::env::current_exe().ok(),
             client: None,
         })

@@ -9,8 +9,10 @@ use super::{hosts, output};
 use crate::roster::{Places, Roster};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Running hosts follow at once, and tell their agents. It is kept in your \
-    dormouse.toml, also for a server that is in a client's file: that one is left alone.")]
+#[command(
+    after_help = "Running hosts follow at once, and tell their agents. It is kept in your \
+    dormouse.toml, also for a server that is in a client's file: that one is left alone."
+)]
 pub(super) struct Switch {
     /// The server's name.
     name: String,

@@ -88,7 +88,10 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<Vec<Ou
 
 /// Connects several at a time: one that hangs delays nobody but itself.
 async fn all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
-    #[allow(clippy::cast_precision_loss, reason = "there are not that many servers")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "there are not that many servers"
+    )]
     let total = servers.len() as f64;
     let progress = Progress::new("connecting");
     let mut done = 0.0;
@@ -132,7 +135,8 @@ fn told(outcomes: &[Outcome]) -> String {
                 ((BAD, "failed"), None)
             }
         };
-        let count = |of: fn(&Synced) -> usize| counts.map(|c| of(c).to_string()).unwrap_or_default();
+        let count =
+            |of: fn(&Synced) -> usize| counts.map(|c| of(c).to_string()).unwrap_or_default();
         table.row([
             (STRONG, server.clone()),
             (state.0, state.1.to_owned()),

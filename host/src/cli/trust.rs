@@ -34,7 +34,9 @@ impl Trust {
         let trusted = Trusted::new(&places.data);
         if self.list {
             let folders = trusted.folders()?;
-            let lines = folders.keys().map(|folder| format!("{}\n", folder.display()));
+            let lines = folders
+                .keys()
+                .map(|folder| format!("{}\n", folder.display()));
             output::print(&lines.collect::<String>())?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -47,7 +49,11 @@ impl Trust {
         let shown = project.display().to_string();
         if self.revoke {
             let was = trusted.revoke(&project)?;
-            let now = if was { "is trusted no longer" } else { "was not trusted" };
+            let now = if was {
+                "is trusted no longer"
+            } else {
+                "was not trusted"
+            };
             output::say(&format!("`{shown}` {now}"));
             hosts::reload(&places.config)?;
             return Ok(ExitCode::SUCCESS);
@@ -59,7 +65,7 @@ impl Trust {
             if config.untrusted.as_ref() == Some(&project)
                 && let Some(bridge) = config.bridge()
             {
-                output::say(&format!("{}: {}", config.name, bridge.launch));
+                output::say(&format!("{}: {}", config.name, bridge.written));
             }
         }
         roster.trust(&project)?;

@@ -43,7 +43,7 @@ impl Editor {
         &self,
         server: &str,
         component: &Path,
-        grants: &Grants,
+        (grants, upstream): (&Grants, Option<Table>),
         replace: bool,
     ) -> anyhow::Result<()> {
         name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
@@ -55,6 +55,7 @@ impl Editor {
         };
         let mut table = Table::new();
         table.insert("component", Item::Value(component.into()));
+        table.extend(upstream.into_iter().flatten());
         if let Some(grants) = grants_table(grants)? {
             table.insert("grants", Item::Table(grants));
         }
@@ -240,6 +241,37 @@ fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow:
     all_servers(document)?.insert(server, Item::Table(table));
     document.set_trailing("");
     Ok(())
+}
+
+/// The lines of a configuration that let a plugin stand in front of an upstream;
+/// what is secret is taken from the environment.
+#[must_use]
+pub fn upstream_table(command: &[String], url: Option<&str>, secrets: &[String]) -> Table {
+    let mut table = Table::new();
+    let names = secrets.iter();
+    let secrets: InlineTable = names
+        .map(|name| (name.as_str(), Value::from(variable(name))))
+        .collect();
+    if let Some(url) = url {
+        table.insert("url", Item::Value(url.into()));
+        if !secrets.is_empty() {
+            table.insert("headers", Item::Value(secrets.into()));
+        }
+        return table;
+    }
+    let command: Array = command.iter().map(String::as_str).collect();
+    table.insert("command", Item::Value(command.into()));
+    if !secrets.is_empty() {
+        table.insert("env", Item::Value(secrets.into()));
+    }
+    table
+}
+
+/// The variable that a secret of this name is taken from.
+fn variable(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    format!("${{{name}}}")
 }
 
 /// The lines of a configuration that grant this, as a `grants` table; none where

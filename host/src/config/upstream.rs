@@ -218,6 +218,7 @@ impl Reader<'_> {
         });
         Some(Some(Bridge {
             fingerprint: Fingerprint::of(&written),
+            written,
             needs: needs.collect(),
             launch,
             filter: upstream.filter,

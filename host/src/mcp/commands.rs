@@ -55,7 +55,10 @@ fn find(name: &str, snapshot: &Snapshot) -> Option<&'static Command> {
 
 /// Appends the MCP `Prompt` objects of the commands to the text of a list.
 pub(super) fn append(list: &mut String, snapshot: &Snapshot) {
-    for command in COMMANDS.iter().filter_map(|command| find(command.name, snapshot)) {
+    for command in COMMANDS
+        .iter()
+        .filter_map(|command| find(command.name, snapshot))
+    {
         let mut prompt = json!({
             "name": command.name,
             "title": command.title,
@@ -164,7 +167,10 @@ fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorData> {
     let snapshot = roster.snapshot();
     let mut names = snapshot.servers().keys();
     let wanted = wanted.trim();
-    let exact = snapshot.servers().get_key_value(wanted).map(|(name, _)| name);
+    let exact = snapshot
+        .servers()
+        .get_key_value(wanted)
+        .map(|(name, _)| name);
     let found = exact.or_else(|| names.find(|name| name.eq_ignore_ascii_case(wanted)));
     found.cloned().ok_or_else(|| {
         let unknown = crate::config::name::Unknown::new(

@@ -34,7 +34,10 @@ impl Host {
             Kind::Resource | Kind::Template => None,
         };
         if let Some(servers) = of_command {
-            return Ok(complete(fitting(servers, &request.value), stateless(context)));
+            return Ok(complete(
+                fitting(servers, &request.value),
+                stateless(context),
+            ));
         }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {

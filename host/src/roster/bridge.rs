@@ -91,7 +91,11 @@ fn stub(server: &str, name: &str) -> (String, Value) {
 }
 
 /// What a model is told of the tools that a server turned out to have.
-pub(super) fn signatures(server: &str, listing: &Listing, shown: impl Fn(&str) -> String) -> String {
+pub(super) fn signatures(
+    server: &str,
+    listing: &Listing,
+    shown: impl Fn(&str) -> String,
+) -> String {
     let mut text = format!("Server `{server}` has {} tools:\n", listing.tools.len());
     for tool in &listing.tools {
         let object: Value = serde_json::from_str(tool.tool.get()).unwrap_or_default();
@@ -118,7 +122,9 @@ pub fn difference(changed: &Changed) -> String {
     };
     let (was, is) = (members(&changed.was), members(&changed.is));
     let mut text = format!("tool `{}`\n", changed.name);
-    let names = was.keys().chain(is.keys().filter(|name| !was.contains_key(*name)));
+    let names = was
+        .keys()
+        .chain(is.keys().filter(|name| !was.contains_key(*name)));
     for name in names.filter(|name| *name != "_meta" && was.get(*name) != is.get(*name)) {
         text.push_str(&format!("  {name}\n"));
         let told = |members: &BTreeMap<String, Value>| match members.get(name) {

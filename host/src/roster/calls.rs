@@ -56,7 +56,7 @@ impl Roster {
             return Ok(());
         };
         let name = &config.name;
-        let launch = config.bridge().map(|bridge| bridge.launch.to_string());
+        let launch = config.bridge().map(|bridge| bridge.written.to_string());
         let launch = launch.unwrap_or_default();
         let message = format!(
             "The server `{name}` is from the files of a project, `{}` ({}), and would run:\n\n    \

@@ -131,9 +131,8 @@ impl Roster {
 
 /// Asks the user whether tools may be what they are now.
 async fn approved(server: &str, changed: &[Changed], caller: &Arc<dyn Listener>) -> bool {
-    let mut message = format!(
-        "The tools of `{server}` are no longer what they were when you last saw them:\n"
-    );
+    let mut message =
+        format!("The tools of `{server}` are no longer what they were when you last saw them:\n");
     for changed in changed {
         message.push('\n');
         message.push_str(&bridge::difference(changed));

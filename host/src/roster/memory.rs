@@ -29,7 +29,9 @@ fn group(stat: &str) -> Option<u32> {
 
 /// The resident memory in the text of `/proc/PID/status`, in bytes.
 fn resident(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes << 10)
 }

@@ -13,8 +13,8 @@ pub mod names;
 mod offers;
 mod server;
 mod snapshot;
-mod switch;
 pub mod status;
+mod switch;
 mod sync;
 mod watch;
 
@@ -28,15 +28,14 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::{Catalog, Stamp};
-use serde_json::{Map, Value};
 
 pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
 pub use offers::{Kind, Offer, Offers};
-pub use server::Server;
 use server::Read;
+pub use server::Server;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
 pub use sync::Synced;
@@ -279,10 +278,7 @@ impl Roster {
     /// The files that, when they change, change what there is: the configuration, the
     /// clients' files, the components, what is known and who is trusted.
     fn files(&self) -> BTreeSet<PathBuf> {
-        let mut files = BTreeSet::from([
-            self.places.config.clone(),
-            self.trust.file().to_owned(),
-        ]);
+        let mut files = BTreeSet::from([self.places.config.clone(), self.trust.file().to_owned()]);
         files.extend(self.config().files().cloned());
         let snapshot = self.snapshot();
         for server in snapshot.servers().values() {
@@ -292,7 +288,10 @@ impl Roster {
             files.extend(upstream.map(|of| self.store.file(&of.fingerprint)));
         }
         // And what they are links to.
-        let targets: Vec<_> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+        let targets: Vec<_> = files
+            .iter()
+            .filter_map(|file| file.canonicalize().ok())
+            .collect();
         files.extend(targets);
         files
     }

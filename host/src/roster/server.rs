@@ -12,9 +12,7 @@ use serde_json::{Map, Value, json};
 use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, ServerConfig};
-use crate::runtime::{
-    Call, CallError, Callable, Cause, Component, Slot, Target, Tool, Wanted,
-};
+use crate::runtime::{Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted};
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
 
@@ -296,7 +294,9 @@ impl Server {
         let changed = self.known.iter().flat_map(|known| &known.changed);
         if changed.clone().any(|changed| changed.name == tool) {
             return NoSuchTool::Unavailable {
-                state: format!("not to be asked for `{tool}`, which is no longer what it was when its user last saw it\nhint: `dormouse approve {server}` shows what has changed, and allows it"),
+                state: format!(
+                    "not to be asked for `{tool}`, which is no longer what it was when its user last saw it\nhint: `dormouse approve {server}` shows what has changed, and allows it"
+                ),
                 server,
             };
         }
@@ -350,9 +350,7 @@ impl Server {
         let Some(upstream) = slot.upstream() else {
             return Ok(());
         };
-        let call = async {
-            upstream.connect(context.session, &context.listener).await
-        };
+        let call = async { upstream.connect(context.session, &context.listener).await };
         tokio::select! {
             connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
@@ -380,9 +378,9 @@ impl Server {
         Ok(self.slot.get_or_init(|| {
             roster.runtime.slot(Target {
                 server: self.config.name.clone(),
-                component: match config.component() {
-                    Some(file) => Component::File(file.to_owned()),
-                    None => Component::Bridge,
+                code: match config.component() {
+                    Some(file) => Code::File(file.to_owned()),
+                    None => Code::Bridge,
                 },
                 upstream,
                 instance: self.config.instance.unwrap_or(listing.instance),

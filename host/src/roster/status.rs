@@ -135,7 +135,9 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
     let changed = server.known().map_or(&[][..], |known| &known.changed);
     let upstream = slot.and_then(|slot| slot.upstream());
-    let upstream = upstream.map(|upstream| upstream.status()).unwrap_or_default();
+    let upstream = upstream
+        .map(|upstream| upstream.status())
+        .unwrap_or_default();
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if config.untrusted.is_some() {
@@ -172,14 +174,18 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
             .any(|(name, _)| *name == config.name)
     });
     errors.extend(collisions.map(ToString::to_string));
-    let pids: Vec<u32> = upstream.connections.iter().filter_map(|one| one.pid).collect();
+    let pids: Vec<u32> = upstream
+        .connections
+        .iter()
+        .filter_map(|one| one.pid)
+        .collect();
     ServerStatus {
         name: config.name.clone(),
         state,
         client_state: state.as_clients_say().to_owned(),
         since,
         component: config.component().map(Path::to_owned),
-        upstream: config.bridge().map(|bridge| bridge.launch.to_string()),
+        upstream: config.bridge().map(|bridge| bridge.written.to_string()),
         tools: server.listed().map_or(0, |listing| listing.tools.len()),
         calls: server.tally().calls.load(Ordering::Relaxed),
         running: server.tally().running.load(Ordering::Relaxed),

@@ -1,7 +1,7 @@
 //! Finding out what upstreams offer, ahead of any call.
 
 use super::Roster;
-use crate::upstream;
+use crate::upstream::{self, Lost};
 
 /// What an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,13 @@ impl Roster {
             return Err(need.clone());
         }
         let patience = bridge.patience();
-        let offered = upstream::discover(&self.hub, server, &bridge.launch, patience).await?;
+        let offered = upstream::discover(&self.hub, server, &bridge.launch, patience).await;
+        let offered = offered.map_err(|lost| match lost {
+            Lost::Auth { .. } => {
+                format!("{lost}\nhint: `dormouse login {server}` does that")
+            }
+            lost => lost.to_string(),
+        })?;
         self.learn(server, offered);
         let found = self.server(server).map_err(|error| error.to_string())?;
         let known = found.known().ok_or("what it offers could not be kept")?;
@@ -66,7 +72,9 @@ impl Roster {
     /// Finds out, one by one, what the servers offer of which nothing is known.
     pub(super) async fn sync_unknown(&self) {
         for server in self.bridged() {
-            let unknown = self.server(&server).is_ok_and(|server| server.known().is_none());
+            let unknown = self
+                .server(&server)
+                .is_ok_and(|server| server.known().is_none());
             if unknown && let Err(why) = self.sync(&server).await {
                 tracing::warn!("server `{server}`: {why}");
             }

@@ -75,6 +75,10 @@ impl Home {
         Places {
             config: self.path("dormouse.toml"),
             cache: self.path("cache"),
+            data: self.path("data"),
+            around: None,
+            program: None,
+            client: None,
         }
     }
 

@@ -25,7 +25,7 @@ impl Rows {
                 format!(
                     "it is from the files of a project that is not trusted, and not started: {} ({})\n\
                      hint: `dormouse trust '{}'` allows its servers",
-                    bridge.launch,
+                    bridge.written,
                     server.origin,
                     folder.display()
                 ),
@@ -39,7 +39,7 @@ impl Rows {
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
             let from = &server.origin;
-            self.ok(about, format!("{}{state} ({from})", bridge.launch));
+            self.ok(about, format!("{}{state} ({from})", bridge.written));
         }
     }
 
@@ -47,7 +47,11 @@ impl Rows {
         if let Some(cwd) = stdio.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
             self.warning(
                 about,
-                format!("there is no folder `{}` to start it in ({})", cwd.display(), server.origin),
+                format!(
+                    "there is no folder `{}` to start it in ({})",
+                    cwd.display(),
+                    server.origin
+                ),
             );
         }
         if find(stdio).is_none() {

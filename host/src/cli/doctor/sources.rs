@@ -30,7 +30,10 @@ impl Rows {
         };
         let names: Vec<_> = clients.iter().map(|client| client.name()).collect();
         if names.is_empty() {
-            self.ok("clients", "none is asked for its servers (`clients` in `[discovery]`)");
+            self.ok(
+                "clients",
+                "none is asked for its servers (`clients` in `[discovery]`)",
+            );
         } else {
             let missing = output::counted(missing, "file");
             self.ok(
@@ -48,7 +51,10 @@ impl Rows {
         for skipped in &all.found.skipped {
             self.ok(
                 "not taken",
-                format!("`{}` of {}: {}", skipped.written_name, skipped.origin, skipped.why),
+                format!(
+                    "`{}` of {}: {}",
+                    skipped.written_name, skipped.origin, skipped.why
+                ),
             );
         }
         for overridden in &all.overridden {

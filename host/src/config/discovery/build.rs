@@ -9,7 +9,7 @@ use super::{dotenv, itself};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::{Grants, Limits};
-use crate::upstream::{Http, Launch, Secret, Stdio};
+use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
 
 /// What a draft comes to.
 pub(super) enum Built {
@@ -35,7 +35,7 @@ pub(super) fn build(
         Scope::Project(folder) | Scope::Local(folder) => Some(folder.clone()),
         Scope::User | Scope::Managed => None,
     };
-    let fingerprint = Fingerprint::of(&unfilled(&written, folder.as_deref()));
+    let unfilled = unfilled(&written, folder.as_deref());
     let mut filling = Filling {
         filler,
         expansion,
@@ -59,7 +59,8 @@ pub(super) fn build(
         name: name.to_owned(),
         adapter: Adapter::Bridge(Box::new(Bridge {
             launch,
-            fingerprint,
+            fingerprint: Fingerprint::of(&unfilled),
+            written: unfilled,
             needs: std::mem::take(&mut filling.filler.needs),
             filter: draft.filter,
             stubs: draft.stubs,
@@ -73,6 +74,8 @@ pub(super) fn build(
         grants: Grants::default(),
         limits,
         settings: serde_json::Map::new(),
+        from: Vec::new(),
+        untrusted: None,
         origin,
     })
 }
@@ -119,6 +122,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
             url: url.clone(),
             headers: table(headers),
             transport: *transport,
+            oauth: OAuth::default(),
         }),
     }
 }
@@ -266,6 +270,7 @@ impl Filling<'_, '_> {
             url: filled,
             headers,
             transport,
+            oauth: OAuth::default(),
         }))
     }
 }

@@ -72,7 +72,7 @@ fn switching_changes_one_line() {
 fn adding_appends() {
     let f = fixture(FULL);
     f.editor
-        .add("new", Path::new("/opt/new.wasm"), &Grants::default(), false)
+        .add("new", Path::new("/opt/new.wasm"), (&Grants::default(), None), false)
         .unwrap();
     assert_eq!(
         f.text(),
@@ -103,7 +103,7 @@ fn grants_are_written_as_they_are_read() {
         env: vec!["TZ".to_owned()],
     };
     f.editor
-        .add("x", Path::new("/x.wasm"), &grants, false)
+        .add("x", Path::new("/x.wasm"), (&grants, None), false)
         .unwrap();
     assert_eq!(
         f.text(),
@@ -125,7 +125,7 @@ fn a_name_that_is_taken_is_replaced_only_on_demand_and_with_its_grants() {
     let f = fixture(FULL);
     let add = |replace| {
         f.editor
-            .add("time", Path::new("/t.wasm"), &Grants::default(), replace)
+            .add("time", Path::new("/t.wasm"), (&Grants::default(), None), replace)
     };
     assert_eq!(
         add(false).unwrap_err().to_string(),
@@ -167,7 +167,7 @@ fn other_ways_to_write_it_are_edited_too() {
         "servers = { a = { component = \"a.wasm\" , enabled = false } } # all\n"
     );
     f.editor
-        .add("b", Path::new("/b.wasm"), &Grants::default(), false)
+        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
         .unwrap();
     f.editor.remove("a").unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
@@ -177,7 +177,7 @@ fn other_ways_to_write_it_are_edited_too() {
     let f = fixture("servers.a.component = \"a.wasm\" # dotted\n");
     f.editor.set_enabled("a", false, false).unwrap();
     f.editor
-        .add("b", Path::new("/b.wasm"), &Grants::default(), false)
+        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
         .unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
     assert_eq!(problems, []);
@@ -210,7 +210,7 @@ fn a_missing_file_is_made_with_its_folder() {
         lock: folder.path().join("edit.lock"),
     };
     editor
-        .add("x", Path::new("/x.wasm"), &Grants::default(), false)
+        .add("x", Path::new("/x.wasm"), (&Grants::default(), None), false)
         .unwrap();
     assert_eq!(
         fs::read_to_string(&editor.file).unwrap(),
@@ -256,7 +256,7 @@ fn edits_at_once_lose_nothing() {
                         .add(
                             &format!("s{thread}-{number}"),
                             Path::new("/x.wasm"),
-                            &Grants::default(),
+                            (&Grants::default(), None),
                             false,
                         )
                         .unwrap();
