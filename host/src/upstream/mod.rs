@@ -24,8 +24,10 @@ mod process;
 pub mod reaper;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use channel::Lost;
-pub(crate) use connection::Connection;
 pub use connections::{Connected, Setup, Status, Upstream, discover};
 pub use failure::Failure;
 pub use gate::Gate;
