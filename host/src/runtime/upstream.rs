@@ -1,5 +1,8 @@
 //! What a guest asks of its upstream.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use futures::FutureExt as _;

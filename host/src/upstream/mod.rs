@@ -25,7 +25,7 @@ pub mod reaper;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use channel::Lost;
 pub use connections::{Connected, Setup, Status, Upstream, discover};

@@ -16,13 +16,15 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Hears everything and answers every question.
 #[derive(Default)]
-struct Ear {
+pub(crate) struct Ear {
     heard: Mutex<Vec<Value>>,
     able: Vec<Capability>,
+    /// How long it takes to answer.
+    pub(crate) thinks: Duration,
 }
 
 impl Ear {
-    fn able(able: &[Capability]) -> Arc<Self> {
+    pub(crate) fn able(able: &[Capability]) -> Arc<Self> {
         Arc::new(Self {
             able: able.to_vec(),
             ..Self::default()
@@ -54,13 +56,18 @@ impl Listener for Ear {
             |question| json!({ "to": question.method(), "params": question.params, "own": [1.5] }),
         );
         let answers: Vec<_> = answers.collect();
-        async move { Ok(answers) }.boxed()
+        let thinks = self.thinks;
+        async move {
+            tokio::time::sleep(thinks).await;
+            Ok(answers)
+        }
+        .boxed()
     }
 }
 
 /// Lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
-struct Door {
+pub(crate) struct Door {
     told: Mutex<Vec<String>>,
 }
 
@@ -108,7 +115,7 @@ impl Gate for Door {
     }
 }
 
-fn launch(odd: &[&str]) -> Launch {
+pub(crate) fn launch(odd: &[&str]) -> Launch {
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/upstream/tests/server.py");
     let mut args = vec![server.display().to_string()];
     args.extend(odd.iter().map(|one| (*one).to_owned()));
@@ -202,7 +209,7 @@ fn lives(pid: u32) -> bool {
 }
 
 #[cfg(unix)]
-async fn gone(pid: u32) -> Duration {
+pub(crate) async fn gone(pid: u32) -> Duration {
     let begun = Instant::now();
     while lives(pid) {
         assert!(begun.elapsed() < LIMIT, "{pid} lives");
