@@ -1,6 +1,6 @@
 //! Real child processes, each odd in its own way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,10 @@ impl Gate for Door {
         params: &'a Map<String, Value>,
         _: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>> {
-        let name = params["name"].as_str().unwrap_or_default();
+        let name = params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let told = format!("admit {method} {name}");
         self.told.lock().unwrap().push(told);
         let barred = name == "barred";
@@ -137,7 +140,11 @@ fn odd(odd: &[&str]) -> Odd {
 }
 
 fn patient(odd: &[&str], start_timeout: Duration) -> Odd {
-    let (hub, door) = (Hub::new(None), Arc::new(Door::default()));
+    watched(odd, start_timeout, None)
+}
+
+fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Odd {
+    let (hub, door) = (Hub::new(reaper), Arc::new(Door::default()));
     let upstream = Upstream::new(
         Arc::clone(&hub),
         Setup {
@@ -486,15 +493,17 @@ async fn a_slow_call_blocks_no_other_and_one_given_up_is_cancelled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_of_its_tools_is_noticed() {
-    let odd = odd(&[]);
-    odd.call("change", json!({ "tool": "new" })).await.unwrap();
-    let noticed = async {
-        while !odd.door.told().iter().any(|told| told.ends_with(" new")) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(LIMIT, noticed).await.unwrap();
+async fn a_change_of_its_tools_is_noticed_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        odd.call("change", json!({ "tool": "new" })).await.unwrap();
+        let noticed = async {
+            while !odd.door.told().iter().any(|told| told.ends_with(" new")) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, noticed).await.unwrap();
+    }
 }
 
 #[cfg(unix)]
@@ -523,4 +532,75 @@ async fn it_can_be_asked_what_it_offers_and_nothing_else() {
         assert_eq!(offered.server_info["version"], version);
         assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));
     }
+}
+
+/// How the host that is to be killed learns which reaper to start.
+const REAPER: &str = "DORMOUSE_TEST_REAPER";
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_is_killed_leaves_nothing_behind() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::{Command, Stdio};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let dir = tempfile::TempDir::new().unwrap();
+    let this = std::env::current_exe().unwrap();
+    let part = |name: &str| format!("--exact upstream::tests::{name} --ignored --nocapture");
+    let (script, noted) = (dir.path().join("reaper"), dir.path().join("pid"));
+    let text = format!(
+        "#!/bin/sh\necho $$ > '{}'\nexec '{}' {}\n",
+        noted.display(),
+        this.display(),
+        part("the_reaper_of_another_test")
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut host = Command::new(&this)
+        .args(part("the_host_of_another_test").split(' '))
+        .env(REAPER, &script)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(host.stdout.take().unwrap()).lines();
+    let mut said = said.map_while(Result::ok);
+    let pids = said.find_map(|line| Some(line.split_once("pids:")?.1.to_owned()));
+    let pids = pids.expect("the host has started nothing");
+    let mut pids: Vec<u32> = pids.split(' ').map(|pid| pid.parse().unwrap()).collect();
+    pids.push(
+        std::fs::read_to_string(noted)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap(),
+    );
+    assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
+    // What comes from the terminal, or means all processes of a name, ends no reaper.
+    let reaper = Pid::from_raw(i32::try_from(pids[2]).unwrap()).unwrap();
+    kill_process(reaper, Signal::TERM).unwrap();
+    kill_process(reaper, Signal::INT).unwrap();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    for pid in pids {
+        assert!(gone(pid).await < Duration::from_secs(10));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a process of another test"]
+async fn the_host_of_another_test() {
+    let reaper = std::env::var_os(REAPER).unwrap();
+    let odd = watched(&["stubborn", "family"], LIMIT, Some(reaper.into()));
+    let pid = odd.pid().await;
+    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    println!("pids:{pid} {}", stats["child"]);
+    std::future::pending::<()>().await;
+}
+
+#[test]
+#[ignore = "a process of another test"]
+fn the_reaper_of_another_test() {
+    reaper::run().unwrap();
 }
