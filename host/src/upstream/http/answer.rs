@@ -28,7 +28,13 @@ pub(super) async fn read(
     id: u64,
 ) -> Result<(), Lost> {
     let shown = Site::shown(response.url());
+    let unanswered = || {
+        Lost::Broken(format!(
+            "`{shown}` has taken the request, but not answered it"
+        ))
+    };
     match body::kind(&response) {
+        _ if matches!(response.status().as_u16(), 202 | 204) => Err(unanswered()),
         Kind::Events => {
             let events = Events::new(response, body::LONGEST);
             let read = follow(connection, events, request).await;
@@ -55,9 +61,7 @@ pub(super) async fn read(
             };
             match connection.hand_on(messages, Some(request)).await? {
                 true => Ok(()),
-                false => Err(Lost::Broken(format!(
-                    "`{shown}` has taken the request, but not answered it"
-                ))),
+                false => Err(unanswered()),
             }
         }
         Kind::Other(kind) => Err(Lost::Broken(format!(

@@ -134,7 +134,7 @@ impl Streamable {
 
     /// Ends the session, where there is one.
     pub(super) async fn close(&self) {
-        let known = self.known();
+        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(session) = known.session else { return };
         let ask = Ask {
             method: Method::DELETE,

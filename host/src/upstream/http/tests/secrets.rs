@@ -119,10 +119,14 @@ fn secretive(server: &Server) -> Http {
 #[tokio::test]
 async fn redirects_at_home_lose_nothing() {
     for code in [301, 302, 307, 308] {
-        let server = Server::start(async move |seen| match seen.path.as_str() {
-            "/mcp?key=in-the-url" => with(status(code), "location", "/mcp/"),
-            _ if seen.body.contains("initialize") => with(json(&answer(1)), "mcp-session-id", "s1"),
-            _ => json(&answer(1)),
+        let server = Server::start(move |seen: Seen| async move {
+            match seen.path.as_str() {
+                "/mcp?key=in-the-url" => with(status(code), "location", "/mcp/"),
+                _ if seen.body.contains("initialize") => {
+                    with(json(&answer(1)), "mcp-session-id", "s1")
+                }
+                _ => json(&answer(1)),
+            }
         })
         .await;
         let auth = Tokens::new(&["token-secret"]);

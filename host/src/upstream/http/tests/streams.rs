@@ -57,10 +57,12 @@ async fn what_a_server_says_by_itself_is_heard_over_several_streams() {
 #[tokio::test]
 async fn a_server_may_have_nothing_to_say_by_itself() {
     for code in [405, 404, 400] {
-        let server = Server::start(async move |seen| match seen.method {
-            Method::GET => status(code),
-            _ if seen.body.contains("\"id\"") => json(&answer(1)),
-            _ => status(202),
+        let server = Server::start(move |seen: Seen| async move {
+            match seen.method {
+                Method::GET => status(code),
+                _ if seen.body.contains("\"id\"") => json(&answer(1)),
+                _ => status(202),
+            }
         })
         .await;
         let mut channel = server.connect().await;
