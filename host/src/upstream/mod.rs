@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 mod gate;
 mod handshake;
+mod http;
 mod hub;
 mod inbound;
 pub mod launch;
