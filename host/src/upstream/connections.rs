@@ -279,13 +279,13 @@ impl Upstream {
         let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
         let params = Members::parse(params).map_err(not)?;
         let admitted = self.setup.gate.admit(method, &values, listener).await;
-        admitted.map_err(Lost::Broken)?;
+        admitted.map_err(Failure::Barred)?;
         let mut answer = connection.request(method, &params, listener).await;
         if matches!(answer, Err(Failure::Lost(Lost::Session))) {
             self.forget(&connection);
             connection = self.connect(session, listener).await?;
             let admitted = self.setup.gate.admit(method, &values, listener).await;
-            admitted.map_err(Lost::Broken)?;
+            admitted.map_err(Failure::Barred)?;
             answer = connection.request(method, &params, listener).await;
         }
         if let Err(Failure::Lost(lost @ Lost::Auth { .. })) = &answer {

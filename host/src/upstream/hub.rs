@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use super::channel::{Channel, Lost};
-use super::child;
 use super::launch::Launch;
 use super::reaper::Reaper;
+use super::{child, http};
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.
@@ -37,10 +37,7 @@ impl Hub {
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
         match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
-            Launch::Http(http) => Err(Lost::Broken(format!(
-                "`{}` is reached over HTTP, which this Dormouse cannot do yet",
-                http.url
-            ))),
+            Launch::Http(http) => http::connect(http, None).await,
         }
     }
 

@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 mod gate;
 mod handshake;
+mod http;
 mod hub;
 mod inbound;
 pub mod launch;
@@ -23,6 +24,9 @@ mod peer;
 mod process;
 pub mod reaper;
 mod words;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use channel::Lost;
 pub use connections::{Connected, Setup, Status, Upstream, discover};
