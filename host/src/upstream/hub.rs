@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use super::channel::{Channel, Lost};
-use super::child;
 use super::launch::Launch;
 use super::reaper::Reaper;
+use super::{child, http};
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.
@@ -37,7 +37,7 @@ impl Hub {
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
         match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
-            Launch::Http(http) => super::http::connect(http, None).await,
+            Launch::Http(http) => http::connect(http, None).await,
         }
     }
 
