@@ -15,12 +15,14 @@ mod draft;
 mod entry;
 mod expansion;
 mod files;
+mod filler;
 mod formats;
 mod itself;
 mod library;
 mod merge;
 pub mod places;
 mod search;
+mod settle;
 mod surroundings;
 
 use std::collections::BTreeMap;
@@ -132,11 +134,14 @@ pub fn discover(surroundings: &Surroundings, clients: &[Client]) -> Discovery {
         discovery.found.extend(search.found);
         discovery.skipped.extend(search.skipped);
     }
-    let written = discovery
-        .found
-        .iter()
-        .map(|found| found.written_name.as_str());
-    let names = allowed::names(written);
+    let written = |of_project: bool| {
+        let found = discovery.found.iter();
+        let found = found.filter(move |found| {
+            matches!(found.server.origin.scope, Scope::Project(_)) == of_project
+        });
+        found.map(|found| found.written_name.as_str())
+    };
+    let names = allowed::names(written(false), written(true));
     for found in &mut discovery.found {
         if let Some(name) = names.get(&found.written_name) {
             found.server.name.clone_from(name);

@@ -86,6 +86,7 @@ impl Home {
             app_data: home.join(".config"),
             home,
             system: self.path("system"),
+            folder: Some(self.path("project")),
             project: Some(self.path("project")),
             env: HashMap::from(env),
         }

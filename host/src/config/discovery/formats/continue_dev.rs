@@ -17,6 +17,9 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    if entry.has("uses") && !entry.has("command") && !entry.has("url") {
+        return Outcome::Skipped("it is a block of Continue's hub".to_owned());
+    }
     let plain = Dialect {
         headers: "headers",
         ..DIALECT
