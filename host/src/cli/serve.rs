@@ -72,7 +72,7 @@ async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     background.abort();
     // Dropping what it holds takes the control socket away.
     let _ = background.await;
-    roster.stop();
+    finish(&roster);
     outcome
 }
 
@@ -89,8 +89,16 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     server.run(stop).await;
     background.abort();
     let _ = background.await;
-    roster.stop();
+    finish(&roster);
     Ok(())
+}
+
+/// Stops the servers, and writes down what this host has read of them: an agent
+/// that only looks at the list is gone before the background gets to it, and each
+/// start would be a first one.
+fn finish(roster: &Roster) {
+    roster.stop();
+    roster.save();
 }
 
 /// What a host does beside answering its agent, once the first answer is out.
