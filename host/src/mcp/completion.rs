@@ -1,11 +1,10 @@
 //! `completion/complete`.
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
-use super::handler::{Host, refusal, stateless};
+use super::caller::Caller;
+use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
@@ -24,7 +23,7 @@ impl Host {
     pub(super) async fn complete_argument(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
@@ -38,7 +37,7 @@ impl Host {
         };
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
-            return self.ask_to_complete(offer, request, context).await;
+            return self.ask_to_complete(offer, request, caller).await;
         }
         let value = request.value.to_lowercase();
         let fitting = cases.unwrap_or_default().into_iter();
@@ -47,14 +46,14 @@ impl Host {
             .collect();
         let total = Some(values.len());
         let result = completion(values, total, false);
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 
     async fn ask_to_complete(
         &self,
         offer: &Offer,
         request: Request,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
@@ -77,14 +76,14 @@ impl Host {
             .carry_out(
                 order,
                 Continued::default(),
-                context,
+                caller,
                 |roster, order, call| async move {
                     let completed = roster.complete(&order.server, completion, call).await;
                     completed.map_err(refusal)
                 },
             )
             .await?;
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 }
 

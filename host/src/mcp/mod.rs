@@ -7,6 +7,7 @@
 //! JSON text already as it is.
 
 mod announce;
+mod caller;
 mod common;
 mod completion;
 mod exchange;
@@ -109,6 +110,6 @@ where
         Err(error) => Err(error).context("the agent's first messages were not understood"),
     };
     ending.cancel();
-    session.end();
+    drop(session);
     outcome
 }

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use super::handler::{Host, refusal, stateless};
+use super::caller::Caller;
+use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::Refusal;
@@ -68,10 +67,10 @@ impl Host {
     pub(super) fn list_resources(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resources", params, context, |text| {
+        list("resources", params, caller, |text| {
             snapshot.resources().write_list(text);
         })
     }
@@ -79,10 +78,10 @@ impl Host {
     pub(super) fn list_templates(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resourceTemplates", params, context, |text| {
+        list("resourceTemplates", params, caller, |text| {
             snapshot.templates().write_list(text);
         })
     }
@@ -90,7 +89,7 @@ impl Host {
     pub(super) async fn read_resource(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
         let Some(Value::Object(mut params)) = params else {
@@ -112,17 +111,12 @@ impl Host {
             arguments: Map::new(),
         };
         let result = self
-            .carry_out(
-                order,
-                continued,
-                context,
-                |roster, order, call| async move {
-                    let uri = &order.key;
-                    let read = roster.read(uri, (&offer, variables), call).await;
-                    read.map_err(|refused| with_uri(refused, uri))
-                },
-            )
+            .carry_out(order, continued, caller, |roster, order, call| async move {
+                let uri = &order.key;
+                let read = roster.read(uri, (&offer, variables), call).await;
+                read.map_err(|refused| with_uri(refused, uri))
+            })
             .await?;
-        Ok(read(result, stateless(context)))
+        Ok(read(result, caller.stateless))
     }
 }
