@@ -274,6 +274,10 @@ fn every_mistake_is_told_with_its_place() {
             "1:52: `mcpServers.a.env.K` has to be a string, and is a list",
         ),
         (
+            "{\"a\": {\"command\": \"x\", \"env\": {\"K=SECRET\": \"\"}}}",
+            "1:47: `mcpServers.a.env` has a key that is no name: it begins with `K`\nhint: write the name as the key, and the value behind the colon",
+        ),
+        (
             "{\"a\": {\"url\": \"x\", \"headers\": \"SECRET\"}}",
             "1:46: `mcpServers.a.headers` has to be a table of strings, and is a string",
         ),
