@@ -124,9 +124,7 @@ impl Discovery {
         });
         all.filter(move |problem| told.insert((&problem.file, problem.line, problem.column)))
     }
-}
 
-impl Discovery {
     /// Of an entry that several clients read, and that one of them takes, nobody
     /// need hear that another does not.
     fn skip_once(&mut self) {

@@ -211,6 +211,7 @@ impl<'a> Search<'a> {
             inputs: &context.inputs,
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
+            size: 0,
             read: Vec::new(),
         };
         let expansion = formats::dialect(self.client).expansion;

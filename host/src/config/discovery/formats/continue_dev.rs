@@ -48,7 +48,7 @@ pub(in crate::config::discovery) fn secrets(
     let mut secrets = BTreeMap::new();
     for folder in folders.into_iter().flatten() {
         let file = folder.join(".env");
-        let Ok(Some(bytes)) = files::read(&file) else {
+        let Ok(Some(bytes)) = files::read(&file, files::VALUE) else {
             continue;
         };
         if let Some(project) = project.filter(|project| file.starts_with(project)) {
