@@ -65,237 +65,130 @@ pub(super) enum Means {
     Separator,
 }
 
+const fn everywhere(forms: &'static [Form]) -> Expansion {
+    Expansion {
+        forms,
+        headers_only: false,
+    }
+}
+
+const fn in_headers(forms: &'static [Form]) -> Expansion {
+    Expansion {
+        forms,
+        headers_only: true,
+    }
+}
+
+const fn variable(open: &'static str, close: &'static str, missing: Missing) -> Form {
+    Form::Variable {
+        open,
+        close,
+        default: false,
+        missing,
+    }
+}
+
+const fn with_default(open: &'static str, close: &'static str, missing: Missing) -> Form {
+    Form::Variable {
+        open,
+        close,
+        default: true,
+        missing,
+    }
+}
+
+const fn bare(missing: Missing) -> Form {
+    Form::Bare { mark: "$", missing }
+}
+
+const fn file(open: &'static str, close: &'static str) -> Form {
+    Form::File { open, close }
+}
+
+const fn exact(text: &'static str, means: Means) -> Form {
+    Form::Exact { text, means }
+}
+
+const fn own(open: &'static str, close: &'static str) -> Form {
+    Form::Own { open, close }
+}
+
 /// Nothing is filled in.
-pub(super) const NONE: Expansion = Expansion {
-    forms: &[],
-    headers_only: false,
-};
+pub(super) const NONE: Expansion = everywhere(&[]);
 
 /// `${V}` and `${V:-default}`; Claude Code does not load what misses one.
-pub(super) const CLAUDE: Expansion = Expansion {
-    forms: &[Form::Variable {
-        open: "${",
-        close: "}",
-        default: true,
-        missing: Missing::Needed,
-    }],
-    headers_only: false,
-};
+pub(super) const CLAUDE: Expansion = everywhere(&[with_default("${", "}", Missing::Needed)]);
 
 /// `$V`, `${V}` and `${V:-default}`; its documentation says nothing of a missing
 /// one.
-pub(super) const COPILOT: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${",
-            close: "}",
-            default: true,
-            missing: Missing::Needed,
-        },
-        Form::Bare {
-            mark: "$",
-            missing: Missing::Kept,
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const COPILOT: Expansion = everywhere(&[
+    with_default("${", "}", Missing::Needed),
+    bare(Missing::Kept),
+]);
 
 /// `$V` and `${V}`; a missing one is empty.
-pub(super) const GEMINI: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${",
-            close: "}",
-            default: false,
-            missing: Missing::Empty,
-        },
-        Form::Bare {
-            mark: "$",
-            missing: Missing::Empty,
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const GEMINI: Expansion =
+    everywhere(&[variable("${", "}", Missing::Empty), bare(Missing::Empty)]);
 
 /// `$V` and `${V}`; its documentation says nothing of a missing one.
-pub(super) const AMP: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${",
-            close: "}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        Form::Bare {
-            mark: "$",
-            missing: Missing::Kept,
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const AMP: Expansion =
+    everywhere(&[variable("${", "}", Missing::Needed), bare(Missing::Kept)]);
 
 /// The variables of VS Code: a missing one of the environment is empty, an input is
 /// asked for when the server starts.
-pub(super) const VSCODE: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${env:",
-            close: "}",
-            default: false,
-            missing: Missing::Empty,
-        },
-        PROJECT,
-        PROJECT_NAME,
-        HOME,
-        SEPARATOR,
-        Form::Exact {
-            text: "${/}",
-            means: Means::Separator,
-        },
-        Form::Exact {
-            text: "${workspaceRoot}",
-            means: Means::Project,
-        },
-        Form::Own {
-            open: "${input:",
-            close: "}",
-        },
-        Form::Own {
-            open: "${command:",
-            close: "}",
-        },
-        Form::Own {
-            open: "${config:",
-            close: "}",
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const VSCODE: Expansion = everywhere(&[
+    variable("${env:", "}", Missing::Empty),
+    PROJECT,
+    PROJECT_NAME,
+    HOME,
+    SEPARATOR,
+    exact("${/}", Means::Separator),
+    exact("${workspaceRoot}", Means::Project),
+    own("${input:", "}"),
+    own("${command:", "}"),
+    own("${config:", "}"),
+]);
 
 /// Those of VS Code that Cursor names; its documentation says nothing of a missing
 /// one.
-pub(super) const CURSOR: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${env:",
-            close: "}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        PROJECT,
-        PROJECT_NAME,
-        HOME,
-        SEPARATOR,
-        Form::Exact {
-            text: "${/}",
-            means: Means::Separator,
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const CURSOR: Expansion = everywhere(&[
+    variable("${env:", "}", Missing::Needed),
+    PROJECT,
+    PROJECT_NAME,
+    HOME,
+    SEPARATOR,
+    exact("${/}", Means::Separator),
+]);
 
 /// `{env:V}`, empty where it is missing, and `{file:path}`, which has to be there.
-pub(super) const OPENCODE: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "{env:",
-            close: "}",
-            default: false,
-            missing: Missing::Empty,
-        },
-        Form::File {
-            open: "{file:",
-            close: "}",
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const OPENCODE: Expansion =
+    everywhere(&[variable("{env:", "}", Missing::Empty), file("{file:", "}")]);
 
 /// `${env:V}` and `${file:/path}`; its documentation says nothing of a missing one.
-pub(super) const WINDSURF: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${env:",
-            close: "}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        Form::File {
-            open: "${file:",
-            close: "}",
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const WINDSURF: Expansion = everywhere(&[
+    variable("${env:", "}", Missing::Needed),
+    file("${file:", "}"),
+]);
 
 /// `${{ secrets.V }}`, from the environment and Continue's `.env` files; inputs are
 /// given where a block is used.
-pub(super) const CONTINUE: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${{secrets.",
-            close: "}}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        Form::Own {
-            open: "${{inputs.",
-            close: "}}",
-        },
-    ],
-    headers_only: false,
-};
+pub(super) const CONTINUE: Expansion = everywhere(&[
+    variable("${{secrets.", "}}", Missing::Needed),
+    own("${{inputs.", "}}"),
+]);
 
 /// `{{.env.V}}` in headers; Forge passes a missing one on as it is written.
-pub(super) const FORGE: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "{{.env.",
-            close: "}}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        Form::Variable {
-            open: "{{env.",
-            close: "}}",
-            default: false,
-            missing: Missing::Needed,
-        },
-    ],
-    headers_only: true,
-};
+pub(super) const FORGE: Expansion = in_headers(&[
+    variable("{{.env.", "}}", Missing::Needed),
+    variable("{{env.", "}}", Missing::Needed),
+]);
 
 /// `${V}` in headers, from what the entry itself sets and then the environment;
 /// Goose passes a missing one on as it is written.
-pub(super) const GOOSE: Expansion = Expansion {
-    forms: &[
-        Form::Variable {
-            open: "${",
-            close: "}",
-            default: false,
-            missing: Missing::Needed,
-        },
-        Form::Bare {
-            mark: "$",
-            missing: Missing::Kept,
-        },
-    ],
-    headers_only: true,
-};
+pub(super) const GOOSE: Expansion =
+    in_headers(&[variable("${", "}", Missing::Needed), bare(Missing::Kept)]);
 
-const HOME: Form = Form::Exact {
-    text: "${userHome}",
-    means: Means::Home,
-};
-const PROJECT: Form = Form::Exact {
-    text: "${workspaceFolder}",
-    means: Means::Project,
-};
-const PROJECT_NAME: Form = Form::Exact {
-    text: "${workspaceFolderBasename}",
-    means: Means::ProjectName,
-};
-const SEPARATOR: Form = Form::Exact {
-    text: "${pathSeparator}",
-    means: Means::Separator,
-};
+const HOME: Form = exact("${userHome}", Means::Home);
+const PROJECT: Form = exact("${workspaceFolder}", Means::Project);
+const PROJECT_NAME: Form = exact("${workspaceFolderBasename}", Means::ProjectName);
+const SEPARATOR: Form = exact("${pathSeparator}", Means::Separator);

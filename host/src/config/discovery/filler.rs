@@ -7,6 +7,13 @@ use super::expansion::{Expansion, Form, Means, Missing};
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
 
+/// How much all texts of one server may become, in bytes. No system gives a program
+/// more; a small file could name a long variable a million times.
+const LARGEST: usize = 1 << 20;
+
+/// How many files one server's texts may be taken from.
+const FILES: usize = 32;
+
 /// How much is said of one server at most.
 const MOST: usize = 32;
 
@@ -23,6 +30,8 @@ pub(super) struct Filler<'a> {
     pub(super) needs: Vec<String>,
     /// What is worth saying, but stops nothing.
     pub(super) notes: Vec<String>,
+    /// How much was filled in so far, in bytes.
+    pub(super) size: usize,
     /// The files that were read, and their bytes: what a server is made of.
     pub(super) read: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -38,9 +47,15 @@ impl Filler<'_> {
     /// A text with everything filled in. `at` says for a person which text this is.
     /// What is filled in is not looked at again.
     pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> String {
-        let mut filled = String::with_capacity(text.len());
+        let mut filled = String::new();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
+            if self.size + filled.len() > LARGEST {
+                self.need(format!(
+                    "shorten it: no program can be given all that `{at}` is made of"
+                ));
+                return String::new();
+            }
             // All forms begin with one of these.
             let found = matches!(c, '$' | '{')
                 .then(|| {
@@ -59,6 +74,7 @@ impl Filler<'_> {
                 }
             }
         }
+        self.size += filled.len();
         filled
     }
 
@@ -179,7 +195,10 @@ impl Filler<'_> {
 
     /// The text of a file that a server is made of.
     pub(super) fn read_text(&mut self, path: &Path) -> Result<String, String> {
-        let bytes = files::read(path)?.ok_or("does not exist")?;
+        if self.read.len() >= FILES {
+            return Err(format!("is one of more than {FILES}"));
+        }
+        let bytes = files::read(path, files::VALUE)?.ok_or("does not exist")?;
         self.read.push((path.to_owned(), bytes.clone()));
         files::text(bytes).map_err(|_| "is not UTF-8".to_owned())
     }

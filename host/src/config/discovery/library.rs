@@ -57,7 +57,7 @@ impl Library {
         if let Some(loaded) = self.files.get(file) {
             return Rc::clone(loaded);
         }
-        let bytes = files::read(file);
+        let bytes = files::read(file, files::CONFIGURATION);
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
             self.add(project, file, bytes);
         }

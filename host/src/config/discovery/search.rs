@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         };
         let secrets = match self.client {
             Client::Continue => {
-                continue_dev::secrets(self.around, project_of(&place.scope).is_some())
+                continue_dev::secrets(self.around, project_of(&place.scope), self.library)
             }
             _ => BTreeMap::new(),
         };
@@ -174,17 +174,18 @@ impl<'a> Search<'a> {
             reader.problem(server.node.at, message, None);
             return;
         }
-        // Whoever reads the shared file leaves Forge's own words to Forge.
-        let shared = place.file.file_name().is_some_and(|name| name == SHARED);
-        if shared && self.client != Client::Forge && forge::is_own(server.node) {
-            return;
-        }
         let origin = Origin {
             file: place.file.clone(),
             line: reader.lines.line(server.at),
             client: Some(self.client),
             scope: place.scope.clone(),
         };
+        // Whoever reads the shared file leaves Forge's own words to Forge.
+        let shared = place.file.file_name().is_some_and(|name| name == SHARED);
+        if shared && self.client != Client::Forge && forge::is_own(server.node) {
+            self.skip(server.name, origin, "it is written for Forge".to_owned());
+            return;
+        }
         let mut entry = Entry {
             reader: &mut *reader,
             node: server.node,
@@ -210,6 +211,7 @@ impl<'a> Search<'a> {
             inputs: &context.inputs,
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
+            size: 0,
             read: Vec::new(),
         };
         let expansion = formats::dialect(self.client).expansion;

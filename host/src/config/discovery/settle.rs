@@ -48,7 +48,8 @@ impl Search<'_> {
     /// Claude Code asks for each server of a project's, and notes the answers in its
     /// settings and in the user's own file.
     fn switch_claude_code(&mut self) {
-        let Some(project) = self.around.project.clone() else {
+        let folder = self.around.project.as_ref();
+        let Some(project) = folder.or(self.around.folder.as_ref()).cloned() else {
             return;
         };
         let mut documents = Vec::new();
@@ -72,16 +73,19 @@ impl Search<'_> {
             }
             documents.push(loaded);
         }
-        let settings = documents.iter().filter_map(|loaded| loaded.root());
         let own = self.documents.iter().filter_map(|(_, loaded)| {
             let root = loaded.root()?;
             claude_code::of_project(root, &project)
         });
-        let all: Vec<&Node> = settings.chain(own).collect();
+        let own: Vec<&Node> = own.collect();
+        let settings = documents.iter().filter_map(|loaded| loaded.root());
+        let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
         for found in &mut self.found {
-            if project_of(&found.server.origin.scope).is_some()
-                && let Some(why) = claude_code::off(&all, &found.written_name)
-            {
+            let mut off = claude_code::off_here(&own, &found.written_name);
+            if project_of(&found.server.origin.scope).is_some() {
+                off = off.or_else(|| claude_code::off(&all, &found.written_name));
+            }
+            if let Some(why) = off {
                 found.server.enabled = false;
                 found.notes.push(format!("it is off: {why}"));
             }

@@ -3,6 +3,7 @@
 //! It is data, so that a test can stand anywhere.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,7 +12,7 @@ use anyhow::Context;
 const REPOSITORY: &str = ".git";
 
 /// The folders and variables that clients' files are found and read with.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Surroundings {
     /// The user's home folder.
     pub home: PathBuf,
@@ -30,6 +31,17 @@ pub struct Surroundings {
     pub project: Option<PathBuf>,
     /// The variables of the environment that are text.
     pub env: HashMap<String, String>,
+}
+
+impl fmt::Debug for Surroundings {
+    /// Without the values of the environment.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("home", &self.home)
+            .field("folder", &self.folder)
+            .field("project", &self.project)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Surroundings {

@@ -308,6 +308,28 @@ fn a_project_is_the_nearest_marked_folder_below_home() {
 }
 
 #[test]
+fn what_marks_a_project_is_what_clients_keep_in_one() {
+    let home = Home::empty();
+    fs::create_dir_all(home.path("project/.continue/mcpServers")).unwrap();
+    home.write("project/.continue/mcpServers/a.yaml", "");
+    for client in Client::all() {
+        for place in places::files(client, &home.around()) {
+            let Ok(file) = place.file.strip_prefix(home.path("project")) else {
+                continue;
+            };
+            let marks = places::PROJECT_MARKS;
+            let marked = marks.iter().any(|mark| file.starts_with(mark));
+            // Many a folder that is no project has settings of an editor.
+            assert!(
+                marked || file.ends_with("settings.json"),
+                "{}",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
 fn a_content_is_of_all_files_of_a_project() {
     let home = Home::of(&["vscode", "claude-code"]);
     let clients: Vec<_> = Client::all().collect();

@@ -181,6 +181,36 @@ fn five_megabytes_are_read() {
 }
 
 #[test]
+fn a_short_text_becomes_no_endless_one() {
+    let home = Home::empty();
+    let mut around = home.around();
+    around.env.insert("LONG".to_owned(), "x".repeat(60_000));
+    let args = vec!["\"$LONG$LONG$LONG\""; 100_000].join(",");
+    let command = r#""command": ["x", "{file:/etc/hosts}"]"#;
+    home.write(
+        "home/.gemini/settings.json",
+        format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"x\", \"args\": [{args}]}}}}}}"),
+    );
+    let many = vec!["\"{file:~/value}\""; 1000].join(",");
+    home.write("home/value", "v".repeat(60_000));
+    home.write(
+        "home/.config/opencode/opencode.json",
+        format!("{{\"mcp\": {{\"b\": {{\"type\": \"local\", {command}, \"args\": [{many}]}}}}}}"),
+    );
+    let discovery = discover(&around, &all());
+    assert_eq!(discovery.found.len(), 2);
+    for found in &discovery.found {
+        let bridge = found.server.bridge().unwrap();
+        assert!((1..=32).contains(&bridge.needs.len()), "{:?}", bridge.needs);
+        let size: usize = match &bridge.launch {
+            Launch::Stdio(stdio) => stdio.args.iter().map(String::len).sum(),
+            Launch::Http(_) => 0,
+        };
+        assert!(size <= 2 << 20, "{size}");
+    }
+}
+
+#[test]
 fn aliases_of_aliases_end() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
@@ -272,6 +302,10 @@ fn every_mistake_is_told_with_its_place() {
         (
             "{\"a\": {\"command\": \"x\", \"env\": {\"K\": [\"SECRET\"]}}}",
             "1:52: `mcpServers.a.env.K` has to be a string, and is a list",
+        ),
+        (
+            "{\"a\": {\"command\": \"x\", \"env\": {\"K=SECRET\": \"\"}}}",
+            "1:47: `mcpServers.a.env` has a key that is no name: it begins with `K`\nhint: write the name as the key, and the value behind the colon",
         ),
         (
             "{\"a\": {\"url\": \"x\", \"headers\": \"SECRET\"}}",
