@@ -171,45 +171,6 @@ async fn no_request_waits_for_another() {
 }
 
 #[tokio::test]
-async fn nothing_overtakes_the_last_words_of_the_handshake() {
-    let server = Server::start(async |seen| match seen.body.as_str() {
-        body if body.contains("initialized") => {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            status(202)
-        }
-        _ => json(&answer(1)),
-    })
-    .await;
-    let mut channel = server.connect().await;
-    let introduced = channel
-        .outlet
-        .send(notification("notifications/initialized"));
-    let list = tokio::spawn(channel.outlet.send(request(1, "tools/list")));
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(server.seen().is_empty());
-    introduced.await.unwrap();
-    list.await.unwrap().unwrap();
-    assert_eq!(next(&mut channel).await, answer(1));
-    let posts = server
-        .seen()
-        .into_iter()
-        .filter(|seen| seen.method == Method::POST);
-    let bodies: Vec<_> = posts.map(|seen| seen.body).collect();
-    let expected = [
-        notification("notifications/initialized"),
-        request(1, "tools/list"),
-    ];
-    assert_eq!(bodies, expected.map(|message| message.text));
-    // Whoever gives up on them holds nobody back.
-    drop(
-        channel
-            .outlet
-            .send(notification("notifications/initialized")),
-    );
-    channel.outlet.send(request(1, "tools/list")).await.unwrap();
-}
-
-#[tokio::test]
 async fn connections_are_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let http = Http {
