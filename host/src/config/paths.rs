@@ -43,6 +43,15 @@ pub fn cache_dir() -> anyhow::Result<PathBuf> {
     Ok(base()?.cache_dir().join(FOLDER))
 }
 
+/// The folder for what cannot be made again and is no configuration: the tokens of
+/// upstreams. It need not exist.
+///
+/// # Errors
+/// The user has no home folder.
+pub fn data_dir() -> anyhow::Result<PathBuf> {
+    Ok(base()?.data_dir().join(FOLDER))
+}
+
 /// The folder for the control sockets of running hosts. It need not exist.
 ///
 /// # Errors

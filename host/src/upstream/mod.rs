@@ -3,6 +3,7 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
+pub mod auth;
 #[expect(dead_code, reason = "nothing connects yet")]
 mod channel;
 mod gate;
@@ -11,5 +12,5 @@ mod offered;
 
 pub use channel::Lost;
 pub use gate::Gate;
-pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
+pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 pub use offered::Offered;
