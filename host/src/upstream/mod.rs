@@ -7,7 +7,7 @@ pub mod auth;
 #[expect(dead_code, reason = "nothing connects yet")]
 mod channel;
 mod gate;
-#[expect(dead_code, unused_imports, reason = "nothing connects yet")]
+#[expect(dead_code, reason = "nothing connects yet")]
 mod http;
 pub mod launch;
 mod offered;

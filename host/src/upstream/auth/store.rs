@@ -13,8 +13,8 @@ use super::Failure;
 use crate::config::paths;
 use crate::upstream::{Http, Secret};
 
-/// How long before its end a token is no longer taken: a request with it has to
-/// arrive before that.
+/// How many seconds before its end a token is no longer taken: a request with it
+/// has to arrive before that. Less for one that lives only shortly.
 const MARGIN: u64 = 30;
 
 /// How often it is tried whether the lock is free.
@@ -55,7 +55,9 @@ impl Login {
 
     /// Whether the token for requests has to be renewed before the next one.
     pub(super) fn ends_soon(&self) -> bool {
-        self.left().is_some_and(|left| left < MARGIN)
+        let lifetime = self.lifetime().unwrap_or_default();
+        self.left()
+            .is_some_and(|left| left < MARGIN.min(lifetime / 4).max(1))
     }
 
     /// Whether the token for requests is of no use any more.
@@ -65,11 +67,18 @@ impl Login {
 
     /// How many seconds the token for requests is still good for, if that was said.
     fn left(&self) -> Option<u64> {
-        let response = self.credentials.token_response.as_ref()?;
-        let lifetime = response.expires_in()?.as_secs();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-        let end = self.credentials.token_received_at?.saturating_add(lifetime);
-        Some(end.saturating_sub(now))
+        let received = self.credentials.token_received_at?;
+        Some(
+            received
+                .saturating_add(self.lifetime()?)
+                .saturating_sub(now),
+        )
+    }
+
+    fn lifetime(&self) -> Option<u64> {
+        let response = self.credentials.token_response.as_ref()?;
+        Some(response.expires_in()?.as_secs())
     }
 }
 
@@ -281,6 +290,8 @@ mod tests {
             (now(), 3600, false, false),
             (now() - 3580, 3600, true, false),
             (now() - 3601, 3600, true, true),
+            (now(), 20, false, false),
+            (now() - 17, 20, true, false),
             (0, u64::MAX, false, false),
         ] {
             let login = login(received, lifetime);
