@@ -92,10 +92,9 @@ fn lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
-            match line {
-                Ok(line) if line.trim().is_empty() => {}
-                Ok(line) if sender.blocking_send(line).is_ok() => {}
-                _ => return,
+            let Ok(line) = line else { return };
+            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
+                return;
             }
         }
     });
