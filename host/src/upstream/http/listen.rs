@@ -1,0 +1,83 @@
+//! What a server says by itself, on a stream that is asked for with GET (until
+//! 2025-11-25).
+
+use std::sync::Arc;
+
+use super::Site;
+use super::events::{Cut, Events};
+use super::pace::Pace;
+use super::streamable::{Closed, Streamable};
+use crate::upstream::Lost;
+
+/// Listens for as long as the connection lasts, or until the server has no such stream.
+pub(super) fn start(connection: &Arc<Streamable>) {
+    let connection = Arc::clone(connection);
+    tokio::spawn(async move {
+        let inbox = Arc::clone(&connection.inbox);
+        // The end of the connection ends this, too.
+        let _ = inbox.during(listen(&connection)).await;
+    });
+}
+
+async fn listen(connection: &Streamable) {
+    let shown = Site::shown(connection.site.url());
+    let mut after: Option<String> = None;
+    let mut pace = Pace::default();
+    let mut retry = None;
+    loop {
+        // Some servers send not even headers before they have something to say, so
+        // there is no limit to how long that may take.
+        let orderly = match connection.open(after.as_deref(), None).await {
+            Ok(mut events) => {
+                let end = read(connection, &mut events, &mut after, &mut pace).await;
+                retry = events.retry().or(retry);
+                match end {
+                    Ok(orderly) => orderly,
+                    Err(_) => return,
+                }
+            }
+            Err(Closed::ForGood(why)) => {
+                tracing::debug!("`{shown}` has no stream of its own: {why}");
+                return;
+            }
+            Err(Closed::ForNow(why)) => {
+                tracing::debug!("`{shown}` has no stream now: {why}");
+                false
+            }
+        };
+        let Some(wait) = pace.wait(orderly, retry) else {
+            tracing::warn!(
+                "`{shown}` cannot say any more what has changed: its stream cannot be had again"
+            );
+            return;
+        };
+        tokio::time::sleep(wait).await;
+    }
+}
+
+/// Reads one stream to its end; says whether that was an orderly one.
+async fn read(
+    connection: &Streamable,
+    events: &mut Events,
+    after: &mut Option<String>,
+    pace: &mut Pace,
+) -> Result<bool, Lost> {
+    loop {
+        match events.next().await {
+            Ok(Some(event)) => {
+                if let Some(id) = &event.id {
+                    *after = Some(id.clone()).filter(|id| !id.is_empty());
+                }
+                pace.reset();
+                connection.take(event, None).await?;
+            }
+            Ok(None) => return Ok(true),
+            Err(Cut::Broken(_)) => return Ok(false),
+            Err(Cut::Large(_)) => {
+                // To go on after the event before would bring the large one again.
+                *after = None;
+                return Ok(false);
+            }
+        }
+    }
+}
