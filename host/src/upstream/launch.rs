@@ -37,21 +37,20 @@ pub struct Http {
     pub headers: BTreeMap<String, Secret>,
     /// Which of MCP's two transports it speaks.
     pub transport: HttpTransport,
-    /// How its user logs in, where it asks for that.
+    /// How its user logs in there.
     pub oauth: OAuth,
 }
 
-/// What has to be said of an endpoint's OAuth. Nothing, where its authorization
-/// server registers clients by itself.
+/// What a user has arranged with an authorization server, where it lets nobody
+/// register by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OAuth {
-    /// What the authorization server knows Dormouse as: an id that it has given
-    /// out, or the `https` URL of a client-id metadata document.
+    /// The client that Dormouse is there: an id that was given out, or the `https`
+    /// URL of a client-id metadata document.
     pub client_id: Option<String>,
-    /// The environment variable that has the secret of that client; none where it
-    /// has no secret.
+    /// The environment variable that has the client's secret.
     pub client_secret_env: Option<String>,
-    /// What to ask for; what the endpoint says that it needs, where there is none.
+    /// What to ask for, instead of what the server says.
     pub scopes: Vec<String>,
 }
 

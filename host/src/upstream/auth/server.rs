@@ -7,6 +7,7 @@ use rmcp::transport::auth::{
 
 use super::Failure;
 use super::store::Login;
+use crate::upstream::http::{choose_cryptography, client};
 use crate::upstream::{Http, OAuth};
 
 /// What Dormouse calls itself where it registers.
@@ -58,7 +59,7 @@ impl Attempt {
 
         let scopes = scopes(&manager, &metadata, http, challenge, granted).await?;
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-        let registered_secret = match client(&http.oauth, &metadata, redirect)? {
+        let registered_secret = match configured(&http.oauth, &metadata, redirect)? {
             Some(client) => {
                 manager
                     .configure_client(client)
@@ -183,7 +184,7 @@ async fn manager(
     url: &str,
     memory: &InMemoryCredentialStore,
 ) -> Result<AuthorizationManager, Failure> {
-    cryptography();
+    choose_cryptography();
     // A company's servers are in its private network, and so is what logs its people
     // in. That an upstream elsewhere has a page there fetched is the price; it does
     // not see the answer. This machine's own ports stay out of its reach.
@@ -194,14 +195,8 @@ async fn manager(
     Ok(manager)
 }
 
-/// Sees to it that the process has the cryptography which HTTP clients take that are
-/// told nothing of it, as rmcp's are. That there is some already is as good.
-fn cryptography() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 /// Who Dormouse is to the authorization server, where it need not register.
-fn client(
+fn configured(
     oauth: &OAuth,
     metadata: &AuthorizationMetadata,
     redirect: &str,
@@ -338,14 +333,10 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         .extend_pairs(secret.map(|secret| ("client_secret", secret)));
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
-    cryptography();
-    let client = reqwest::Client::builder()
-        .timeout(REVOKE)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|error| causes(&error))?;
-    let response = client
+    let response = client(&endpoint)
+        .map_err(|lost| lost.to_string())?
         .post(endpoint)
+        .timeout(REVOKE)
         .header("content-type", "application/x-www-form-urlencoded")
         .body(body)
         .send()

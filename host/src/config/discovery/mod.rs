@@ -1,0 +1,6 @@
+//! The servers that a user already has, found in the files of their clients.
+
+pub mod places;
+pub mod surroundings;
+
+pub use surroundings::Surroundings;
