@@ -10,6 +10,8 @@ mod failure;
 mod pending;
 mod server;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
