@@ -15,12 +15,25 @@ import socket
 
 import uvicorn
 from fastmcp import FastMCP
+from fastmcp.server.auth import auth
 from fastmcp.server.auth.providers import in_memory
 from fastmcp.server.dependencies import get_access_token
+from mcp.server.auth import routes
 from mcp.server.auth.provider import AuthorizeError
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from mcp.shared.auth import OAuthClientInformationFull
 from starlette.responses import JSONResponse
+
+
+def build_metadata(*args):
+    """What the server really understands: of HTTP Basic authentication it wants the
+    client's id a second time, in the form, which RFC 6749 does not ask for."""
+    metadata = routes.build_metadata(*args)
+    metadata.token_endpoint_auth_methods_supported = ["none", "client_secret_post"]
+    return metadata
+
+
+auth.build_metadata = build_metadata
 
 
 class Provider(in_memory.InMemoryOAuthProvider):
@@ -67,6 +80,8 @@ def main() -> None:
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    # From now on whoever comes is kept waiting, not sent away.
+    listener.listen()
     base = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
     in_memory.DEFAULT_ACCESS_TOKEN_EXPIRY_SECONDS = options.lifetime
@@ -84,7 +99,7 @@ def main() -> None:
         provider.clients[options.client] = AnyPort(
             client_id=options.client,
             client_secret=options.client_secret,
-            token_endpoint_auth_method="client_secret_basic" if options.client_secret else "none",
+            token_endpoint_auth_method="client_secret_post" if options.client_secret else "none",
             redirect_uris=["http://127.0.0.1/callback"],
             scope="notes admin",
         )

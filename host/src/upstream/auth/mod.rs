@@ -118,12 +118,15 @@ impl Auth {
             format!("{failure}\nhint: call again for a new link, or run `dormouse login {server}`")
         };
         if listener.supports(Capability::ElicitationUrl) {
-            // A user is asked once, however many calls wait for them.
+            // A user is asked once, however many calls wait for them: who gets the
+            // lock when all is over asks nothing.
             let _asking = tokio::select! {
+                biased;
                 outcome = pending.finish() => return outcome.map_err(refused),
                 asking = pending.asking.lock() => asking,
             };
             let asked = tokio::select! {
+                biased;
                 outcome = pending.finish() => return outcome.map_err(refused),
                 answers = listener.ask(vec![self.question(&pending)]) => answers,
             };

@@ -330,7 +330,9 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         .append_pair("token", token.expose())
         .append_pair("token_type_hint", kind)
         .append_pair("client_id", &login.credentials.client_id)
-        .extend_pairs(secret.map(|secret| ("client_secret", secret)));
+        // An empty one is none (RFC 6749, section 3.2), and servers that are made
+        // with MCP's own Python SDK insist on the parameter.
+        .append_pair("client_secret", secret.as_deref().unwrap_or_default());
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
     let response = client(&endpoint)
