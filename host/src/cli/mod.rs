@@ -118,6 +118,9 @@ enum Command {
     Pack(pack::Pack),
     Cache(cache::Cache),
     Completions(completions::Completions),
+    /// Ends what a host leaves behind that was killed.
+    #[command(hide = true)]
+    Reaper,
 }
 
 /// How data is printed.
@@ -157,6 +160,9 @@ impl Cli {
             Command::Pack(pack) => pack.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
+            Command::Reaper => crate::upstream::reaper::run()
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(Into::into),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Context, NoSuchTool, Refusal, names};
 use crate::config::ServerConfig;
-use crate::runtime::{Call, CallError, Callable, Runtime, Slot, Target, Tool, Wanted};
+use crate::runtime::{Call, CallError, Callable, Code, Runtime, Slot, Target, Tool, Wanted};
 
 /// One configured server, with what is known of it at that moment: a plugin at one
 /// content of its file, or an upstream as it was when it was last seen.
@@ -282,7 +282,8 @@ impl Server {
         Ok(self.slot.get_or_init(|| {
             runtime.slot(Target {
                 server: self.config.name.clone(),
-                path: component.to_owned(),
+                code: Code::File(component.to_owned()),
+                upstream: None,
                 instance: self.config.instance.unwrap_or(listing.instance),
                 functions,
                 grants: self.config.grants.clone(),

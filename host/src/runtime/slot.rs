@@ -226,11 +226,17 @@ impl Slot {
         life.stage = stage;
         drop(life);
         self.instances.stop();
+        if let Some(upstream) = &self.target.upstream {
+            upstream.stop();
+        }
     }
 
-    /// Lets go of the instance that was kept for a session.
+    /// Lets go of the instance and of the connection that were kept for a session.
     pub fn end_session(&self, session: SessionId) {
         self.instances.end_session(session);
+        if let Some(upstream) = &self.target.upstream {
+            upstream.end_session(session);
+        }
     }
 
     /// Where in its life it is.

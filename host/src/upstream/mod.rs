@@ -4,15 +4,36 @@
 //! that nobody here has heard of.
 
 pub mod auth;
-#[expect(dead_code, reason = "nothing connects yet")]
+mod callers;
 mod channel;
+mod child;
+mod connection;
+mod connections;
+mod environment;
+mod failure;
 mod gate;
-#[expect(dead_code, reason = "nothing connects yet")]
+mod handshake;
 mod http;
+mod hub;
+mod inbound;
 pub mod launch;
+mod lines;
+mod lists;
+mod message;
 mod offered;
+mod peer;
+mod process;
+pub mod reaper;
+mod words;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use channel::Lost;
+pub use connections::{Connected, Setup, Status, Upstream, discover};
+pub use failure::Failure;
 pub use gate::Gate;
+pub use hub::Hub;
 pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
+pub use message::Refusal;
 pub use offered::Offered;
