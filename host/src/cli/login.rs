@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::output::GOOD;
 use super::{hosts, output};
-use crate::config::{self, name, paths};
+use crate::config::{self, name};
 use crate::roster::Places;
 use crate::upstream::auth::{Auth, Pending};
 use crate::upstream::{Http, Launch};
@@ -128,7 +128,7 @@ fn open(link: &str) {
 
 fn auth(places: &Places, server: &str) -> anyhow::Result<Auth> {
     let http = upstream(places, server)?;
-    Ok(Auth::new(server, &http, &paths::data_dir()?))
+    Ok(Auth::new(server, &http, &places.data))
 }
 
 /// Where a configured server is reached.

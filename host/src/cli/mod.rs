@@ -6,6 +6,7 @@
 pub mod output;
 
 mod add;
+mod approve;
 mod cache;
 mod call;
 mod check;
@@ -25,7 +26,9 @@ mod restart;
 pub mod serve;
 mod status;
 mod switch;
+mod sync;
 mod tools;
+mod trust;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +43,7 @@ use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::config::discovery::Surroundings;
 use crate::config::paths;
 use crate::roster::Places;
 
@@ -111,6 +115,9 @@ enum Command {
     Restart(restart::Restart),
     Login(login::Login),
     Logout(login::Logout),
+    Sync(sync::Sync),
+    Trust(trust::Trust),
+    Approve(approve::Approve),
     Status(status::Status),
     Doctor(doctor::Doctor),
     Inspect(inspect::Inspect),
@@ -148,13 +155,16 @@ impl Cli {
             Command::Call(call) => call.run(global.places()?),
             Command::Add(add) => add.run(&global.places()?),
             Command::Remove(remove) => remove.run(&global.places()?),
-            Command::Enable(switch) => switch.run(&global.places()?, true),
-            Command::Disable(switch) => switch.run(&global.places()?, false),
-            Command::Restart(restart) => restart.run(&global.places()?),
+            Command::Enable(switch) => switch.run(global.places()?, true),
+            Command::Disable(switch) => switch.run(global.places()?, false),
+            Command::Restart(restart) => restart.run(global.places()?),
             Command::Login(login) => login.run(&global.places()?),
             Command::Logout(logout) => logout.run(&global.places()?),
+            Command::Sync(sync) => sync.run(&global.places()?),
+            Command::Trust(trust) => trust.run(global.places()?),
+            Command::Approve(approve) => approve.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
-            Command::Doctor(doctor) => doctor.run(global.config.as_deref()),
+            Command::Doctor(doctor) => doctor.run(global.places()),
             Command::Inspect(inspect) => inspect.run(),
             Command::Check(check) => check.run(),
             Command::Pack(pack) => pack.run(),
@@ -172,6 +182,12 @@ impl Global {
         Ok(Places {
             config: paths::config_file(self.config.as_deref())?,
             cache: paths::cache_dir()?,
+            data: paths::data_dir()?,
+            around: Some(Surroundings::of_process(
+                std::env::current_dir().ok().as_deref(),
+            )?),
+            program: std::env::current_exe().ok(),
+            client: None,
         })
     }
 
