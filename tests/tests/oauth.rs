@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use dormouse_tests::oauth::{self, Server};
-use dormouse_tests::{Home, artifacts};
+use dormouse_tests::{Home, artifacts, client};
+use serde_json::{Value, json};
 
 fn home(server: &Server) -> Home {
     let home = Home::new().unwrap();
@@ -82,8 +83,7 @@ fn a_login_and_a_logout() {
 
     let files = logins(&home);
     assert_eq!(files.len(), 1);
-    let kept: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let kept: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
     let tokens = &kept["credentials"]["token_response"];
     let code = redirect.split_once("code=").unwrap().1;
     let code = code.split('&').next().unwrap();
@@ -190,4 +190,54 @@ fn what_nobody_logs_in_to() {
         assert!(said.contains(words), "{server}: {said}");
         assert!(!said.contains("hush"), "{said}");
     }
+}
+
+#[test]
+fn a_call_that_needs_a_login() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let output = home.run(&["sync", "notes"]).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("`dormouse login notes`"), "{said}");
+    // Nobody has begun anything: that is for a call, or for the user.
+    assert_eq!(server.count("registrations").unwrap(), 0);
+
+    let mut host = home.serve().unwrap();
+    assert_eq!(server.count("registrations").unwrap(), 0);
+    let refused = host.call("notes__discover", json!({})).unwrap();
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let text = client::text(&refused).unwrap();
+    let link = text.lines().find(|line| line.starts_with("http")).unwrap();
+    oauth::get(link).unwrap();
+    let found = host.call("notes__discover", json!({})).unwrap();
+    assert_ne!(found["isError"], json!(true), "{found}");
+    let answer = host.call("notes__whoami", json!({})).unwrap();
+    assert_eq!(answer["structuredContent"]["scopes"], json!(["notes"]));
+}
+
+#[test]
+fn two_hosts_at_once_renew_a_token_once() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    oauth::get(&login.link).unwrap();
+    assert!(login.end().0);
+    assert!(home.run(&["sync", "notes"]).unwrap().status.success());
+
+    let file = &logins(&home)[0];
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    kept["credentials"]["token_received_at"] = json!(0);
+    std::fs::write(file, kept.to_string()).unwrap();
+    let calls = [0, 1, 2].map(|_| {
+        let mut call = home.command(&["call", "notes", "whoami"]);
+        call.stdout(Stdio::piped()).stderr(Stdio::piped());
+        call.spawn().unwrap()
+    });
+    for call in calls {
+        let output = call.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(server.count("refreshes").unwrap(), 1);
+    assert_eq!(server.count("refused refreshes").unwrap(), 0);
 }

@@ -13,7 +13,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,36 @@ const OVERLAP: Duration = Duration::from_secs(5);
 
 /// The name that the question for a login has among those of a call.
 const QUESTION: &str = "dormouse-login";
+
+/// The logins at all upstreams of a host.
+pub(super) struct Logins {
+    data: PathBuf,
+    all: StdMutex<HashMap<String, Auth>>,
+}
+
+impl Logins {
+    /// Logins that are kept below `data` (Dormouse's data folder). Does nothing yet.
+    pub(super) fn new(data: &Path) -> Self {
+        Self {
+            data: data.to_owned(),
+            all: StdMutex::default(),
+        }
+    }
+
+    /// The login of a server: the same one for all who ask, until the server is
+    /// configured in another way.
+    pub(super) fn of(&self, server: &str, http: &Http) -> Auth {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.get(server) {
+            Some(known) if known.0.http == *http => known.clone(),
+            _ => {
+                let new = Auth::new(server, http, &self.data);
+                all.insert(server.to_owned(), new.clone());
+                new
+            }
+        }
+    }
+}
 
 /// A user's login at one upstream. Clones are the same one.
 #[derive(Clone)]

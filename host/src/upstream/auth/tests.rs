@@ -11,8 +11,10 @@ use reqwest::Url;
 use tempfile::TempDir;
 
 use super::*;
-use crate::upstream::OAuth;
+use crate::runtime::SessionId;
 use crate::upstream::channel::Outgoing;
+use crate::upstream::tests::Door;
+use crate::upstream::{Hub, Launch, OAuth, Setup, Upstream};
 
 /// A user of a server.
 struct User {
@@ -498,4 +500,55 @@ async fn a_client_that_cannot_ask_gets_the_link() {
     assert!(again.contains(link), "{again}");
     assert_eq!(browse(link).await.status, 200);
     ask(&auth).await.unwrap();
+}
+
+/// The same through all that stands between a call and its server.
+fn upstream(user: &User) -> Arc<Upstream> {
+    let setup = Setup {
+        server: "notes".into(),
+        launch: Launch::Http(user.http()),
+        share: true,
+        start_timeout: Duration::from_secs(60),
+        gate: Arc::new(Door::default()),
+    };
+    Upstream::new(Hub::new(None, user.data.path()), setup)
+}
+
+#[tokio::test]
+async fn calls_wait_for_their_user() {
+    let user = User::of(&[]);
+    let upstream = upstream(&user);
+    let (client, listener) = Client::new(Some("accept"));
+    let session = SessionId(1);
+    let calls = join_all((0..10).map(|_| upstream.connect(session, &listener))).await;
+    assert_eq!(client.asked.load(Ordering::Relaxed), 1);
+    let connection = calls.into_iter().next().unwrap().unwrap();
+    assert!(upstream.status().needs_auth.is_none());
+
+    // What is refused later is asked for later.
+    user.server.make("forget").unwrap();
+    let call = ("tools/call", r#"{"name":"whoami","arguments":{}}"#);
+    let answer = upstream
+        .request((session, connection), call, &listener)
+        .await;
+    let answer = answer.unwrap();
+    assert!(answer.contains("notes"), "{answer}");
+    assert_eq!(client.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(user.count("registrations"), 2);
+}
+
+#[tokio::test]
+async fn calls_do_not_wait_where_nobody_can_be_asked() {
+    let user = User::of(&[]);
+    let upstream = upstream(&user);
+    let (_, listener) = Client::new(None);
+    let refused = upstream.connect(SessionId(1), &listener).await;
+    let Err(crate::upstream::Failure::Barred(why)) = refused.map(drop) else {
+        panic!("it was not refused");
+    };
+    assert!(upstream.status().needs_auth.is_some());
+    let link = why.lines().find(|line| line.starts_with("http")).unwrap();
+    browse(link).await;
+    upstream.connect(SessionId(1), &listener).await.unwrap();
+    assert!(upstream.status().needs_auth.is_none());
 }
