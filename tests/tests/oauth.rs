@@ -197,9 +197,9 @@ fn a_call_that_needs_a_login() {
     let server = Server::start(&[]).unwrap();
     let home = home(&server);
     let output = home.run(&["sync", "notes"]).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(!output.status.success());
-    assert!(said.contains("`dormouse login notes`"), "{said}");
+    assert!(told.contains("`dormouse login notes`"), "{told}");
     // Nobody has begun anything: that is for a call, or for the user.
     assert_eq!(server.count("registrations").unwrap(), 0);
 
