@@ -3,6 +3,7 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
+pub mod auth;
 mod callers;
 mod channel;
 mod child;
