@@ -6,6 +6,7 @@ pub mod client;
 pub mod discovery;
 pub mod edit;
 pub mod file;
+pub mod install;
 pub mod name;
 pub mod paths;
 pub mod problem;

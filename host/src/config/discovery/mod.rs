@@ -1,5 +1,6 @@
 //! The servers that a user already has, found in the files of their clients.
 
+pub(super) mod document;
 pub mod places;
 pub mod surroundings;
 
