@@ -1,7 +1,7 @@
 //! Changing `dormouse.toml` in place of its user, who finds every comment and
 //! every blank line where they left it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -165,7 +165,7 @@ impl Editor {
         change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
     ) -> anyhow::Result<bool> {
         let shown = self.file.display();
-        let _lock = self.lock()?;
+        let _lock = paths::lock(&self.lock)?;
         let before = file::read(&self.file)?;
         let text = before.as_deref().unwrap_or_default();
         let mut document: DocumentMut = match text.parse() {
@@ -192,23 +192,6 @@ impl Editor {
         self.write(&after)
             .with_context(|| format!("the configuration file `{shown}` cannot be written"))?;
         Ok(true)
-    }
-
-    fn lock(&self) -> anyhow::Result<File> {
-        let path = &self.lock;
-        let lock = || -> std::io::Result<File> {
-            if let Some(folder) = path.parent() {
-                paths::make_private(folder)?;
-            }
-            let file = File::options()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(path)?;
-            file.lock()?;
-            Ok(file)
-        };
-        lock().with_context(|| format!("the lock `{}` cannot be taken", path.display()))
     }
 
     /// Puts a new text in place of the file, with the file's own permissions.

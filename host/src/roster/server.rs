@@ -109,6 +109,7 @@ impl Server {
             name: _,
             enabled: _,
             prefix: _,
+            from: _,
             origin: _,
         } = &self.config;
         (adapter, instance, grants, limits, settings)

@@ -11,5 +11,5 @@ mod offered;
 
 pub use channel::Lost;
 pub use gate::Gate;
-pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
+pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 pub use offered::Offered;
