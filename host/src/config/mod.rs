@@ -7,6 +7,7 @@ pub mod discovery;
 pub mod edit;
 pub mod file;
 pub mod install;
+mod lines;
 pub mod name;
 pub mod paths;
 pub mod problem;

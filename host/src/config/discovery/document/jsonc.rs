@@ -21,7 +21,7 @@ const ALLOWED: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub(in crate::config) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let document =
         parse_to_ast(text, &CollectOptions::default(), &ALLOWED).map_err(|error| Unreadable {
             at: error.range().start,

@@ -125,3 +125,6 @@ fn empty() -> Node {
         value: Value::Table(Vec::new()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::{DEEPEST, Member, Node, Unreadable, Value};
 use crate::config::reader::key_span;
 
-pub(in crate::config) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let document = Document::parse(text).map_err(|error| {
         // Several lines can be in it, and only the first says what is wrong.
         let message = error.message().lines().next().unwrap_or_default();

@@ -13,7 +13,7 @@ use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
 /// Ten lines of aliases to aliases would otherwise fill any memory.
 const LARGEST: usize = 1_000_000;
 
-pub(in crate::config) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     let places = Places::of(text);
     let mut tree = Tree::default();
     for event in Parser::new_from_str(text) {
