@@ -12,6 +12,7 @@ use super::expansion::Filler;
 use super::formats::{self, claude_code, continue_dev, copilot, forge, gemini, opencode, vscode};
 use super::library::{Document, Library, Loaded};
 use super::places::{self, Place, Syntax};
+use super::own::{self, Own};
 use super::{Found, Skipped, Source, SourceState, Surroundings};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Client, Origin, Problem, Scope};
@@ -213,7 +214,7 @@ impl<'a> Search<'a> {
         let built = build(
             server.name,
             draft,
-            written,
+            written.clone(),
             origin.clone(),
             expansion,
             &mut filler,
@@ -224,12 +225,23 @@ impl<'a> Search<'a> {
             }
         }
         match built {
-            Built::Server(config) => self.found.push(Found {
-                server: config,
-                written_name: server.name.to_owned(),
-                notes: filler.notes,
-                shadowed_by: None,
-            }),
+            Built::Server(config) => {
+                let Some(filled) = config.bridge().map(|bridge| &bridge.launch) else {
+                    return;
+                };
+                let source = own::Source {
+                    around: self.around,
+                    expansion,
+                    variables: &context.secrets,
+                };
+                self.found.push(Found {
+                    own: Own::of(&written, filled, &source),
+                    server: config,
+                    written_name: server.name.to_owned(),
+                    notes: filler.notes,
+                    shadowed_by: None,
+                });
+            }
             Built::Skipped(why) => self.skip(server.name, origin, why),
             Built::Bad(message, hint) => reader.problem(server.node.at, message, Some(hint)),
         }
