@@ -35,7 +35,7 @@ pub(super) fn build(
         Scope::Project(folder) | Scope::Local(folder) => Some(folder.clone()),
         Scope::User | Scope::Managed => None,
     };
-    let fingerprint = Fingerprint::of(&unfilled(&written, folder.as_deref()));
+    let unfilled = unfilled(&written, folder.as_deref());
     let mut filling = Filling {
         filler,
         expansion,
@@ -59,7 +59,8 @@ pub(super) fn build(
         name: name.to_owned(),
         adapter: Adapter::Bridge(Box::new(Bridge {
             launch,
-            fingerprint,
+            fingerprint: Fingerprint::of(&unfilled),
+            written: unfilled,
             needs: std::mem::take(&mut filling.filler.needs),
             filter: draft.filter,
             stubs: draft.stubs,
@@ -74,6 +75,7 @@ pub(super) fn build(
         limits,
         settings: serde_json::Map::new(),
         from: Vec::new(),
+        untrusted: None,
         origin,
     })
 }
