@@ -15,7 +15,9 @@ mod component;
 mod describe;
 mod doctor;
 mod hosts;
+mod import;
 mod inspect;
+mod install;
 mod list;
 mod offers;
 mod pack;
@@ -109,6 +111,8 @@ enum Command {
     /// Hides a server's tools from agents, and keeps its configuration.
     Disable(switch::Switch),
     Restart(restart::Restart),
+    Import(import::Import),
+    Install(install::Install),
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
@@ -152,6 +156,8 @@ impl Cli {
             Command::Enable(switch) => switch.run(global.places()?, true),
             Command::Disable(switch) => switch.run(global.places()?, false),
             Command::Restart(restart) => restart.run(global.places()?),
+            Command::Import(import) => import.run(&global.places()?, global.config.is_some()),
+            Command::Install(install) => install.run(&global.places()?, global.config.is_some()),
             Command::Sync(sync) => sync.run(&global.places()?),
             Command::Trust(trust) => trust.run(global.places()?),
             Command::Approve(approve) => approve.run(global.places()?),

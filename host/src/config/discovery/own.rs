@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::Surroundings;
 use super::draft::{Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing, between, is_name};
-use super::Surroundings;
 use crate::config::problem::quoted;
 use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
 
@@ -351,7 +351,11 @@ mod tests {
             ("${KEPT} ${X}", GOOSE, "k$ ${X}", 0),
             ("$${X}", CLAUDE, "$${X}", 1),
         ] {
-            assert_eq!(translated(text, expansion), (own.to_owned(), missing), "{text}");
+            assert_eq!(
+                translated(text, expansion),
+                (own.to_owned(), missing),
+                "{text}"
+            );
         }
     }
 

@@ -76,6 +76,24 @@ pub fn remove(text: &str, shape: &Shape, name: &str) -> Result<String, Uneditabl
     edit(text, shape, name, None)
 }
 
+/// The entry of that name, where there is one.
+///
+/// # Errors
+/// The file is malformed.
+pub fn get(text: &str, shape: &Shape, name: &str) -> Result<Option<Json>, Uneditable> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut document = read(text, shape.syntax)?;
+    let found = match servers(&mut document, shape, false) {
+        Some(Json::Object(members)) => members.get(name).cloned(),
+        Some(Json::Array(items)) => {
+            let named = |item: &&Json| item.get("name").and_then(Json::as_str) == Some(name);
+            items.iter().rfind(named).cloned()
+        }
+        _ => None,
+    };
+    Ok(found)
+}
+
 fn edit(text: &str, shape: &Shape, name: &str, entry: Option<&Json>) -> Result<String, Uneditable> {
     let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(text) => (BYTE_ORDER_MARK, text),
