@@ -215,7 +215,7 @@ pub(super) fn path(written: &str, folder: &Path, home: &Path) -> PathBuf {
 
 /// What stands between two marks at the beginning of a text, and what follows. The
 /// white space in `${{ secrets.X }}` is no part of either.
-fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
+pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
     let brackets = if close == "}}" { open.find("{{") } else { None };
     let rest = match brackets {
         Some(at) => {
@@ -239,7 +239,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t s
 
 /// Whether a text is a name of a variable. What is none was never meant to be
 /// filled in.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     let first = chars.next();
     first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

@@ -9,7 +9,7 @@ mod allowed;
 mod build;
 mod content;
 mod dialect;
-mod document;
+pub(super) mod document;
 mod dotenv;
 mod draft;
 mod entry;
@@ -20,6 +20,7 @@ mod formats;
 mod itself;
 mod library;
 mod merge;
+mod own;
 pub mod places;
 mod search;
 mod settle;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 pub use content::Content;
 pub use merge::{Merged, Overridden, merge};
+pub use own::Own;
 pub use surroundings::{Surroundings, project_of};
 
 use self::library::Library;
@@ -85,6 +87,8 @@ pub struct Found {
     pub written_name: String,
     /// What is worth saying of it, as sentences.
     pub notes: Vec<String>,
+    /// The same server in the words of `dormouse.toml`.
+    pub own: Own,
     /// The server that its own client takes instead of it, if it does.
     pub shadowed_by: Option<Origin>,
 }

@@ -43,6 +43,18 @@ pub enum Syntax {
     Yaml,
 }
 
+impl Syntax {
+    /// That of a file, by its name.
+    #[must_use]
+    pub fn of(file: &Path) -> Self {
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Json,
+        }
+    }
+}
+
 /// The files and folders in a project's folder that make it one.
 pub(super) const PROJECT_MARKS: [&str; 17] = [
     ".mcp.json",

@@ -11,6 +11,7 @@ use super::entry::{Entry, Reader};
 use super::filler::Filler;
 use super::formats::{self, continue_dev, copilot, forge, vscode};
 use super::library::{Document, Library, Loaded};
+use super::own::{self, Own};
 use super::places::{self, Place};
 use super::{Found, Skipped, Source, SourceState, Surroundings};
 use crate::config::problem::quoted;
@@ -218,7 +219,7 @@ impl<'a> Search<'a> {
         let built = build(
             server.name,
             draft,
-            written,
+            written.clone(),
             origin.clone(),
             expansion,
             &mut filler,
@@ -229,12 +230,23 @@ impl<'a> Search<'a> {
             }
         }
         match built {
-            Ok(config) => self.found.push(Found {
-                server: config,
-                written_name: server.name.to_owned(),
-                notes: filler.notes,
-                shadowed_by: None,
-            }),
+            Ok(config) => {
+                let Some(filled) = config.bridge().map(|bridge| &bridge.launch) else {
+                    return;
+                };
+                let source = own::Source {
+                    around: self.around,
+                    expansion,
+                    variables: &context.secrets,
+                };
+                self.found.push(Found {
+                    own: Own::of(&written, filled, &source),
+                    server: config,
+                    written_name: server.name.to_owned(),
+                    notes: filler.notes,
+                    shadowed_by: None,
+                });
+            }
             Err(Refused::Skipped(why)) => self.skip(server.name, origin, why),
             Err(Refused::Bad(message, hint)) => reader.problem(server.node.at, message, Some(hint)),
         }
