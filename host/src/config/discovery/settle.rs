@@ -54,10 +54,10 @@ impl Search<'_> {
         };
         let mut documents = Vec::new();
         for file in claude_code::settings(self.around) {
-            let scope = if file.starts_with(&project) {
-                Scope::Project(project.clone())
-            } else {
-                Scope::User
+            let within = self.around.project.as_ref();
+            let scope = match within.filter(|folder| file.starts_with(folder)) {
+                Some(folder) => Scope::Project(folder.clone()),
+                None => Scope::User,
             };
             let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
             if let Loaded::Bad(problem) = &*loaded {

@@ -369,3 +369,32 @@ fn a_content_is_of_all_files_of_a_project() {
     let discovery = discover(&home.around(), &clients);
     assert_eq!(discovery.content_of(&home.path("home")), None);
 }
+
+#[test]
+fn servers_of_a_folder_without_a_project() {
+    let home = Home::empty();
+    let mut around = home.around();
+    around.project = None;
+    around.folder = Some(home.path("home"));
+    let folder = home.path("home");
+    home.write(
+        "home/.claude.json",
+        serde_json::json!({"projects": {folder.to_str().unwrap(): {
+            "mcpServers": {"a": {"command": "b"}, "off": {"command": "c"}},
+            "disabledMcpServers": ["off"],
+        }}})
+        .to_string(),
+    );
+    home.write("home/.claude/settings.json", "{}");
+    let discovery = discover(&around, &[Client::ClaudeCode]);
+    let found = discovery.found.iter().map(|found| {
+        let scope = found.server.origin.scope.clone();
+        (scope, found.server.enabled)
+    });
+    let local = Scope::Local(folder);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [(local.clone(), true), (local, false)]
+    );
+    assert_eq!(discovery.projects().count(), 0);
+}
