@@ -1,13 +1,14 @@
 //! What all upstreams of a process share.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-use super::channel::{Channel, Lost};
+use super::channel::{Channel, Lost, Outlet};
 use super::launch::Launch;
+use super::peer::lock;
 use super::reaper::Reaper;
 use super::{child, http};
 
@@ -19,6 +20,8 @@ const CLOSING: Duration = Duration::from_secs(5);
 pub struct Hub {
     reaper: Arc<Reaper>,
     closing: TaskTracker,
+    /// All connections, among them some that are gone.
+    open: Mutex<Vec<Weak<dyn Outlet>>>,
 }
 
 impl Hub {
@@ -30,15 +33,20 @@ impl Hub {
         Arc::new(Self {
             reaper: Arc::new(Reaper::new(reaper)),
             closing: TaskTracker::new(),
+            open: Mutex::default(),
         })
     }
 
     /// Makes a connection.
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
-        match launch {
+        let channel = match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
             Launch::Http(http) => http::connect(http, None).await,
-        }
+        }?;
+        let mut open = lock(&self.open);
+        open.retain(|outlet| outlet.strong_count() > 0);
+        open.push(Arc::downgrade(&channel.outlet));
+        Ok(channel)
     }
 
     /// Does what a connection has to have done when nobody uses it any more.
@@ -49,10 +57,14 @@ impl Hub {
         }
     }
 
-    /// Waits until all connections are closed that nobody uses any more, for a few
-    /// seconds at most: to be called when the process is about to end.
+    /// Ends all connections in an orderly way, in a few seconds at most: to be called
+    /// when the process is about to end.
     pub async fn close(&self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        let open = open.iter().filter_map(Weak::upgrade);
+        let ending = futures::future::join_all(open.map(|outlet| outlet.close()));
         self.closing.close();
-        let _ = tokio::time::timeout(CLOSING, self.closing.wait()).await;
+        let all = futures::future::join(ending, self.closing.wait());
+        let _ = tokio::time::timeout(CLOSING, all).await;
     }
 }
