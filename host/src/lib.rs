@@ -12,4 +12,5 @@ pub mod mcp;
 pub mod roster;
 pub mod runtime;
 pub mod sandbox;
+pub mod store;
 pub mod upstream;

@@ -6,6 +6,7 @@
 pub mod output;
 
 mod add;
+mod approve;
 mod cache;
 mod call;
 mod check;
@@ -16,6 +17,7 @@ mod doctor;
 mod hosts;
 mod inspect;
 mod list;
+mod login;
 mod offers;
 mod pack;
 mod progress;
@@ -24,7 +26,9 @@ mod restart;
 pub mod serve;
 mod status;
 mod switch;
+mod sync;
 mod tools;
+mod trust;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +38,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::config::discovery::Surroundings;
 use crate::config::paths;
 use crate::roster::Places;
 
@@ -105,6 +113,11 @@ enum Command {
     /// Hides a server's tools from agents, and keeps its configuration.
     Disable(switch::Switch),
     Restart(restart::Restart),
+    Login(login::Login),
+    Logout(login::Logout),
+    Sync(sync::Sync),
+    Trust(trust::Trust),
+    Approve(approve::Approve),
     Status(status::Status),
     Doctor(doctor::Doctor),
     Inspect(inspect::Inspect),
@@ -142,11 +155,16 @@ impl Cli {
             Command::Call(call) => call.run(global.places()?),
             Command::Add(add) => add.run(&global.places()?),
             Command::Remove(remove) => remove.run(&global.places()?),
-            Command::Enable(switch) => switch.run(&global.places()?, true),
-            Command::Disable(switch) => switch.run(&global.places()?, false),
-            Command::Restart(restart) => restart.run(&global.places()?),
+            Command::Enable(switch) => switch.run(global.places()?, true),
+            Command::Disable(switch) => switch.run(global.places()?, false),
+            Command::Restart(restart) => restart.run(global.places()?),
+            Command::Login(login) => login.run(&global.places()?),
+            Command::Logout(logout) => logout.run(&global.places()?),
+            Command::Sync(sync) => sync.run(&global.places()?),
+            Command::Trust(trust) => trust.run(global.places()?),
+            Command::Approve(approve) => approve.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
-            Command::Doctor(doctor) => doctor.run(global.config.as_deref()),
+            Command::Doctor(doctor) => doctor.run(global.places()),
             Command::Inspect(inspect) => inspect.run(),
             Command::Check(check) => check.run(),
             Command::Pack(pack) => pack.run(),
@@ -164,6 +182,12 @@ impl Global {
         Ok(Places {
             config: paths::config_file(self.config.as_deref())?,
             cache: paths::cache_dir()?,
+            data: paths::data_dir()?,
+            around: Some(Surroundings::of_process(
+                std::env::current_dir().ok().as_deref(),
+            )?),
+            program: std::env::current_exe().ok(),
+            client: None,
         })
     }
 
@@ -184,13 +208,20 @@ impl Global {
             Some(Err(error)) => (EnvFilter::new(level), Some(error)),
             None => (EnvFilter::new(level), None),
         };
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
+        let lines = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
-            .init();
+            .with_filter(filter.and(filter_fn(|event| !tells_a_login(event))));
+        tracing_subscriber::registry().with(lines).init();
         if let Some(error) = bad {
             tracing::warn!("`{LOG}` is not understood and left out of account: {error}");
         }
     }
+}
+
+/// Whether an event may have in it what a login brings. rmcp logs that in detail,
+/// codes and identity tokens too, and it has no place in any log, however much is
+/// asked for.
+fn tells_a_login(event: &Metadata<'_>) -> bool {
+    event.target().starts_with("rmcp::transport::auth") && *event.level() > Level::INFO
 }

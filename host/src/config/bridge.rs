@@ -10,9 +10,10 @@ use crate::upstream::{Launch, Secret};
 pub struct Bridge {
     /// How it is reached, every variable expanded.
     pub launch: Launch,
-    /// The same as it is written, no variable expanded: what is known of an
-    /// upstream is kept under the hash of this, which so is the same after a
-    /// restart, and after a token was renewed.
+    /// The same as it is written, no variable expanded: what people are shown.
+    pub written: Launch,
+    /// The hash of that. What is known of an upstream is kept under it, and so is
+    /// still known after a restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
     /// What has to be set before it can be started, as sentences for the user
     /// (DESIGN §5, needs-config).
@@ -27,6 +28,18 @@ pub struct Bridge {
     pub on_change: OnChange,
     /// Whether all sessions share one connection.
     pub share: bool,
+}
+
+/// How long the start of an upstream may take, where nothing is said: a package
+/// runner may have to download it first.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Bridge {
+    /// How long its start may take.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.start_timeout.unwrap_or(START_TIMEOUT)
+    }
 }
 
 /// The hash of a bridge's configuration, as hexadecimal digits.
@@ -138,24 +151,25 @@ mod tests {
 
     #[test]
     fn filters() {
-        let table: [(Option<&[&str]>, &[&str], &str, bool); 12] = [
-            (None, &[], "a", true),
-            (None, &["a"], "a", false),
-            (None, &["a*"], "abc", false),
-            (None, &["*c"], "abc", false),
-            (None, &["a*c*e"], "abcde", false),
-            (None, &["a*c*e"], "abcd", true),
-            (None, &["a*a"], "a", true),
-            (Some(&["*"]), &[], "a", true),
-            (Some(&[]), &[], "a", false),
-            (Some(&["a", "b"]), &[], "b", true),
-            (Some(&["a", "b"]), &[], "bb", false),
-            (Some(&["a*"]), &["ab"], "ab", false),
+        // `-` for no list, which is something else than an empty one.
+        let table = [
+            ("-", "", "a", true),
+            ("-", "a", "a", false),
+            ("-", "a*", "abc", false),
+            ("-", "*c", "abc", false),
+            ("-", "a*c*e", "abcde", false),
+            ("-", "a*c*e", "abcd", true),
+            ("-", "a*a", "a", true),
+            ("*", "", "a", true),
+            ("", "", "a", false),
+            ("a b", "", "b", true),
+            ("a b", "", "bb", false),
+            ("a*", "ab", "ab", false),
         ];
         for (include, exclude, tool, shown) in table {
-            let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
+            let texts = |all: &str| all.split_whitespace().map(str::to_owned).collect();
             let filter = Filter {
-                include: include.map(texts),
+                include: (include != "-").then(|| texts(include)),
                 exclude: texts(exclude),
             };
             assert_eq!(filter.shows(tool), shown, "{filter:?} {tool}");

@@ -15,13 +15,18 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::problem::quoted;
 use super::reader::{Reader, key_span};
-use super::{Adapter, Config, Origin, Problem, Scope, ServerConfig, name, units};
+use super::upstream::UpstreamTable;
+use super::{
+    Adapter, Client, Config, DiscoveryConfig, Fetch, OnChange, Origin, Overlay, Problem, Scope,
+    ServerConfig, name, units,
+};
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
 const LARGEST: u64 = 4 << 20;
 
-const TOP: &[&str] = &["servers"];
+const TOP: &[&str] = &["servers", "discovery"];
+const DISCOVERY: &[&str] = &["clients", "fetch"];
 const SERVER: &[&str] = &[
     "component",
     "enabled",
@@ -30,6 +35,22 @@ const SERVER: &[&str] = &[
     "grants",
     "limits",
     "settings",
+    // Of a server that has an upstream.
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "type",
+    "oauth",
+    "tools",
+    "include_tools",
+    "exclude_tools",
+    "start_timeout",
+    "on_change",
+    "share",
+    "from",
 ];
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
@@ -83,12 +104,34 @@ pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
     (config, reader.problems)
 }
 
+/// What is said where a table names nothing to run.
+const NOTHING: &str = "add the plugin's file (`component = \"path/to/plugin.wasm\"`), or how its MCP server is reached (`command = \"npx\"`, `url = \"https://…\"`)";
+
+const ON_CHANGE: [(&str, OnChange); 3] = [
+    ("ask", OnChange::Ask),
+    ("block", OnChange::Block),
+    ("accept", OnChange::Accept),
+];
+
+/// What a `[servers.NAME]` table is.
+enum Entry {
+    Server(Box<ServerConfig>),
+    Overlay(Overlay),
+}
+
 impl Reader<'_> {
     fn top(&mut self, table: &dyn TableLike, config: &mut Config) {
         for (key, item) in table.iter() {
-            if key != "servers" {
-                self.unknown(table, key, "the configuration", TOP);
-                continue;
+            match key {
+                "servers" => {}
+                "discovery" => {
+                    config.discovery = self.discovery(item);
+                    continue;
+                }
+                _ => {
+                    self.unknown(table, key, "the configuration", TOP);
+                    continue;
+                }
             }
             let Some(servers) = self.table(item, "servers") else {
                 continue;
@@ -108,26 +151,75 @@ impl Reader<'_> {
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.
                 let before = self.problems.len();
-                let server = self.server(name, item, span, origin);
-                if self.problems.len() == before
-                    && let Some(server) = server
-                {
-                    config.servers.insert(name.to_owned(), server);
+                let read = self.server(name, item, (span, origin));
+                if self.problems.len() > before {
+                    continue;
+                }
+                match read {
+                    Some(Entry::Server(server)) => {
+                        config.servers.insert(name.to_owned(), *server);
+                    }
+                    Some(Entry::Overlay(overlay)) => {
+                        config.overlays.insert(name.to_owned(), overlay);
+                    }
+                    None => {}
                 }
             }
         }
+    }
+
+    fn discovery(&mut self, item: &Item) -> DiscoveryConfig {
+        let mut discovery = DiscoveryConfig::default();
+        let Some(table) = self.table(item, "discovery") else {
+            return discovery;
+        };
+        for (key, item) in table.iter() {
+            let here = format!("discovery.{key}");
+            match key {
+                "clients" => discovery.clients = Some(self.clients(item, &here)),
+                "fetch" => {
+                    let choices = [
+                        ("on-demand", Fetch::OnDemand),
+                        ("background", Fetch::Background),
+                    ];
+                    discovery.fetch = self.choice(item, &here, &choices).unwrap_or_default();
+                }
+                _ => self.unknown(table, key, "`[discovery]`", DISCOVERY),
+            }
+        }
+        discovery
+    }
+
+    fn clients(&mut self, item: &Item, at: &str) -> Vec<Client> {
+        let mut clients = Vec::new();
+        for (index, item) in self.items(item, at).iter().enumerate() {
+            let at = format!("{at}[{index}]");
+            match self.string(item, &at).map(str::parse) {
+                Some(Ok(client)) => clients.push(client),
+                Some(Err(hint)) => {
+                    let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+                    self.problem(item.span(), message, Some(hint));
+                }
+                None => {}
+            }
+        }
+        clients
     }
 
     fn server(
         &mut self,
         name: &str,
         item: &Item,
-        span: Option<Range<usize>>,
-        origin: Origin,
-    ) -> Option<ServerConfig> {
+        (span, origin): (Option<Range<usize>>, Origin),
+    ) -> Option<Entry> {
         let at = format!("servers.{name}");
         let table = self.table(item, &at)?;
+        let mut upstream = UpstreamTable::default();
         let mut component = None;
+        let mut overlay = Overlay {
+            origin: origin.clone(),
+            ..Overlay::default()
+        };
         let mut server = ServerConfig {
             name: name.to_owned(),
             adapter: Adapter::Plugin(PathBuf::new()),
@@ -137,14 +229,16 @@ impl Reader<'_> {
             grants: Grants::default(),
             limits: Limits::default(),
             settings: Map::new(),
+            from: Vec::new(),
+            untrusted: None,
             origin,
         };
         for (key, item) in table.iter() {
             let here = format!("{at}.{key}");
             match key {
                 "component" => component = self.path(item, &here),
-                "enabled" => server.enabled = self.boolean(item, &here).unwrap_or_default(),
-                "prefix" => server.prefix = self.prefix(item, &here),
+                "enabled" => overlay.enabled = self.boolean(item, &here),
+                "prefix" => overlay.prefix = self.prefix(item, &here),
                 "instance" => {
                     server.instance = self.choice(
                         item,
@@ -156,24 +250,50 @@ impl Reader<'_> {
                     );
                 }
                 "grants" => server.grants = self.grants(item, &here),
-                "limits" => server.limits = self.limits(item, &here),
+                "limits" => overlay.limits = Some(self.limits(item, &here)),
                 "settings" => {
                     if let Some(Json::Object(settings)) = self.table_json(item, &here) {
                         server.settings = settings;
                     }
                 }
-                _ => self.unknown(table, key, &format!("`[{at}]`"), SERVER),
+                "on_change" => overlay.on_change = self.choice(item, &here, &ON_CHANGE),
+                "share" => overlay.share = self.boolean(item, &here),
+                "from" => server.from = self.clients(item, &here),
+                _ => {
+                    if !self.upstream_key(&mut upstream, key, item, &here) {
+                        self.unknown(table, key, &format!("`[{at}]`"), SERVER);
+                    }
+                }
             }
         }
-        if !table.contains_key("component") {
-            self.problem(
-                span,
-                format!("`[{at}]` has no `component`"),
-                Some("add the plugin's file: `component = \"path/to/plugin.wasm\"`".to_owned()),
-            );
-        }
-        server.adapter = Adapter::Plugin(component?);
-        Some(server)
+        let bridge = self.bridge(upstream, (&at, table, span.clone()))?;
+        let plain = |key: &str| !table.contains_key(key);
+        let adapter = match (component, bridge) {
+            (None, None) if table.contains_key("component") => return None,
+            (None, None) => {
+                // Nothing to run: it is about a server that is configured elsewhere.
+                for key in ["instance", "grants", "settings", "from"] {
+                    if !plain(key) {
+                        self.problem(
+                            span.clone(),
+                            format!("`[{at}]` has `{key}`, and nothing to run"),
+                            Some(NOTHING.to_owned()),
+                        );
+                    }
+                }
+                if table.is_empty() {
+                    let message = format!("`[{at}]` has no `component`, `command` or `url`");
+                    self.problem(span, message, Some(NOTHING.to_owned()));
+                }
+                return Some(Entry::Overlay(overlay));
+            }
+            (Some(file), None) => Adapter::Plugin(file),
+            (None, Some(bridge)) => Adapter::Bridge(Box::new(bridge)),
+            (Some(file), Some(bridge)) => Adapter::Adapted(file, Box::new(bridge)),
+        };
+        server.adapter = adapter;
+        overlay.apply(&mut server);
+        Some(Entry::Server(Box::new(server)))
     }
 
     fn grants(&mut self, item: &Item, at: &str) -> Grants {

@@ -3,13 +3,18 @@
 
 pub mod bridge;
 pub mod client;
+mod configured;
+pub mod discovery;
 pub mod edit;
 pub mod file;
+mod lines;
 pub mod name;
 pub mod paths;
 pub mod problem;
 mod reader;
 pub mod units;
+mod upstream;
+pub mod variables;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,6 +27,7 @@ use crate::sandbox::{Grants, Limits};
 
 pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
+pub use configured::Configured;
 pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
@@ -29,6 +35,44 @@ pub use problem::{Invalid, Problem};
 pub struct Config {
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
+    /// What is said of servers that are configured elsewhere: `[servers.NAME]`
+    /// tables that name nothing to run.
+    pub overlays: BTreeMap<String, Overlay>,
+    /// Where else servers are looked for.
+    pub discovery: DiscoveryConfig,
+}
+
+/// `[discovery]`: what is done about the servers that the user's clients have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DiscoveryConfig {
+    /// `clients`: whose files are read; those of all, where nothing is said.
+    pub clients: Option<Vec<Client>>,
+    /// `fetch`: when it is found out what a server offers of which nothing is known.
+    pub fetch: Fetch,
+}
+
+/// When it is found out what an upstream offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fetch {
+    /// When somebody asks: `dormouse sync`, a call, or the tool `discover`.
+    #[default]
+    OnDemand,
+    /// After the start, one by one, without anybody waiting for it.
+    Background,
+}
+
+/// What the user says of a server that is configured elsewhere. What is not said
+/// stays as it is there.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs, reason = "as in `ServerConfig` and `Bridge`")]
+pub struct Overlay {
+    pub enabled: Option<bool>,
+    pub prefix: Option<String>,
+    pub limits: Option<Limits>,
+    pub on_change: Option<OnChange>,
+    pub share: Option<bool>,
+    /// Where all this is written.
+    pub origin: Origin,
 }
 
 /// One `[servers.NAME]` table.
@@ -51,6 +95,11 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// What it is told through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
+    /// The clients that load it themselves, because it is in their own files too.
+    pub from: Vec<Client>,
+    /// The project's folder that the user has to trust before it is started; none
+    /// where they have written it themselves, or trust it already.
+    pub untrusted: Option<PathBuf>,
     /// Where all this is written.
     pub origin: Origin,
 }
@@ -63,6 +112,9 @@ pub enum Adapter {
     Plugin(PathBuf),
     /// The built-in bridge, in front of an upstream.
     Bridge(Box<Bridge>),
+    /// A plugin in front of an upstream: one that `dormouse adapt` has written, or
+    /// a better bridge.
+    Adapted(PathBuf, Box<Bridge>),
 }
 
 /// A place in a configuration file.
@@ -78,12 +130,35 @@ pub struct Origin {
     pub scope: Scope,
 }
 
+impl Overlay {
+    /// Changes a server as the user wants it.
+    pub fn apply(&self, server: &mut ServerConfig) {
+        if let Some(enabled) = self.enabled {
+            server.enabled = enabled;
+        }
+        if let Some(prefix) = &self.prefix {
+            server.prefix = Some(prefix.clone());
+        }
+        if let Some(limits) = &self.limits {
+            server.limits = limits.clone();
+        }
+        if let Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) = &mut server.adapter {
+            if let Some(on_change) = self.on_change {
+                bridge.on_change = on_change;
+            }
+            if let Some(share) = self.share {
+                bridge.share = share;
+            }
+        }
+    }
+}
+
 impl ServerConfig {
     /// The plugin's file, where the server is a plugin.
     #[must_use]
     pub fn component(&self) -> Option<&Path> {
         match &self.adapter {
-            Adapter::Plugin(file) => Some(file),
+            Adapter::Plugin(file) | Adapter::Adapted(file, _) => Some(file),
             Adapter::Bridge(_) => None,
         }
     }
@@ -93,7 +168,7 @@ impl ServerConfig {
     pub fn bridge(&self) -> Option<&Bridge> {
         match &self.adapter {
             Adapter::Plugin(_) => None,
-            Adapter::Bridge(bridge) => Some(bridge),
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => Some(bridge),
         }
     }
 }

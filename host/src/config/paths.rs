@@ -1,5 +1,6 @@
 //! Where Dormouse's files are, by the conventions of the system it runs on.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -43,6 +44,15 @@ pub fn cache_dir() -> anyhow::Result<PathBuf> {
     Ok(base()?.cache_dir().join(FOLDER))
 }
 
+/// The folder for what cannot be made again without asking somebody: what is known
+/// of upstreams, whom the user trusts, tokens, backups. It need not exist.
+///
+/// # Errors
+/// The user has no home folder.
+pub fn data_dir() -> anyhow::Result<PathBuf> {
+    Ok(base()?.data_dir().join(FOLDER))
+}
+
 /// The folder for the control sockets of running hosts. It need not exist.
 ///
 /// # Errors
@@ -80,6 +90,27 @@ pub(super) fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
         }
     };
     std::path::absolute(&path).map_err(|error| format!("`{text}` is no path: {error}"))
+}
+
+/// Takes a lock that holds for all processes until it is dropped. Its file is made
+/// where there is none, and stays.
+///
+/// # Errors
+/// The file cannot be made.
+pub fn lock(path: &Path) -> anyhow::Result<File> {
+    let lock = || -> std::io::Result<File> {
+        if let Some(folder) = path.parent() {
+            make_private(folder)?;
+        }
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    lock().with_context(|| format!("the lock `{}` cannot be taken", path.display()))
 }
 
 /// Makes a folder that only its user can look into, or makes one that is there

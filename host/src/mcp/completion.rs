@@ -1,11 +1,11 @@
 //! `completion/complete`.
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
-use super::handler::{Host, refusal, stateless};
+use super::caller::Caller;
+use super::commands;
+use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
@@ -24,10 +24,17 @@ impl Host {
     pub(super) async fn complete_argument(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
+        let of_command = match request.kind {
+            Kind::Prompt => commands::complete(&request.key, &snapshot),
+            Kind::Resource | Kind::Template => None,
+        };
+        if let Some(servers) = of_command {
+            return Ok(complete(fitting(servers, &request.value), caller.stateless));
+        }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {
                 Kind::Prompt => "prompt",
@@ -38,23 +45,17 @@ impl Host {
         };
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
-            return self.ask_to_complete(offer, request, context).await;
+            return self.ask_to_complete(offer, request, caller).await;
         }
-        let value = request.value.to_lowercase();
-        let fitting = cases.unwrap_or_default().into_iter();
-        let values: Vec<_> = fitting
-            .filter(|case| case.to_lowercase().starts_with(&value))
-            .collect();
-        let total = Some(values.len());
-        let result = completion(values, total, false);
-        Ok(complete(result, stateless(context)))
+        let result = fitting(cases.unwrap_or_default(), &request.value);
+        Ok(complete(result, caller.stateless))
     }
 
     async fn ask_to_complete(
         &self,
         offer: &Offer,
         request: Request,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
@@ -77,15 +78,23 @@ impl Host {
             .carry_out(
                 order,
                 Continued::default(),
-                context,
+                caller,
                 |roster, order, call| async move {
                     let completed = roster.complete(&order.server, completion, call).await;
                     completed.map_err(refusal)
                 },
             )
             .await?;
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
+}
+
+/// The values that begin with what has been typed, however their letters are written.
+fn fitting(mut values: Vec<String>, typed: &str) -> Value {
+    let typed = typed.to_lowercase();
+    values.retain(|value| value.to_lowercase().starts_with(&typed));
+    let total = Some(values.len());
+    completion(values, total, false)
 }
 
 fn request(params: Option<Value>) -> Result<Request, ErrorData> {

@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::state::Pace;
 use super::turn::Turns;
 use super::{Call, Phase, SessionId, Target, Tool, Wanted};
+use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -237,6 +238,12 @@ impl Slot {
         if let Some(upstream) = &self.target.upstream {
             upstream.end_session(session);
         }
+    }
+
+    /// Its upstream, if it stands in front of one.
+    #[must_use]
+    pub fn upstream(&self) -> Option<&Arc<Upstream>> {
+        self.target.upstream.as_ref()
     }
 
     /// Where in its life it is.

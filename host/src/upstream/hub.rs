@@ -1,13 +1,14 @@
 //! What all upstreams of a process share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
+use super::auth::{Auth, Logins};
 use super::channel::{Channel, Lost, Outlet};
-use super::launch::Launch;
+use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::reaper::Reaper;
 use super::{child, http};
@@ -19,6 +20,7 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// Makes connections. One per process.
 pub struct Hub {
     reaper: Arc<Reaper>,
+    logins: Logins,
     closing: TaskTracker,
     /// All connections, among them some that are gone.
     open: Mutex<Vec<Weak<dyn Outlet>>>,
@@ -27,11 +29,13 @@ pub struct Hub {
 impl Hub {
     /// A hub that has done nothing yet. `reaper` is the program whose subcommand
     /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
-    /// one, child processes outlive a host that is killed.
+    /// one, child processes outlive a host that is killed. `data` is Dormouse's data
+    /// folder, where logins are kept.
     #[must_use]
-    pub fn new(reaper: Option<PathBuf>) -> Arc<Self> {
+    pub fn new(reaper: Option<PathBuf>, data: &Path) -> Arc<Self> {
         Arc::new(Self {
             reaper: Arc::new(Reaper::new(reaper)),
+            logins: Logins::new(data),
             closing: TaskTracker::new(),
             open: Mutex::default(),
         })
@@ -41,12 +45,20 @@ impl Hub {
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
         let channel = match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
-            Launch::Http(http) => http::connect(http, None).await,
+            Launch::Http(entry) => {
+                let login = self.login(server, entry);
+                http::connect(entry, Some(Arc::new(login))).await
+            }
         }?;
         let mut open = lock(&self.open);
         open.retain(|outlet| outlet.strong_count() > 0);
         open.push(Arc::downgrade(&channel.outlet));
         Ok(channel)
+    }
+
+    /// The user's login at a server's upstream.
+    pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
+        self.logins.of(server, http)
     }
 
     /// Does what a connection has to have done when nobody uses it any more.

@@ -3,6 +3,7 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
+pub mod auth;
 mod callers;
 mod channel;
 mod child;
@@ -34,6 +35,6 @@ pub use connections::{Connected, Setup, Status, Subscription, Upstream, discover
 pub use failure::Failure;
 pub use gate::Gate;
 pub use hub::Hub;
-pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
+pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 pub use message::Refusal;
 pub use offered::Offered;

@@ -144,7 +144,10 @@ fn patient(odd: &[&str], start_timeout: Duration) -> Odd {
 }
 
 fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Odd {
-    let (hub, door) = (Hub::new(reaper), Arc::new(Door::default()));
+    let (hub, door) = (
+        Hub::new(reaper, Path::new("/none")),
+        Arc::new(Door::default()),
+    );
     let upstream = Upstream::new(
         Arc::clone(&hub),
         Setup {
@@ -378,7 +381,7 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 
 #[tokio::test]
 async fn what_cannot_be_started_says_what_to_do() {
-    let hub = Hub::new(None);
+    let hub = Hub::new(None, Path::new("/none"));
     let start = async |stdio| {
         let found = discover(&hub, "odd", &Launch::Stdio(stdio), LIMIT).await;
         found.unwrap_err().to_string()
@@ -587,7 +590,7 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
-    let hub = Hub::new(None);
+    let hub = Hub::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
         let offered = discover(&hub, "odd", &launch(era), LIMIT).await.unwrap();
         assert_eq!(offered.tools.len(), 10, "{era:?}");

@@ -3,6 +3,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
+use crate::upstream::{HttpTransport, Launch};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 
@@ -119,10 +120,77 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "did you mean `enabled`?",
         ),
         (
-            "command = \"npx\"",
+            "commmand = \"npx\"",
             "3:1",
-            "`command` is no key of `[servers.t]`",
-            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`",
+            "`commmand` is no key of `[servers.t]`",
+            "did you mean `command`?",
+        ),
+        (
+            "xyz = 1",
+            "3:1",
+            "`xyz` is no key of `[servers.t]`",
+            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `start_timeout`, `on_change`, `share`, `from`",
+        ),
+        (
+            "args = [\"-y\"]",
+            "1:10",
+            "`[servers.t]` has `args`, and neither `command` nor `url`",
+            "say how its MCP server is reached",
+        ),
+        (
+            "command = \"npx\"\nurl = \"https://x\"",
+            "1:10",
+            "`[servers.t]` has a `command` and a `url`",
+            "a server is reached in one way: remove one of them",
+        ),
+        (
+            "command = \"npx\"\nheaders = {}",
+            "1:10",
+            "`[servers.t]` has `headers`, and a `command`",
+            "that belongs to a server with a `url`",
+        ),
+        (
+            "url = \"https://x\"\ncwd = \"/\"",
+            "1:10",
+            "`[servers.t]` has `cwd`, and a `url`",
+            "that belongs to a server with a `command`",
+        ),
+        (
+            "command = \"npx\"\ntype = \"sse\"",
+            "1:10",
+            "`[servers.t]` has a `command`, and a `type` without one",
+            "leave out `type`",
+        ),
+        (
+            "url = \"example.com\"",
+            "1:10",
+            "`servers.t.url` is `example.com`, which is no URL",
+            "a URL begins with `https://` or `http://`",
+        ),
+        (
+            "command = 5",
+            "3:11",
+            "`servers.t.command` has to be an array, and `5` is an integer",
+            "",
+        ),
+        // What stands there may be a secret.
+        (
+            "url = \"https://x\"\nheaders.Authorization = 12345",
+            "4:25",
+            "`servers.t.headers.Authorization` has to be a string",
+            "",
+        ),
+        (
+            "url = \"https://x\"\non_change = \"never\"",
+            "4:13",
+            "`servers.t.on_change` cannot be `\"never\"`",
+            "use \"ask\" or \"block\" or \"accept\"",
+        ),
+        (
+            "[discovery]\nclients = [\"vim\"]",
+            "4:12",
+            "`discovery.clients[0]` cannot be `\"vim\"`",
+            "the clients are `claude-code`, `claude-desktop`, `copilot`, `vscode`, `cursor`, `opencode`, `codex`, `gemini`, `zed`, `windsurf`, `continue`, `amp`, `forge`, `chatmd`, `goose`",
         ),
         (
             "enabled = \"yes\"",
@@ -277,8 +345,8 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
         (
             "[servers.u]",
             "3:10",
-            "`[servers.u]` has no `component`",
-            "add the plugin's file: `component = \"path/to/plugin.wasm\"`",
+            "`[servers.u]` has no `component`, `command` or `url`",
+            NOTHING,
         ),
         (
             "[servers]\nu = 1",
@@ -341,7 +409,7 @@ fn all_problems_are_told_and_the_other_servers_still_read() {
         "[servers.bad]\nenabled = 1\nprefix = 2\n[servers.good]\ncomponent = \"g.wasm\"\n",
     );
     let places: Vec<_> = problems.iter().map(|p| (p.line, p.column)).collect();
-    assert_eq!(places, [(1, 10), (2, 11), (3, 10)]);
+    assert_eq!(places, [(2, 11), (3, 10)]);
     assert_eq!(config.servers.keys().collect::<Vec<_>>(), ["good"]);
 }
 
@@ -359,4 +427,93 @@ fn files_that_are_none_are_refused() {
     std::fs::write(&file, vec![b'\n'; (LARGEST + 1) as usize]).unwrap();
     let error = crate::config::load(&file).unwrap_err().to_string();
     assert!(error.contains("larger than 4 MiB"), "{error}");
+}
+
+#[test]
+fn upstreams_are_read() {
+    let (config, problems) = parse(
+        Path::new(FILE),
+        r#"
+[servers.git]
+command = ["uvx", "mcp-server-git"]
+args = ["--repository", "${PATH:-x}"]
+env = { TOKEN = "${DORMOUSE_TEST_IS_NOT_SET}", MODE = "${DORMOUSE_TEST_IS_NOT_SET:-ro}" }
+cwd = "work"
+tools = ["git_status"]
+exclude_tools = ["git_push*"]
+start_timeout = "5s"
+on_change = "block"
+share = true
+from = ["cursor"]
+limits.timeout = "2m"
+
+[servers.web]
+url = "https://example.com/mcp"
+headers.Authorization = "Bearer x"
+type = "sse"
+oauth = { client_id = "me", scopes = ["a", "b"] }
+
+[servers.adapted]
+component = "git.wasm"
+command = "git-mcp"
+
+[servers.elsewhere]
+enabled = false
+on_change = "accept"
+
+[discovery]
+clients = ["cursor", "goose"]
+fetch = "background"
+"#,
+    );
+    assert_eq!(problems, []);
+    let git = config.servers["git"].bridge().unwrap();
+    let Launch::Stdio(stdio) = &git.launch else {
+        panic!("{git:?}")
+    };
+    assert_eq!(stdio.command, "uvx");
+    assert_eq!(stdio.args[..2], ["mcp-server-git", "--repository"]);
+    assert_eq!(stdio.args[2], std::env::var("PATH").unwrap());
+    assert_eq!(stdio.env["MODE"].expose(), "ro");
+    assert_eq!(stdio.cwd.as_deref(), Some(Path::new("/etc/dm/work")));
+    assert_eq!(git.needs.len(), 1, "{:?}", git.needs);
+    assert!(
+        git.needs[0]
+            .starts_with("the environment variable `DORMOUSE_TEST_IS_NOT_SET` is not set\n")
+    );
+    assert!(git.filter.shows("git_status") && !git.filter.shows("git_push_all"));
+    assert_eq!(git.stubs, ["git_status"]);
+    assert_eq!(git.start_timeout, Some(Duration::from_secs(5)));
+    assert_eq!((git.on_change, git.share), (OnChange::Block, true));
+    assert_eq!(config.servers["git"].from, [Client::Cursor]);
+    assert_eq!(
+        config.servers["git"].limits.timeout,
+        Duration::from_secs(120)
+    );
+
+    let web = config.servers["web"].bridge().unwrap();
+    let Launch::Http(http) = &web.launch else {
+        panic!("{web:?}")
+    };
+    assert_eq!(http.transport, HttpTransport::Sse);
+    assert_eq!(http.oauth.client_id.as_deref(), Some("me"));
+    assert_eq!(http.oauth.scopes, ["a", "b"]);
+    assert!(
+        !format!("{web:?}").contains("Bearer"),
+        "secrets are not shown"
+    );
+
+    let adapted = &config.servers["adapted"];
+    assert!(adapted.component().is_some() && adapted.bridge().is_some());
+
+    let overlay = &config.overlays["elsewhere"];
+    assert_eq!(overlay.enabled, Some(false));
+    assert_eq!(overlay.on_change, Some(OnChange::Accept));
+    assert_eq!(
+        config.discovery,
+        DiscoveryConfig {
+            clients: Some(vec![Client::Cursor, Client::Goose]),
+            fetch: Fetch::Background,
+        }
+    );
 }

@@ -26,7 +26,7 @@ struct Bridged {
 fn bridged(launch: Launch, limits: Limits) -> Bridged {
     let dir = TempDir::new().unwrap();
     let upstream = Upstream::new(
-        Hub::new(None),
+        Hub::new(None, Path::new("/none")),
         Setup {
             server: "odd".into(),
             launch,

@@ -55,7 +55,7 @@ pub(super) async fn read(
                     ..
                 }) => vec![answer],
                 _ if text.trim().is_empty() => Vec::new(),
-                _ => message::split(text).map_err(|why| {
+                _ => message::parse(text).map_err(|why| {
                     Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
                 })?,
             };

@@ -32,7 +32,7 @@ impl Event {
         if !message || self.data.trim().is_empty() {
             return Vec::new();
         }
-        message::split(self.data).unwrap_or_else(|why| {
+        message::parse(self.data).unwrap_or_else(|why| {
             // Junk between the messages is no reason to lose those around it.
             tracing::warn!("an upstream has sent an event that is no message: {why}");
             Vec::new()

@@ -20,12 +20,11 @@ mod streamable;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use reqwest::Response;
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub(in crate::upstream) use client::{choose_cryptography, client};
 pub(in crate::upstream) use credentials::Credentials;
@@ -62,7 +61,6 @@ pub(super) async fn connect(
         streamable: Arc::new(Streamable::new(site, inbox)),
         old,
         transport: http.transport,
-        introduction: Mutex::default(),
     });
     Ok(Channel {
         outlet: Arc::new(Door(connection)),
@@ -76,27 +74,9 @@ struct Connection {
     /// The old transport, once it is known that the server speaks only that.
     old: OnceLock<Sse>,
     transport: HttpTransport,
-    /// Done when the server has heard the last words of the handshake.
-    introduction: Mutex<Option<CancellationToken>>,
 }
 
 impl Connection {
-    /// Lets the last words of the handshake go before all that is sent after them:
-    /// messages are on their way side by side, and a server may refuse what comes in
-    /// before those. Says what a message has to wait for, and what to hold until it
-    /// has been sent.
-    fn order(&self, message: &Outgoing) -> (Option<CancellationToken>, Option<DropGuard>) {
-        let mut introduction = self
-            .introduction
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if message.method.as_deref() == Some("notifications/initialized") {
-            let heard = introduction.insert(CancellationToken::new());
-            return (None, Some(heard.clone().drop_guard()));
-        }
-        (introduction.clone(), None)
-    }
-
     async fn send(&self, message: &Outgoing) -> Result<(), Lost> {
         if let Some(old) = self.old.get() {
             return old.post(message).await;
@@ -136,18 +116,9 @@ struct Door(Arc<Connection>);
 impl Outlet for Door {
     fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
         let connection = Arc::clone(&self.0);
-        // Now, in the order of the calls, and not when it is polled.
-        let (before, introducing) = connection.order(&message);
         Box::pin(async move {
             let inbox = &connection.streamable.inbox;
-            let sending = async {
-                if let Some(before) = before {
-                    before.cancelled().await;
-                }
-                connection.send(&message).await
-            };
-            let sent = inbox.during(sending).await.flatten();
-            drop(introducing);
+            let sent = inbox.during(connection.send(&message)).await.flatten();
             if let Err(lost) = &sent {
                 inbox.note(&lost.to_string());
             }

@@ -231,14 +231,17 @@ impl Site {
             None => sent.await,
         };
         answer.map_err(|error| {
+            let causes = causes(&error);
             let hint = match error.is_connect() {
+                true if causes.contains("certificate") => {
+                    "\nhint: if an authority of your own has signed it, name a file with that authority's certificate in `SSL_CERT_FILE`"
+                }
                 true => "\nhint: check the URL, and that the server runs",
                 false => "",
             };
             Lost::Broken(format!(
-                "`{}` cannot be reached: {}{hint}",
-                Self::shown(url),
-                causes(&error)
+                "`{}` cannot be reached: {causes}{hint}",
+                Self::shown(url)
             ))
         })
     }

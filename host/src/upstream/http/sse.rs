@@ -108,10 +108,8 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
                 )));
             }
             Err(cut) => {
-                return Err(Lost::Broken(format!(
-                    "the stream of `{shown}` has ended: {}",
-                    cut
-                )));
+                let why = format!("the stream of `{shown}` has ended: {cut}");
+                return Err(Lost::Broken(why));
             }
         };
         if event.kind != "endpoint" {

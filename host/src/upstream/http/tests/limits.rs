@@ -144,10 +144,17 @@ async fn a_peer_that_does_not_read_holds_the_server_back() {
     .await;
     let mut channel = server.connect().await;
     let sent = tokio::spawn(channel.outlet.send(request(1, "tools/call")));
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!sent.is_finished());
-    // All that has been kept meanwhile is what the channel holds.
+    let full = async {
+        while channel.inlet.len() < 64 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let full = tokio::time::timeout(Duration::from_secs(10), full).await;
+    full.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    // All that is kept is what the channel holds.
     assert_eq!(channel.inlet.len(), 64);
+    assert!(!sent.is_finished());
     assert!(next(&mut channel).await.contains("flood"));
     drop(channel);
     let why = broken(

@@ -1,6 +1,7 @@
 //! Real servers over the loopback, each as odd as one that exists.
 
 mod limits;
+mod peer;
 mod real;
 mod secrets;
 mod sse;

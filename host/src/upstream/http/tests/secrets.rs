@@ -197,7 +197,6 @@ async fn redirects_abroad_take_no_secret_along() {
     // Neither does a session of this server go there.
     let channel = connect(&secretive(&server), Some(auth)).await.unwrap();
     let mut first = request(1, "initialize");
-    first.text.push_str(r" ");
     first.text = first.text.replace("jsonrpc", "at home");
     channel.outlet.send(first).await.unwrap();
     channel.outlet.send(request(1, "tools/list")).await.unwrap();

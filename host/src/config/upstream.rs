@@ -1,0 +1,276 @@
+//! Reading what `dormouse.toml` says of an upstream.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml_edit::{Item, TableLike};
+
+use super::bridge::{Bridge, Filter, Fingerprint, OnChange};
+use super::problem::quoted;
+use super::reader::Reader;
+use super::variables::expand;
+use super::{paths, units};
+use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
+
+/// The keys of a server's table that are about its upstream, as they are written.
+#[derive(Default)]
+pub(super) struct UpstreamTable {
+    command: Vec<String>,
+    args: Vec<String>,
+    env: BTreeMap<String, Secret>,
+    cwd: Option<String>,
+    url: Option<String>,
+    headers: BTreeMap<String, Secret>,
+    kind: Option<Kind>,
+    oauth: OAuth,
+    stubs: Vec<String>,
+    filter: Filter,
+    start_timeout: Option<Duration>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Stdio,
+    Http,
+    Sse,
+}
+
+const KINDS: [(&str, Kind); 3] = [
+    ("stdio", Kind::Stdio),
+    ("http", Kind::Http),
+    ("sse", Kind::Sse),
+];
+
+const OAUTH: &[&str] = &["client_id", "client_secret_env", "scopes"];
+
+impl Reader<'_> {
+    /// Reads one key. False where it is none of an upstream's.
+    pub(super) fn upstream_key(
+        &mut self,
+        table: &mut UpstreamTable,
+        key: &str,
+        item: &Item,
+        at: &str,
+    ) -> bool {
+        match key {
+            // One text is the program, with whatever spaces its path has.
+            "command" if item.is_str() => {
+                let text = self.string(item, at).unwrap_or_default();
+                table.command = vec![text.to_owned()];
+            }
+            "command" => table.command = self.strings(item, at),
+            "args" => table.args = self.strings(item, at),
+            "env" => table.env = self.secrets(item, at),
+            "cwd" => table.cwd = self.string(item, at).map(str::to_owned),
+            "url" => table.url = self.string(item, at).map(str::to_owned),
+            "headers" => table.headers = self.secrets(item, at),
+            "type" => table.kind = self.choice(item, at, &KINDS),
+            "oauth" => table.oauth = self.oauth(item, at),
+            "tools" => table.stubs = self.strings(item, at),
+            "include_tools" => table.filter.include = Some(self.strings(item, at)),
+            "exclude_tools" => table.filter.exclude = self.strings(item, at),
+            "start_timeout" => {
+                let mut timeout = Duration::ZERO;
+                self.set(&mut timeout, item, at, units::duration);
+                table.start_timeout = Some(timeout);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn oauth(&mut self, item: &Item, at: &str) -> OAuth {
+        let mut oauth = OAuth::default();
+        let Some(table) = self.table(item, at) else {
+            return oauth;
+        };
+        for (key, item) in table.iter() {
+            let here = format!("{at}.{key}");
+            match key {
+                "client_id" => oauth.client_id = self.string(item, &here).map(str::to_owned),
+                "client_secret_env" => {
+                    oauth.client_secret_env = self.string(item, &here).map(str::to_owned);
+                }
+                "scopes" => oauth.scopes = self.strings(item, &here),
+                _ => self.unknown(table, key, &format!("`[{at}]`"), OAUTH),
+            }
+        }
+        oauth
+    }
+
+    fn strings(&mut self, item: &Item, at: &str) -> Vec<String> {
+        let items = self.items(item, at);
+        let texts = items.iter().enumerate().filter_map(|(index, item)| {
+            let text = self.string(item, &format!("{at}[{index}]"))?;
+            Some(text.to_owned())
+        });
+        texts.collect()
+    }
+
+    fn secrets(&mut self, item: &Item, at: &str) -> BTreeMap<String, Secret> {
+        let Some(table) = self.table(item, at) else {
+            return BTreeMap::new();
+        };
+        let mut secrets = BTreeMap::new();
+        for (name, item) in table.iter() {
+            // Its value may be a secret, so what is said of it must not repeat it.
+            if let Some(value) = item.as_str() {
+                secrets.insert(name.to_owned(), Secret::new(value));
+            } else {
+                let message = format!("`{at}.{name}` has to be a string");
+                self.problem(item.span(), message, None);
+            }
+        }
+        secrets
+    }
+
+    /// The upstream that a table names, if it names one. None only where it cannot
+    /// be what was meant, which is said.
+    pub(super) fn bridge(
+        &mut self,
+        upstream: UpstreamTable,
+        (at, table, span): (&str, &dyn TableLike, Option<Range<usize>>),
+    ) -> Option<Option<Bridge>> {
+        let has = |key: &str| table.contains_key(key);
+        let mut refuse = |message: String, hint: &str| {
+            self.problem(span.clone(), message, Some(hint.to_owned()));
+        };
+        let of_stdio = ["args", "env", "cwd"];
+        let of_http = ["headers", "oauth"];
+        let of_any = [
+            "type",
+            "tools",
+            "include_tools",
+            "exclude_tools",
+            "start_timeout",
+        ];
+        let written = match (upstream.command.as_slice(), &upstream.url) {
+            ([], None) => {
+                let keys = of_stdio.iter().chain(&of_http).chain(&of_any);
+                for key in keys.filter(|key| has(key)) {
+                    refuse(
+                        format!("`[{at}]` has `{key}`, and neither `command` nor `url`"),
+                        "say how its MCP server is reached",
+                    );
+                }
+                // What was wrong with them has been said.
+                let wrong = has("command") || has("url");
+                return (!wrong).then_some(None);
+            }
+            ([_, ..], Some(_)) => {
+                refuse(
+                    format!("`[{at}]` has a `command` and a `url`"),
+                    "a server is reached in one way: remove one of them",
+                );
+                return None;
+            }
+            ([command, more @ ..], None) => {
+                for key in of_http.iter().filter(|key| has(key)) {
+                    let message = format!("`[{at}]` has `{key}`, and a `command`");
+                    refuse(message, "that belongs to a server with a `url`");
+                }
+                if upstream.kind.is_some_and(|kind| kind != Kind::Stdio) {
+                    let message = format!("`[{at}]` has a `command`, and a `type` without one");
+                    refuse(message, "leave out `type`");
+                }
+                Launch::Stdio(Stdio {
+                    command: command.clone(),
+                    args: more.iter().chain(&upstream.args).cloned().collect(),
+                    env: upstream.env,
+                    cwd: upstream.cwd.map(PathBuf::from),
+                })
+            }
+            ([], Some(url)) => {
+                for key in of_stdio.iter().filter(|key| has(key)) {
+                    let message = format!("`[{at}]` has `{key}`, and a `url`");
+                    refuse(message, "that belongs to a server with a `command`");
+                }
+                Launch::Http(Http {
+                    url: url.clone(),
+                    headers: upstream.headers,
+                    transport: match upstream.kind {
+                        None => HttpTransport::Auto,
+                        Some(Kind::Http) => HttpTransport::Streamable,
+                        Some(Kind::Sse) => HttpTransport::Sse,
+                        Some(Kind::Stdio) => {
+                            let message = format!("`[{at}]` has a `url`, and the `type` `stdio`");
+                            refuse(message, "leave out `type`");
+                            HttpTransport::Auto
+                        }
+                    },
+                    oauth: upstream.oauth,
+                })
+            }
+        };
+        let (launch, missing) = self.expanded(&written);
+        if let Launch::Http(http) = &launch
+            && missing.is_empty()
+            && !(http.url.starts_with("https://") || http.url.starts_with("http://"))
+        {
+            let message = format!("`{at}.url` is {}, which is no URL", quoted(&http.url));
+            let hint = "a URL begins with `https://` or `http://`";
+            self.problem(span, message, Some(hint.to_owned()));
+        }
+        let needs = missing.iter().map(|name| {
+            format!("the environment variable `{name}` is not set\nhint: set it where your agent starts `dormouse serve`, or write `${{{name}:-…}}`")
+        });
+        Some(Some(Bridge {
+            fingerprint: Fingerprint::of(&written),
+            written,
+            needs: needs.collect(),
+            launch,
+            filter: upstream.filter,
+            stubs: upstream.stubs,
+            start_timeout: upstream.start_timeout,
+            on_change: OnChange::default(),
+            share: false,
+        }))
+    }
+
+    /// A launch with its variables expanded, and those that are missing.
+    fn expanded(&self, written: &Launch) -> (Launch, Vec<String>) {
+        let mut missing = Vec::new();
+        let mut text = |text: &str| {
+            let expanded = expand(text, &|name| std::env::var(name).ok());
+            for name in expanded.missing {
+                if !missing.contains(&name) {
+                    missing.push(name);
+                }
+            }
+            expanded.text
+        };
+        let launch = match written {
+            Launch::Stdio(stdio) => {
+                let base = self.file.parent().unwrap_or(std::path::Path::new(""));
+                Launch::Stdio(Stdio {
+                    command: text(&stdio.command),
+                    args: stdio.args.iter().map(|arg| text(arg)).collect(),
+                    env: secrets(&stdio.env, &mut text),
+                    cwd: stdio.cwd.as_deref().map(|cwd| {
+                        let cwd = text(&cwd.to_string_lossy());
+                        paths::expand(&cwd, base).unwrap_or_else(|_| PathBuf::from(cwd))
+                    }),
+                })
+            }
+            Launch::Http(http) => Launch::Http(Http {
+                url: text(&http.url),
+                headers: secrets(&http.headers, &mut text),
+                transport: http.transport,
+                oauth: http.oauth.clone(),
+            }),
+        };
+        (launch, missing)
+    }
+}
+
+fn secrets(
+    values: &BTreeMap<String, Secret>,
+    expand: &mut dyn FnMut(&str) -> String,
+) -> BTreeMap<String, Secret> {
+    let values = values.iter();
+    values
+        .map(|(name, value)| (name.clone(), Secret::new(expand(value.expose()))))
+        .collect()
+}

@@ -1,0 +1,160 @@
+//! What is known of upstreams, kept from one run to the next: one file for each,
+//! named by the fingerprint of its configuration.
+
+mod record;
+mod trust;
+
+use std::collections::HashMap;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context as _;
+use dormouse_catalog::{Listing, Stamp};
+
+pub use record::{Changed, Known, News, Record};
+pub use trust::Trust;
+
+use crate::config::{Fingerprint, OnChange, paths};
+use crate::upstream::Offered;
+
+/// The records of all upstreams. Several processes may use one store at a time.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    /// What was read, at one content of its file. The text of the objects is in
+    /// here once, shared with whoever lists them.
+    known: Mutex<HashMap<Fingerprint, (Stamp, Arc<Known>)>>,
+}
+
+impl Store {
+    /// The store in a folder, which need not exist yet.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The folder that it keeps its files in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is known of an upstream; looks at its file each time, and reads it when
+    /// it is another than before. A damaged file is said once and then as good as
+    /// none: what was in it can be fetched again.
+    #[must_use]
+    pub fn known(&self, of: &Fingerprint) -> Option<Arc<Known>> {
+        let metadata = std::fs::metadata(self.file(of)).ok()?;
+        let stamp = Stamp::of(&metadata);
+        if let Some((at, known)) = self.lock().get(of)
+            && *at == stamp
+        {
+            return Some(Arc::clone(known));
+        }
+        let read = || Ok(self.read(of)?.map(Record::into_known).transpose()?);
+        let known: anyhow::Result<Option<Known>> = read();
+        let known = match known {
+            Ok(known) => Arc::new(known?),
+            Err(error) => {
+                tracing::warn!("{error:#}");
+                return None;
+            }
+        };
+        self.lock().insert(of.clone(), (stamp, Arc::clone(&known)));
+        Some(known)
+    }
+
+    /// Takes note of what an upstream offers now, and says what is new about that:
+    /// beside what is recorded or, where nothing is, beside what its user has seen
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn learn(
+        &self,
+        of: &Fingerprint,
+        offered: Offered,
+        (on_change, seen): (OnChange, Option<&Arc<Listing>>),
+    ) -> anyhow::Result<News> {
+        self.edit(of, |record| {
+            let record = record.get_or_insert_with(|| Record::of_seen(seen));
+            record.update(offered, on_change)
+        })
+    }
+
+    /// Takes the tools of an upstream as they are now. Says which had changed.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn approve(&self, of: &Fingerprint) -> anyhow::Result<Vec<Changed>> {
+        self.edit(of, |record| {
+            record.as_mut().map(Record::approve).unwrap_or_default()
+        })
+    }
+
+    /// The record of an upstream as it is on disk.
+    ///
+    /// # Errors
+    /// There is a file, and it is none that can be read.
+    pub fn read(&self, of: &Fingerprint) -> anyhow::Result<Option<Record>> {
+        let file = self.file(of);
+        let shown = file.display();
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(error).with_context(|| format!("`{shown}` cannot be read"));
+            }
+        };
+        Record::parse(&text).map(Some).with_context(|| {
+            format!(
+                "`{shown}` is damaged, and what is known of that server is lost\n\
+                 hint: `dormouse sync` fetches it again"
+            )
+        })
+    }
+
+    /// Changes a record under a lock that holds for all processes.
+    fn edit<T>(
+        &self,
+        of: &Fingerprint,
+        change: impl FnOnce(&mut Option<Record>) -> T,
+    ) -> anyhow::Result<T> {
+        let shown = self.folder.display();
+        paths::make_private(&self.folder).with_context(|| format!("`{shown}` cannot be made"))?;
+        let _lock = paths::lock(&self.folder.join("lock"))?;
+        let mut record = self.read(of).unwrap_or_default();
+        let outcome = change(&mut record);
+        if let Some(record) = &record {
+            self.write(of, record)
+                .with_context(|| format!("`{}` cannot be written", self.file(of).display()))?;
+        }
+        Ok(outcome)
+    }
+
+    fn write(&self, of: &Fingerprint, record: &Record) -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        serde_json::to_writer(&mut file, record)?;
+        file.flush()?;
+        file.as_file().sync_all()?;
+        file.persist(self.file(of))?;
+        Ok(())
+    }
+
+    /// The file that the record of an upstream is kept in.
+    #[must_use]
+    pub fn file(&self, of: &Fingerprint) -> PathBuf {
+        self.folder.join(format!("{}.json", of.as_str()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamp, Arc<Known>)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

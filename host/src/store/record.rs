@@ -1,0 +1,250 @@
+//! What is known of one upstream, and what its user has seen of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::bail;
+use dormouse_catalog::{Listing, Provenance};
+use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool, Instance};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::config::OnChange;
+use crate::upstream::Offered;
+
+/// The version of the record's form that this writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+
+/// What an upstream has said that it offers, and what of that its user knows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Record {
+    format: u32,
+    /// When it was asked, in seconds since the Unix epoch.
+    fetched: u64,
+    /// What it offers.
+    offered: Offered,
+    /// Tools that are no longer what they were when the user last saw them, as
+    /// they were then. One that is gone is in here too: it cannot come back as
+    /// something else unseen.
+    #[serde(default)]
+    seen: BTreeMap<String, Box<RawValue>>,
+}
+
+/// What is known of an upstream, ready to be shown.
+#[derive(Debug)]
+pub struct Known {
+    /// When it was asked, in seconds since the Unix epoch.
+    pub fetched: u64,
+    /// MCP `serverInfo`.
+    pub server_info: Map<String, Value>,
+    /// What it wants a model to know of it.
+    pub instructions: Option<String>,
+    /// What it offers, without the tools that have changed.
+    pub listing: Arc<Listing>,
+    /// The tools that have changed since the user last saw them.
+    pub changed: Vec<Changed>,
+}
+
+/// A tool that is no longer what it was.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// Its name.
+    pub name: String,
+    /// The MCP object as its user knows it.
+    pub was: Box<RawValue>,
+    /// As it is now.
+    pub is: Box<RawValue>,
+}
+
+/// What is new about what an upstream offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct News {
+    /// Tools that it had not, by name.
+    pub added: Vec<String>,
+    /// Tools that it has no longer.
+    pub gone: Vec<String>,
+    /// Tools that are not what their user knows, and so are not to be called.
+    pub quarantined: Vec<String>,
+}
+
+impl Record {
+    /// The record of an upstream that has not said anything yet. Its user may have
+    /// seen its tools in a component.
+    pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
+        let tools = seen.iter().flat_map(|listing| &listing.tools);
+        Self {
+            format: FORMAT,
+            fetched: now(),
+            offered: Offered {
+                tools: tools.map(|tool| tool.tool.clone()).collect(),
+                ..Offered::default()
+            },
+            seen: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
+        #[derive(Deserialize)]
+        struct Envelope {
+            format: u32,
+        }
+        let Envelope { format } = serde_json::from_str(text)?;
+        if format > FORMAT {
+            bail!("it was written by a newer Dormouse (format `{format}`)");
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// Takes note of what the upstream offers now.
+    pub(super) fn update(&mut self, offered: Offered, on_change: OnChange) -> News {
+        let mut seen = std::mem::take(&mut self.seen);
+        let before: BTreeSet<String> = self.tools().map(|(name, _)| name).collect();
+        for (name, tool) in self.tools() {
+            seen.entry(name).or_insert_with(|| tool.to_owned());
+        }
+        self.offered = offered;
+        self.fetched = now();
+        let mut news = News::default();
+        let mut gone = before.clone();
+        for (name, tool) in self.tools() {
+            gone.remove(&name);
+            if !before.contains(&name) {
+                news.added.push(name.clone());
+            }
+            match seen.get(&name) {
+                Some(known) if on_change != OnChange::Accept && !same(known, tool) => {
+                    news.quarantined.push(name);
+                }
+                // Nobody has to remember what is in the list.
+                _ => {
+                    seen.remove(&name);
+                }
+            }
+        }
+        news.gone = gone.into_iter().collect();
+        self.seen = seen;
+        news
+    }
+
+    /// Takes all tools as they are now, and says which were not known like that.
+    pub(super) fn approve(&mut self) -> Vec<Changed> {
+        let changed = self.changed();
+        for tool in &changed {
+            self.seen.remove(&tool.name);
+        }
+        changed
+    }
+
+    /// The tools that are not what their user knows.
+    #[must_use]
+    pub fn changed(&self) -> Vec<Changed> {
+        self.tools()
+            .filter_map(|(name, tool)| {
+                let was = self.seen.get(&name)?;
+                Some(Changed {
+                    name,
+                    was: was.clone(),
+                    is: tool.to_owned(),
+                })
+            })
+            .collect()
+    }
+
+    /// What it offers, for a component that carries it.
+    #[must_use]
+    pub fn declaration(&self) -> Declaration {
+        let changed = self.changed();
+        let hidden = |name: &str| changed.iter().any(|tool| tool.name == name);
+        let can = |name: &str| self.offered.capabilities.get(name);
+        let subscribe = can("resources").and_then(|resources| resources.get("subscribe"));
+        let items = |objects: &[Box<RawValue>], member: &str, subscribe: bool| {
+            keyed(objects, member)
+                .map(|(key, object)| DeclaredItem {
+                    key,
+                    object: object.to_owned(),
+                    function: None,
+                    subscribe,
+                })
+                .collect()
+        };
+        let info = |member: &str| {
+            let value = self.offered.server_info.get(member)?.as_str()?;
+            Some(value.to_owned())
+        };
+        Declaration {
+            format: dormouse_wit::declaration::FORMAT,
+            mapping: dormouse_wit::declaration::MAPPING,
+            name: info("name"),
+            version: info("version"),
+            title: info("title"),
+            description: info("description"),
+            instance: Instance::PerCall,
+            grants: Vec::new(),
+            tools: self
+                .tools()
+                .filter(|(name, _)| !hidden(name))
+                .map(|(name, tool)| DeclaredTool {
+                    name,
+                    tool: tool.to_owned(),
+                    function: None,
+                })
+                .collect(),
+            prompts: items(&self.offered.prompts, "name", false),
+            resources: items(
+                &self.offered.resources,
+                "uri",
+                subscribe == Some(&Value::Bool(true)),
+            ),
+            templates: items(&self.offered.templates, "uriTemplate", false),
+            completion: can("completions").is_some(),
+        }
+    }
+
+    pub(super) fn into_known(self) -> serde_json::Result<Known> {
+        let listing = Listing::new(self.declaration(), Provenance::Section)?;
+        Ok(Known {
+            fetched: self.fetched,
+            changed: self.changed(),
+            listing: Arc::new(listing),
+            server_info: self.offered.server_info,
+            instructions: self.offered.instructions,
+        })
+    }
+
+    /// Its tools by name: of several with one name, the first.
+    fn tools(&self) -> impl Iterator<Item = (String, &RawValue)> {
+        keyed(&self.offered.tools, "name")
+    }
+}
+
+/// Objects by the member that they are called by; those without it are left out, as
+/// is the second of one name, because nobody could ask for it.
+fn keyed<'a>(
+    objects: &'a [Box<RawValue>],
+    member: &str,
+) -> impl Iterator<Item = (String, &'a RawValue)> {
+    let mut taken = BTreeSet::new();
+    objects.iter().filter_map(move |object| {
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+        let key: String = serde_json::from_str(members.get(member)?.get()).ok()?;
+        taken.insert(key.clone()).then_some((key, &**object))
+    })
+}
+
+/// Whether two objects tell a model the same. What is in `_meta` is for programs.
+fn same(one: &RawValue, other: &RawValue) -> bool {
+    let told = |object: &RawValue| {
+        let mut members: Map<String, Value> = serde_json::from_str(object.get()).ok()?;
+        members.shift_remove("_meta");
+        Some(members)
+    };
+    one.get() == other.get() || told(one) == told(other)
+}
+
+fn now() -> u64 {
+    SystemTime::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |since| since.as_secs())
+}
