@@ -11,7 +11,7 @@ use reqwest::header::{
 use reqwest::{Method, Request, Response, StatusCode, Url};
 
 use super::Credentials;
-use super::client::{causes, client};
+use super::client::{causes, client, is_here};
 use super::headers;
 use crate::upstream::{Http, Lost};
 
@@ -231,8 +231,9 @@ impl Site {
             None => sent.await,
         };
         answer.map_err(|error| {
-            let causes = causes(&error);
-            let hint = match error.is_connect() {
+            let connecting = error.is_connect();
+            let causes = causes(error);
+            let hint = match connecting {
                 true if causes.contains("certificate") => {
                     "\nhint: if an authority of your own has signed it, name a file with that authority's certificate in `SSL_CERT_FILE`"
                 }
@@ -280,6 +281,14 @@ fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
             Site::shown(&target)
         )));
     }
+    // Whoever answers from elsewhere has no business with what runs on this machine.
+    if is_here(&target) && !is_here(from) {
+        return Err(Lost::Broken(format!(
+            "`{shown}` redirects to `{}`, which is on this machine\n\
+             hint: if that is meant, configure that URL",
+            Site::shown(&target)
+        )));
+    }
     Ok(target)
 }
 
@@ -313,6 +322,13 @@ mod tests {
             ),
             ("https://a.example/mcp", "http://a.example/mcp", None),
             ("https://a.example/mcp", "//", None),
+            ("http://a.example/mcp", "http://127.0.0.1:8080/", None),
+            ("https://a.example/mcp", "https://localhost/", None),
+            (
+                "http://localhost/mcp",
+                "http://127.0.0.1:8080/",
+                Some("http://127.0.0.1:8080/"),
+            ),
             ("http://a.example/mcp", "file:///etc/passwd", None),
             ("http://a.example/mcp", "javascript:x", None),
         ] {
