@@ -15,7 +15,9 @@ mod component;
 mod describe;
 mod doctor;
 mod hosts;
+mod import;
 mod inspect;
+mod install;
 mod list;
 mod login;
 mod offers;
@@ -115,6 +117,8 @@ enum Command {
     Restart(restart::Restart),
     Login(login::Login),
     Logout(login::Logout),
+    Import(import::Import),
+    Install(install::Install),
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
@@ -160,6 +164,8 @@ impl Cli {
             Command::Restart(restart) => restart.run(global.places()?),
             Command::Login(login) => login.run(&global.places()?),
             Command::Logout(logout) => logout.run(&global.places()?),
+            Command::Import(import) => import.run(&global.places()?, global.config.is_some()),
+            Command::Install(install) => install.run(&global.places()?, global.config.is_some()),
             Command::Sync(sync) => sync.run(&global.places()?),
             Command::Trust(trust) => trust.run(global.places()?),
             Command::Approve(approve) => approve.run(global.places()?),

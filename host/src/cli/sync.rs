@@ -34,6 +34,14 @@ pub(super) struct Sync {
 type Outcome = (String, Result<Synced, String>, f64);
 
 impl Sync {
+    /// The command for some servers; for all of them, where none is named.
+    pub(super) fn of(servers: &[String]) -> Self {
+        Self {
+            servers: servers.to_vec(),
+            format: Format { json: false },
+        }
+    }
+
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let outcomes = sync(places, &self.servers)?;
         if self.format.json {

@@ -1,14 +1,13 @@
 //! Changing `dormouse.toml` in place of its user, who finds every comment and
 //! every blank line where they left it.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::{file, name, paths};
+use super::replace::{Access, replace};
+use super::{Client, file, name, paths};
 use crate::sandbox::{FsMode, Grants};
 
 /// Edits one configuration file. Edits of several processes wait for each other,
@@ -59,23 +58,7 @@ impl Editor {
         if let Some(grants) = grants_table(grants)? {
             table.insert("grants", Item::Table(grants));
         }
-        self.edit(|document| {
-            let servers = all_servers(document)?;
-            match servers.get(server) {
-                Some(_) if !replace => bail!(
-                    "there is a server `{server}` already\nhint: choose another name, or replace it with `--force`"
-                ),
-                Some(old) => {
-                    if let Some(old) = old.as_table() {
-                        table.set_position(old.position());
-                        *table.decor_mut() = old.decor().clone();
-                    }
-                    servers.insert(server, Item::Table(table));
-                    Ok(())
-                }
-                None => append(document, server, table),
-            }
-        })?;
+        self.edit(|document| insert(document, server, table, replace))?;
         Ok(())
     }
 
@@ -163,60 +146,165 @@ impl Editor {
         &self,
         change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
     ) -> anyhow::Result<bool> {
-        let shown = self.file.display();
         let _lock = paths::lock(&self.lock)?;
         let before = file::read(&self.file)?;
         let text = before.as_deref().unwrap_or_default();
-        let mut document: DocumentMut = match text.parse() {
-            Ok(document) => document,
-            Err(_) => {
-                // The reader words it better, and knows the place.
-                let (_, problems) = file::parse(&self.file, text);
-                return Err(super::Invalid { problems })
-                    .context("the configuration is left as it is, because it cannot be read");
-            }
-        };
-        change(&mut document)?;
-        let after = document.to_string();
+        let after = changed(&self.file, text, change)?;
         if before.as_deref() == Some(after.as_str()) {
             return Ok(false);
         }
-        // TOML can be written in ways that no edit fits into (a table of servers
-        // by dotted keys). Such an edit must not cost the user their file.
-        if after.parse::<DocumentMut>().is_err() {
-            bail!(
-                "`{shown}` is written in a way that this cannot be added to\nhint: edit it by hand"
-            );
-        }
-        self.write(&after)
-            .with_context(|| format!("the configuration file `{shown}` cannot be written"))?;
+        self.write(&after, Access::Kept)?;
         Ok(true)
     }
 
-    /// Puts a new text in place of the file, with the file's own permissions.
-    fn write(&self, text: &str) -> anyhow::Result<()> {
-        // A link stays a link: what is replaced is the file behind it.
-        let target = match fs::symlink_metadata(&self.file) {
-            Ok(_) => fs::canonicalize(&self.file)?,
-            Err(_) => self.file.clone(),
-        };
-        let folder = target.parent().context("it is in no folder")?;
-        fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".dormouse-")
-            .suffix(".toml")
-            .tempfile_in(folder)?;
-        if let Ok(metadata) = fs::metadata(&target) {
-            // Replacing a file asks nobody whether it may be written to.
-            if metadata.permissions().readonly() {
-                bail!("it is read-only\nhint: give yourself permission to write to it");
-            }
-            file.as_file().set_permissions(metadata.permissions())?;
+    /// Puts a text in place of the one that it was made from.
+    ///
+    /// # Errors
+    /// The file is another one by now, or cannot be written.
+    pub fn put(&self, before: Option<&str>, after: &str, access: Access) -> anyhow::Result<()> {
+        let _lock = paths::lock(&self.lock)?;
+        if file::read(&self.file)?.as_deref() != before {
+            bail!(
+                "`{}` has been changed by somebody else meanwhile\nhint: try again",
+                self.file.display()
+            );
         }
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(&target)?;
+        self.write(after, access)
+    }
+
+    fn write(&self, text: &str, access: Access) -> anyhow::Result<()> {
+        replace(&self.file, text, access).with_context(|| {
+            let shown = self.file.display();
+            format!("the configuration file `{shown}` cannot be written")
+        })
+    }
+}
+
+/// What becomes of one `[servers.NAME]` table.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// This one is put in place of it, or added.
+    Table(Box<Table>),
+    /// Its `from` is set: to the clients that load the server themselves.
+    From(Vec<Client>),
+}
+
+/// The text of a configuration file with servers changed, and everything else in
+/// it as it was.
+///
+/// # Errors
+/// It is no configuration, or written in a way that nothing can be added to.
+pub fn with_servers(
+    file: &Path,
+    text: &str,
+    changes: Vec<(String, Change)>,
+) -> anyhow::Result<String> {
+    changed(file, text, |document| {
+        for (name, change) in changes {
+            match change {
+                Change::Table(mut table) => {
+                    keep_overlay(document, &name, &mut table);
+                    insert(document, &name, *table, true)?;
+                }
+                Change::From(clients) => {
+                    let servers = document.get_mut("servers");
+                    if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
+                        set_from(table_like(server, &name)?, &clients);
+                    }
+                }
+            }
+        }
         Ok(())
+    })
+}
+
+/// What a user has said of a server that was configured elsewhere holds when it
+/// comes here, too.
+fn keep_overlay(document: &DocumentMut, server: &str, table: &mut Table) {
+    let servers = document.get("servers").and_then(Item::as_table_like);
+    let old = servers.and_then(|servers| servers.get(server)?.as_table_like());
+    let Some(old) = old else {
+        return;
+    };
+    if ["component", "command", "url"]
+        .iter()
+        .any(|key| old.contains_key(key))
+    {
+        return;
+    }
+    for (key, item) in old.iter() {
+        table.insert(key, item.clone());
+    }
+}
+
+fn set_from(table: &mut dyn TableLike, clients: &[Client]) {
+    if clients.is_empty() {
+        table.remove("from");
+        return;
+    }
+    let names = clients.iter().map(|client| client.name());
+    let mut value = Value::from(names.collect::<Array>());
+    match table.get_mut("from") {
+        Some(Item::Value(old)) => {
+            // The comment behind a value is part of it.
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        _ => {
+            table.insert("from", Item::Value(value));
+        }
+    }
+}
+
+/// A document's text after a change.
+fn changed(
+    file: &Path,
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
+) -> anyhow::Result<String> {
+    let mut document: DocumentMut = match text.parse() {
+        Ok(document) => document,
+        Err(_) => {
+            // The reader words it better, and knows the place.
+            let (_, problems) = file::parse(file, text);
+            return Err(super::Invalid { problems })
+                .context("the configuration is left as it is, because it cannot be read");
+        }
+    };
+    change(&mut document)?;
+    let after = document.to_string();
+    // TOML can be written in ways that no edit fits into (a table of servers by
+    // dotted keys). Such an edit must not cost the user their file.
+    if after.parse::<DocumentMut>().is_err() {
+        bail!(
+            "`{}` is written in a way that this cannot be added to\nhint: edit it by hand",
+            file.display()
+        );
+    }
+    Ok(after)
+}
+
+/// Adds a server's table, or puts it in place of another, if that is wanted.
+fn insert(
+    document: &mut DocumentMut,
+    server: &str,
+    mut table: Table,
+    replace: bool,
+) -> anyhow::Result<()> {
+    let servers = all_servers(document)?;
+    match servers.get(server) {
+        Some(_) if !replace => bail!(
+            "there is a server `{server}` already\nhint: choose another name, or replace it with `--force`"
+        ),
+        Some(old) => {
+            if let Some(old) = old.as_table() {
+                table.set_position(old.position());
+                *table.decor_mut() = old.decor().clone();
+            }
+            servers.insert(server, Item::Table(table));
+            Ok(())
+        }
+        None => append(document, server, table),
     }
 }
 
@@ -234,9 +322,13 @@ fn all_servers(document: &mut DocumentMut) -> anyhow::Result<&mut dyn TableLike>
 fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow::Result<()> {
     // Comments at the end of the file stay above what comes now.
     let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    let own = table.decor().prefix().and_then(|raw| raw.as_str());
+    let own = own.unwrap_or_default().trim_start().to_owned();
     if !end.trim().is_empty() {
-        let prefix = format!("{}\n\n", end.trim_end());
+        let prefix = format!("{}\n\n{own}", end.trim_end());
         table.decor_mut().set_prefix(prefix);
+    } else if document.is_empty() {
+        table.decor_mut().set_prefix(own);
     }
     all_servers(document)?.insert(server, Item::Table(table));
     document.set_trailing("");

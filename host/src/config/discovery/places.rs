@@ -43,6 +43,18 @@ pub enum Syntax {
     Yaml,
 }
 
+impl Syntax {
+    /// That of a file, by its name.
+    #[must_use]
+    pub fn of(file: &Path) -> Self {
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Json,
+        }
+    }
+}
+
 /// The files and folders in a project's folder that make it one.
 pub(super) const PROJECT_MARKS: [&str; 17] = [
     ".mcp.json",
@@ -193,9 +205,10 @@ impl Places<'_> {
         self.user(folder.join(".mcp.json"), mcp_servers());
         self.user(own.clone(), mcp_servers());
         self.project(".mcp.json", mcp_servers());
-        if let Some(project) = &self.around.project {
-            let keys = ["projects", &project.to_string_lossy(), "mcpServers"];
-            self.add(Scope::Local(project.clone()), own, Shape::json(&keys));
+        // A folder need not be marked as a project's to have servers there.
+        if let Some(folder) = self.around.project.as_ref().or(self.around.folder.as_ref()) {
+            let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
+            self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
         }
         let folder = if cfg!(any(windows, target_os = "macos")) {
             "ClaudeCode"

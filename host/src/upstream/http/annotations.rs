@@ -31,8 +31,9 @@ impl Annotations {
     /// Reads a page of the upstream's tools. A tool whose annotations are wrong must
     /// not be used, so it is taken out; without such a tool the page stays as it is.
     pub(super) fn learn(&self, page: Box<RawValue>) -> Box<RawValue> {
+        let mut known = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         // Most servers have no such thing, and their lists need not be read for it.
-        if !page.get().contains(MARK) {
+        if known.is_empty() && !page.get().contains(MARK) {
             return page;
         }
         let Ok(mut message) = serde_json::from_str::<Value>(page.get()) else {
@@ -44,7 +45,6 @@ impl Annotations {
         else {
             return page;
         };
-        let mut known = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         let before = tools.len();
         tools.retain(|tool| {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -206,9 +206,9 @@ mod tests {
             "none": {"type": "string", "x-mcp-header": "None"},
             "plain": {"type": "string", "default": {"x-mcp-header": "data"}},
         }});
-        let page = page(json!([{"name": "run", "inputSchema": schema, "odd": 1.10}]));
-        let text = page.get().to_owned();
-        assert_eq!(annotations.learn(page).get(), text);
+        let first = page(json!([{"name": "run", "inputSchema": schema, "odd": 1.10}]));
+        let text = first.get().to_owned();
+        assert_eq!(annotations.learn(first).get(), text);
         let call = json!({"params": {"name": "run", "arguments": {
             "region": "über", "deep": {"n": -7}, "flag": true, "none": null, "plain": "x"}}});
         let mut headers = HeaderMap::new();
@@ -219,6 +219,10 @@ mod tests {
         assert_eq!(headers["mcp-param-flag"], "true");
         let mut headers = HeaderMap::new();
         annotations.apply("another", &call.to_string(), &mut headers);
+        assert!(headers.is_empty());
+        // The tool has changed since.
+        annotations.learn(page(json!([{"name": "run", "inputSchema": {}}])));
+        annotations.apply("run", &call.to_string(), &mut headers);
         assert!(headers.is_empty());
     }
 

@@ -77,6 +77,10 @@ pub(super) async fn message(mut response: Response) -> Result<String, Lost> {
 /// What can be read of a body that only explains something, in reasonable time. To
 /// read to the end lets the connection be used again.
 pub(super) async fn explanation(mut response: Response) -> String {
+    // A stream that nobody has asked for may never end.
+    if kind(&response) == Kind::Events {
+        return String::new();
+    }
     let mut body = Vec::new();
     let read = async {
         while let Ok(Some(chunk)) = response.chunk().await {

@@ -8,8 +8,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use reqwest::Response;
+use serde_json::value::RawValue;
 
 use super::client::causes;
+use super::message;
 
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,12 +24,30 @@ pub(super) struct Event {
     pub(super) id: Option<String>,
 }
 
+impl Event {
+    /// The messages in it, if that is what it holds.
+    pub(super) fn messages(self) -> Vec<Box<RawValue>> {
+        let message = matches!(self.kind.as_str(), "" | "message");
+        // One without data only says where to go on.
+        if !message || self.data.trim().is_empty() {
+            return Vec::new();
+        }
+        message::parse(self.data).unwrap_or_else(|why| {
+            // Junk between the messages is no reason to lose those around it.
+            tracing::warn!("an upstream has sent an event that is no message: {why}");
+            Vec::new()
+        })
+    }
+}
+
 /// Why no more events come.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Cut {
     /// The connection has broken.
+    #[error("{0}")]
     Broken(String),
     /// An event was larger than it may be: to go on would bring it again.
+    #[error("an event has more than {} MiB", .0 / (1024 * 1024))]
     Large(usize),
 }
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Site;
+use super::cursor::Cursor;
 use super::events::{Cut, Events};
-use super::pace::Pace;
 use super::streamable::{Closed, Streamable};
 use crate::upstream::Lost;
 
@@ -21,21 +21,15 @@ pub(super) fn start(connection: &Arc<Streamable>) {
 
 async fn listen(connection: &Streamable) {
     let shown = Site::shown(connection.site.url());
-    let mut after: Option<String> = None;
-    let mut pace = Pace::default();
-    let mut retry = None;
+    let mut cursor = Cursor::default();
     loop {
         // Some servers send not even headers before they have something to say, so
         // there is no limit to how long that may take.
-        let orderly = match connection.open(after.as_deref(), None).await {
-            Ok(mut events) => {
-                let end = read(connection, &mut events, &mut after, &mut pace).await;
-                retry = events.retry().or(retry);
-                match end {
-                    Ok(orderly) => orderly,
-                    Err(_) => return,
-                }
-            }
+        let orderly = match connection.open(cursor.after(), None).await {
+            Ok(mut events) => match read(connection, &mut events, &mut cursor).await {
+                Ok(orderly) => orderly,
+                Err(_) => return,
+            },
             Err(Closed::ForGood(why)) => {
                 tracing::debug!("`{shown}` has no stream of its own: {why}");
                 return;
@@ -45,7 +39,7 @@ async fn listen(connection: &Streamable) {
                 false
             }
         };
-        let Some(wait) = pace.wait(orderly, retry) else {
+        let Some(wait) = cursor.wait(orderly) else {
             tracing::warn!(
                 "`{shown}` cannot say any more what has changed: its stream cannot be had again"
             );
@@ -56,28 +50,29 @@ async fn listen(connection: &Streamable) {
 }
 
 /// Reads one stream to its end; says whether that was an orderly one.
+///
+/// # Errors
+/// The peer has gone.
 async fn read(
     connection: &Streamable,
     events: &mut Events,
-    after: &mut Option<String>,
-    pace: &mut Pace,
+    cursor: &mut Cursor,
 ) -> Result<bool, Lost> {
-    loop {
+    let orderly = loop {
         match events.next().await {
             Ok(Some(event)) => {
-                if let Some(id) = &event.id {
-                    *after = Some(id.clone()).filter(|id| !id.is_empty());
-                }
-                pace.reset();
-                connection.take(event, None).await?;
+                cursor.read(&event);
+                connection.hand_on(event.messages(), None).await?;
             }
-            Ok(None) => return Ok(true),
-            Err(Cut::Broken(_)) => return Ok(false),
+            Ok(None) => break true,
+            Err(Cut::Broken(_)) => break false,
             Err(Cut::Large(_)) => {
                 // To go on after the event before would bring the large one again.
-                *after = None;
-                return Ok(false);
+                cursor.forget();
+                break false;
             }
         }
-    }
+    };
+    cursor.leave(events);
+    Ok(orderly)
 }

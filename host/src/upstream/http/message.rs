@@ -19,7 +19,7 @@ struct Envelope<'a> {
 ///
 /// # Errors
 /// It is neither a JSON object nor an array of them.
-pub(super) fn split(text: String) -> Result<Vec<Box<RawValue>>, String> {
+pub(super) fn parse(text: String) -> Result<Vec<Box<RawValue>>, String> {
     let whole = RawValue::from_string(text).map_err(|error| error.to_string())?;
     let messages = match whole.get().trim_start().starts_with('[') {
         true => serde_json::from_str(whole.get()).map_err(|error| error.to_string())?,
@@ -126,18 +126,18 @@ mod tests {
     fn messages_stay_as_they_are() {
         let text =
             r#"{"jsonrpc":"2.0","id":1,"result":{"n":1.10,"big":123456789012345678901,"x":{}}}"#;
-        let messages = split(text.to_owned()).unwrap();
+        let messages = parse(text.to_owned()).unwrap();
         assert_eq!(
             messages.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text]
         );
-        let batch = split(format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
+        let batch = parse(format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
         assert_eq!(
             batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text, r#"{"method":"x"}"#]
         );
         for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
-            assert!(split(odd.to_owned()).is_err(), "{odd}");
+            assert!(parse(odd.to_owned()).is_err(), "{odd}");
         }
     }
 

@@ -4,15 +4,16 @@
 //! Nothing is dialled, and no client made, before the first message is sent.
 
 mod annotations;
+mod answer;
 mod body;
 mod client;
 mod credentials;
+mod cursor;
 mod events;
 mod headers;
 mod inbox;
 mod listen;
 mod message;
-mod pace;
 mod site;
 mod sse;
 mod streamable;
@@ -35,8 +36,9 @@ use streamable::{Failure, Streamable};
 use super::channel::{Channel, Outgoing, Outlet};
 use super::{Http, HttpTransport, Lost};
 
-/// How long a server may take to begin an answer that needs no work.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a server may take to begin an answer that needs no work. Some have to be
+/// woken up themselves, far away. The tests do not wait that long for one that hangs.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
 
 /// Connects to an upstream over HTTP: with [`HttpTransport::Sse`] by opening its
 /// stream, else without saying anything before the first message is sent.
@@ -164,11 +166,7 @@ async fn unexpected(site: &Site, response: Response) -> (String, String) {
     let retry = retry
         .and_then(|value| value.to_str().ok())
         .map(message::excerpt);
-    // The body of a stream that nobody has asked for may never end.
-    let body = match body::kind(&response) {
-        body::Kind::Events => String::new(),
-        _ => body::explanation(response).await,
-    };
+    let body = body::explanation(response).await;
     let mut why = format!("`{shown}` has answered {status}");
     let excerpt = message::excerpt(&site.redact(&body));
     if !excerpt.is_empty() {

@@ -179,22 +179,7 @@ impl Site {
             let Some(location) = location.filter(|_| followed) else {
                 return Ok(response);
             };
-            let target = location.to_str().ok().and_then(|text| url.join(text).ok());
-            let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
-                return Err(Lost::Broken(format!(
-                    "`{}` redirects to what is no URL",
-                    Self::shown(&url)
-                )));
-            };
-            if url.scheme() == "https" && target.scheme() == "http" {
-                return Err(Lost::Broken(format!(
-                    "`{}` redirects to `{}`, where everybody could read along\n\
-                     hint: configure the URL with `https://` that the server really has",
-                    Self::shown(&url),
-                    Self::shown(&target)
-                )));
-            }
-            url = target;
+            url = target(&url, location)?;
         }
         Err(Lost::Broken(format!(
             "`{}` redirects more than {REDIRECTS} times, at last to `{}`",
@@ -246,14 +231,17 @@ impl Site {
             None => sent.await,
         };
         answer.map_err(|error| {
+            let causes = causes(&error);
             let hint = match error.is_connect() {
+                true if causes.contains("certificate") => {
+                    "\nhint: if an authority of your own has signed it, name a file with that authority's certificate in `SSL_CERT_FILE`"
+                }
                 true => "\nhint: check the URL, and that the server runs",
                 false => "",
             };
             Lost::Broken(format!(
-                "`{}` cannot be reached: {}{hint}",
-                Self::shown(url),
-                causes(&error)
+                "`{}` cannot be reached: {causes}{hint}",
+                Self::shown(url)
             ))
         })
     }
@@ -271,4 +259,104 @@ fn challenge(headers: &HeaderMap) -> Option<String> {
         .find(bearer)
         .or_else(|| all().next())
         .map(str::to_owned)
+}
+
+/// Where a redirect leads to.
+///
+/// # Errors
+/// It must not be followed.
+fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
+    let shown = Site::shown(from);
+    let target = location.to_str().ok().and_then(|text| from.join(text).ok());
+    let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
+        return Err(Lost::Broken(format!(
+            "`{shown}` redirects to what is no URL"
+        )));
+    };
+    if from.scheme() == "https" && target.scheme() == "http" {
+        return Err(Lost::Broken(format!(
+            "`{shown}` redirects to `{}`, where everybody could read along\n\
+             hint: configure the URL with `https://` that the server really has",
+            Site::shown(&target)
+        )));
+    }
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::Secret;
+
+    #[test]
+    fn redirects_lead_to_what_is_as_safe() {
+        for (from, location, expected) in [
+            (
+                "https://a.example/mcp",
+                "/mcp/",
+                Some("https://a.example/mcp/"),
+            ),
+            (
+                "https://a.example/mcp",
+                "https://b.example/",
+                Some("https://b.example/"),
+            ),
+            (
+                "http://a.example/mcp",
+                "https://a.example/mcp",
+                Some("https://a.example/mcp"),
+            ),
+            (
+                "http://a.example/x/mcp?k=1",
+                "other",
+                Some("http://a.example/x/other"),
+            ),
+            ("https://a.example/mcp", "http://a.example/mcp", None),
+            ("https://a.example/mcp", "//", None),
+            ("http://a.example/mcp", "file:///etc/passwd", None),
+            ("http://a.example/mcp", "javascript:x", None),
+        ] {
+            let location = HeaderValue::from_static(location);
+            let to = target(&Url::parse(from).unwrap(), &location).ok();
+            assert_eq!(
+                to.as_ref().map(Url::as_str),
+                expected,
+                "{from} {location:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_that_leads_nowhere_says_so_without_its_secrets() {
+        for url in [
+            "",
+            "example.com/mcp",
+            "ftp://example.com/",
+            "http://",
+            "file:///x",
+            "mailto:a@b",
+        ] {
+            let http = Http {
+                url: url.to_owned(),
+                ..Http::default()
+            };
+            assert!(
+                matches!(Site::new(&http, None), Err(Lost::Broken(why)) if why.contains("hint:")),
+                "{url}"
+            );
+        }
+        for (name, value) in [("a b", "secret"), ("X-Key", "secret\nX: y")] {
+            let http = Http {
+                url: "http://localhost/".to_owned(),
+                headers: [(name.to_owned(), Secret::new(value))].into(),
+                ..Http::default()
+            };
+            let Err(Lost::Broken(why)) = Site::new(&http, None) else {
+                panic!("{name}");
+            };
+            assert!(why.contains(name) && !why.contains("secret"), "{why}");
+        }
+        let url = Url::parse("https://user:secret@example.com/mcp?key=secret#secret").unwrap();
+        assert_eq!(Site::shown(&url), "https://example.com/mcp");
+    }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use reqwest::{Method, StatusCode, Url};
 
 use super::body::{self, Kind};
-use super::events::{Cut, Event, Events};
+use super::events::Events;
 use super::site::Ask;
 use super::{Inbox, PATIENCE, Site, headers, message, unexpected};
 use crate::upstream::Lost;
@@ -108,10 +108,8 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
                 )));
             }
             Err(cut) => {
-                return Err(Lost::Broken(format!(
-                    "the stream of `{shown}` has ended: {}",
-                    words(&cut)
-                )));
+                let why = format!("the stream of `{shown}` has ended: {cut}");
+                return Err(Lost::Broken(why));
             }
         };
         if event.kind != "endpoint" {
@@ -137,34 +135,14 @@ async fn read(mut events: Events, inbox: &Inbox) -> String {
     loop {
         match events.next().await {
             Ok(Some(event)) => {
-                if take(event, inbox).await.is_err() {
-                    return "nobody listens".to_owned();
+                for message in event.messages() {
+                    if inbox.put(message).await.is_err() {
+                        return "nobody listens".to_owned();
+                    }
                 }
             }
             Ok(None) => return "the server has closed it".to_owned(),
-            Err(cut) => return words(&cut),
+            Err(cut) => return cut.to_string(),
         }
-    }
-}
-
-async fn take(event: Event, inbox: &Inbox) -> Result<(), Lost> {
-    if !matches!(event.kind.as_str(), "" | "message") || event.data.trim().is_empty() {
-        return Ok(());
-    }
-    match message::split(event.data) {
-        Ok(messages) => {
-            for message in messages {
-                inbox.put(message).await?;
-            }
-        }
-        Err(why) => tracing::warn!("a server has sent an event that is no message: {why}"),
-    }
-    Ok(())
-}
-
-fn words(cut: &Cut) -> String {
-    match cut {
-        Cut::Broken(why) => why.clone(),
-        Cut::Large(limit) => format!("an event had more than {} MiB", limit / (1024 * 1024)),
     }
 }

@@ -8,17 +8,17 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
 
 use super::annotations::Annotations;
+use super::answer;
 use super::body::{self, Kind};
-use super::events::{Cut, Event, Events};
+use super::events::Events;
 use super::message::{self, Refusal};
-use super::pace::Pace;
 use super::site::{Ask, Session};
 use super::{Inbox, PATIENCE, Site, headers, unexpected};
 use crate::upstream::Lost;
 use crate::upstream::channel::Outgoing;
 
-/// How long the rest of a stream is read after the answer has come.
-const REST_TIME: Duration = Duration::from_secs(5);
+/// How long the end of a session may take.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// A connection over streamable HTTP. It holds no socket of its own.
 pub(super) struct Streamable {
@@ -129,12 +129,12 @@ impl Streamable {
             }
             return Ok(());
         };
-        Ok(self.answered(response, message, id).await?)
+        Ok(answer::read(self, response, message, id).await?)
     }
 
     /// Ends the session, where there is one.
     pub(super) async fn close(&self) {
-        let known = self.known();
+        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(session) = known.session else { return };
         let ask = Ask {
             method: Method::DELETE,
@@ -142,7 +142,7 @@ impl Streamable {
             headers: headers::of_delete(known.version.as_deref()),
             body: Bytes::new(),
             session: Some(&session),
-            patience: Some(REST_TIME),
+            patience: Some(CLOSE_TIME),
         };
         // A server need not let its sessions be ended, and it may have gone itself.
         if let Err(error) = self.site.ask(&ask).await {
@@ -186,27 +186,6 @@ impl Streamable {
         })
     }
 
-    /// Hands on what an event holds. Says whether that was the answer to a request.
-    pub(super) async fn take(
-        &self,
-        event: Event,
-        request: Option<&Outgoing>,
-    ) -> Result<bool, Lost> {
-        let message = matches!(event.kind.as_str(), "" | "message");
-        if !message || event.data.trim().is_empty() {
-            return Ok(false);
-        }
-        match message::split(event.data) {
-            Ok(messages) => self.hand_on(messages, request).await,
-            Err(why) => {
-                // Junk between the messages is no reason to lose those around it.
-                let shown = Site::shown(self.site.url());
-                tracing::warn!("`{shown}` has sent an event that is no message: {why}");
-                Ok(false)
-            }
-        }
-    }
-
     fn known(&self) -> Known {
         self.known
             .lock()
@@ -214,7 +193,8 @@ impl Streamable {
             .clone()
     }
 
-    async fn hand_on(
+    /// Hands messages to the peer. Says whether one of them answers the request.
+    pub(super) async fn hand_on(
         &self,
         messages: Vec<Box<RawValue>>,
         request: Option<&Outgoing>,
@@ -236,136 +216,6 @@ impl Streamable {
             self.inbox.put(message).await?;
         }
         Ok(answered)
-    }
-
-    /// Reads the answer to a request, whichever way the server gives it.
-    async fn answered(
-        self: &Arc<Self>,
-        response: Response,
-        request: &Outgoing,
-        id: u64,
-    ) -> Result<(), Lost> {
-        let shown = Site::shown(response.url());
-        match body::kind(&response) {
-            Kind::Events => {
-                let events = Events::new(response, body::LONGEST);
-                self.follow(events, request, &shown).await
-            }
-            Kind::Json => {
-                let text = body::message(response).await?;
-                let unaddressed =
-                    message::refusal(&text, Some(id)).filter(|refusal| !refusal.addressed);
-                let messages = match unaddressed.and_then(|refusal| refusal.answer) {
-                    Some(answer) => vec![answer],
-                    None => match text.trim().is_empty() {
-                        true => Vec::new(),
-                        false => message::split(text).map_err(|why| {
-                            Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
-                        })?,
-                    },
-                };
-                match self.hand_on(messages, Some(request)).await? {
-                    true => Ok(()),
-                    false => Err(Lost::Broken(format!(
-                        "`{shown}` has taken the request, but not answered it"
-                    ))),
-                }
-            }
-            Kind::Other(kind) => Err(Lost::Broken(format!(
-                "`{shown}` has answered with `{}` instead of JSON\n\
-                 hint: check that the URL is that of an MCP endpoint",
-                message::excerpt(&kind)
-            ))),
-        }
-    }
-
-    /// Reads the stream that a request is answered on, over several connections if
-    /// need be.
-    async fn follow(
-        self: &Arc<Self>,
-        mut events: Events,
-        request: &Outgoing,
-        shown: &str,
-    ) -> Result<(), Lost> {
-        let mut after: Option<String> = None;
-        let mut pace = Pace::default();
-        loop {
-            let (orderly, why) = match events.next().await {
-                Ok(Some(event)) => {
-                    if let Some(id) = &event.id {
-                        after = Some(id.clone()).filter(|id| !id.is_empty());
-                    }
-                    pace.reset();
-                    if self.take(event, Some(request)).await? {
-                        self.read_rest(events);
-                        return Ok(());
-                    }
-                    continue;
-                }
-                Ok(None) => (true, "the server has ended the stream".to_owned()),
-                Err(Cut::Broken(why)) => (false, why),
-                Err(Cut::Large(limit)) => {
-                    return Err(Lost::Broken(format!(
-                        "`{shown}` has sent an event of more than {} MiB",
-                        limit / (1024 * 1024)
-                    )));
-                }
-            };
-            let lost =
-                |why: &str| Lost::Broken(format!("`{shown}` has not finished its answer: {why}"));
-            // Since 2026-07-28 a stream that has ended stays ended.
-            let resumable = !headers::is_modern(request.version.as_deref());
-            let Some(last) = after.as_deref().filter(|_| resumable) else {
-                return Err(lost(&why));
-            };
-            events = self
-                .resume(last, orderly, &mut pace, events.retry())
-                .await
-                .map_err(|lost_| match lost_ {
-                    Lost::Broken(why) => lost(&why),
-                    other => other,
-                })?;
-        }
-    }
-
-    async fn resume(
-        &self,
-        after: &str,
-        mut orderly: bool,
-        pace: &mut Pace,
-        retry: Option<Duration>,
-    ) -> Result<Events, Lost> {
-        let mut last = String::new();
-        loop {
-            let Some(wait) = pace.wait(orderly, retry) else {
-                return Err(Lost::Broken(last));
-            };
-            tokio::time::sleep(wait).await;
-            match self.open(Some(after), Some(PATIENCE)).await {
-                Ok(events) => return Ok(events),
-                Err(Closed::ForGood(lost)) => return Err(lost),
-                Err(Closed::ForNow(why)) => last = why,
-            }
-            orderly = false;
-        }
-    }
-
-    /// Reads what may come after an answer, so that the connection can be used again.
-    fn read_rest(self: &Arc<Self>, mut events: Events) {
-        let this = Arc::clone(self);
-        tokio::spawn(async move {
-            let rest = async {
-                while let Ok(Some(event)) = events.next().await {
-                    if this.take(event, None).await.is_err() {
-                        break;
-                    }
-                }
-            };
-            let _ = this
-                .inbox
-                .during(tokio::time::timeout(REST_TIME, rest))
-                .await;
-        });
     }
 
     /// What to make of an answer that is an error of HTTP.

@@ -5,6 +5,8 @@ mod jsonc;
 mod toml;
 mod yaml;
 
+pub(in crate::config) use yaml::Places;
+
 use super::places::Syntax;
 
 /// How deep a document may be nested. Configuration is never near it; what is
@@ -13,15 +15,15 @@ const DEEPEST: usize = 100;
 
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
+pub(in crate::config) struct Node {
     /// The byte at which it begins.
-    pub(super) at: usize,
-    pub(super) value: Value,
+    pub(in crate::config) at: usize,
+    pub(in crate::config) value: Value,
 }
 
 /// What a part of a document is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(in crate::config) enum Value {
     Null,
     Bool(bool),
     /// A number, as it is written.
@@ -33,20 +35,20 @@ pub(super) enum Value {
 
 /// A key of a table and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
-    pub(super) key: String,
+pub(in crate::config) struct Member {
+    pub(in crate::config) key: String,
     /// The byte at which the key begins.
-    pub(super) at: usize,
-    pub(super) node: Node,
+    pub(in crate::config) at: usize,
+    pub(in crate::config) node: Node,
 }
 
 /// Why a text is no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable {
+pub(in crate::config) struct Unreadable {
     /// The byte at which it stops making sense.
-    pub(super) at: usize,
+    pub(in crate::config) at: usize,
     /// What is wrong. Nothing of the text is in it, which may be a secret.
-    pub(super) message: String,
+    pub(in crate::config) message: String,
 }
 
 impl Unreadable {
@@ -61,17 +63,17 @@ impl Unreadable {
 impl Node {
     /// The value of a key. Of a key that is there twice the last one counts, as it
     /// does for the clients.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(in crate::config) fn get(&self, key: &str) -> Option<&Node> {
         self.member(key).map(|member| &member.node)
     }
 
     /// A key with its value.
-    pub(super) fn member(&self, key: &str) -> Option<&Member> {
+    pub(in crate::config) fn member(&self, key: &str) -> Option<&Member> {
         self.members().iter().rev().find(|member| member.key == key)
     }
 
     /// The keys and values, where this is a table.
-    pub(super) fn members(&self) -> &[Member] {
+    pub(in crate::config) fn members(&self) -> &[Member] {
         match &self.value {
             Value::Table(members) => members,
             _ => &[],
@@ -79,7 +81,7 @@ impl Node {
     }
 
     /// The parts, where this is a list.
-    pub(super) fn items(&self) -> &[Node] {
+    pub(in crate::config) fn items(&self) -> &[Node] {
         match &self.value {
             Value::List(items) => items,
             _ => &[],
@@ -87,7 +89,7 @@ impl Node {
     }
 
     /// The text, where this is one.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(in crate::config) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -95,7 +97,7 @@ impl Node {
     }
 
     /// What this is, for a message that says what it should have been.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(in crate::config) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -108,7 +110,7 @@ impl Node {
 }
 
 /// Reads a document. An empty one is an empty table.
-pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
+pub(in crate::config) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
     match syntax {
         Syntax::Json => jsonc::parse(text),
         Syntax::Toml => toml::parse(text),

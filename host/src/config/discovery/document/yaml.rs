@@ -31,14 +31,14 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
 
 /// Where the characters of a text are: the parser counts them, the tree wants
 /// bytes.
-struct Places {
+pub(in crate::config) struct Places {
     /// The byte of each character; none where both are the same.
     bytes: Option<Vec<usize>>,
     end: usize,
 }
 
 impl Places {
-    fn of(text: &str) -> Self {
+    pub(in crate::config) fn of(text: &str) -> Self {
         let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
         Self {
             bytes,
@@ -46,7 +46,7 @@ impl Places {
         }
     }
 
-    fn byte(&self, marker: &Marker) -> usize {
+    pub(in crate::config) fn byte(&self, marker: &Marker) -> usize {
         let byte = match &self.bytes {
             Some(bytes) => bytes.get(marker.index()).copied(),
             None => Some(marker.index()),

@@ -1,0 +1,206 @@
+//! `dormouse import`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::hosts;
+use super::install::{self, Then};
+use super::output::{self, STRONG, styled};
+use crate::config::discovery::{Discovery, SourceState, Surroundings, discover};
+use crate::config::install::backup::{self, Undo};
+use crate::config::install::{self as files, Action, Decision, Wanted};
+use crate::config::{self, Client, Scope};
+use crate::roster::Places;
+
+/// Takes over the servers that your clients have, into `dormouse.toml`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    dormouse import --dry-run          what would change\n  \
+    dormouse import                    the servers of all clients\n  \
+    dormouse import cursor --replace   have Cursor load Dormouse instead of its servers\n  \
+    dormouse import --undo             put everything back\n\n\
+    Your own servers are taken over, not those of projects. Variables stay variables; a value \
+    that is written in a client's file is copied as it is, and `dormouse.toml` then is for you \
+    alone. Each file that is changed is backed up first.")]
+pub(super) struct Import {
+    /// Only the servers of these clients, like `cursor` or `claude-code`; those of all
+    /// clients where none is named.
+    #[arg(value_name = "CLIENT")]
+    clients: Vec<Client>,
+    /// Put Dormouse into the clients' own files in place of the servers.
+    #[arg(long)]
+    replace: bool,
+    /// Replace servers in `dormouse.toml` that have the same name. With `--undo`, put
+    /// back even what has been edited since.
+    #[arg(long)]
+    force: bool,
+    /// Put back the files that the last import or installation has changed.
+    #[arg(long, conflicts_with_all = ["clients", "replace", "sync", "no_sync"])]
+    undo: bool,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    then: Then,
+}
+
+impl Import {
+    pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
+        if self.undo {
+            return self.undo(places);
+        }
+        let around = Surroundings::of_process(None)?;
+        let all: Vec<Client> = Client::all().collect();
+        let clients = if self.clients.is_empty() {
+            all.clone()
+        } else {
+            self.clients.clone()
+        };
+        let discovery = discover(&around, &all);
+        warn_of_problems(&discovery, &clients);
+        let config = config::load(&places.config)?;
+        let program = install::program(places, named)?;
+        let import = files::import(
+            &discovery,
+            &around,
+            (&config, &places.config),
+            Wanted {
+                clients: &clients,
+                replace: self.replace.then_some(&program),
+                force: self.force,
+            },
+        )?;
+        if import.decisions.is_empty() {
+            output::say(
+                "your clients have no servers that could be taken over\nhint: `dormouse doctor` shows which files were looked at",
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        for decision in &import.decisions {
+            output::say(&told(decision, &discovery));
+        }
+        for left in &import.left {
+            output::warn(left);
+        }
+        if import.changes.is_empty() {
+            output::say("nothing is to be changed");
+            return Ok(ExitCode::SUCCESS);
+        }
+        if self.dry_run {
+            return install::show(&import.changes);
+        }
+        install::make(
+            places,
+            &install::command_line("import", &self.words()),
+            &import.changes,
+        )?;
+        hosts::reload(&places.config)?;
+        let ready = import.decisions.iter().filter(|decision| {
+            let first = decision.found.first();
+            let found = first.and_then(|index| discovery.found.get(*index));
+            found.is_some_and(|found| found.server.enabled && found.own.missing.is_empty())
+        });
+        let names: Vec<_> = ready.map(|decision| decision.name.clone()).collect();
+        self.then.offer_sync(places, &names)
+    }
+
+    fn words(&self) -> Vec<String> {
+        let clients = self.clients.iter().map(ToString::to_string);
+        let replace = self.replace.then(|| "--replace".to_owned());
+        clients.chain(replace).collect()
+    }
+
+    fn undo(&self, places: &Places) -> anyhow::Result<ExitCode> {
+        let Some(mut run) = backup::last(&backup::folder(&places.data))? else {
+            output::say("there is nothing to undo");
+            return Ok(ExitCode::SUCCESS);
+        };
+        let steps = run.undo(self.force)?;
+        if self.dry_run {
+            let changes = steps.iter().filter_map(|step| match step {
+                Undo::Back(change) => Some(change.clone()),
+                _ => None,
+            });
+            install::show(&changes.collect::<Vec<_>>())?;
+        }
+        let mut edited: Vec<PathBuf> = Vec::new();
+        for step in &steps {
+            if !self.dry_run {
+                step.make()?;
+            }
+            match step {
+                Undo::Back(change) => output::say(&format!("put back {}", change.file.display())),
+                Undo::Remove(file) => output::say(&format!("removed {}", file.display())),
+                Undo::Nothing => {}
+                Undo::Edited(file) => {
+                    edited.push(file.clone());
+                    output::warn(&format!(
+                        "`{}` has been edited since, and is left as it is\nhint: what it was is in {}; `dormouse import --undo --force` puts it back",
+                        file.display(),
+                        run.folder().display()
+                    ));
+                }
+            }
+        }
+        if self.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        run.undone(&edited)?;
+        hosts::reload(&places.config)?;
+        if edited.is_empty() {
+            output::say(&format!("undone: {}", styled(STRONG, run.command())));
+            Ok(ExitCode::SUCCESS)
+        } else {
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// What becomes of a server, for a person.
+fn told(decision: &Decision, discovery: &Discovery) -> String {
+    let all = decision.found.iter();
+    let all: Vec<_> = all
+        .filter_map(|index| discovery.found.get(*index))
+        .collect();
+    let clients = all.iter().filter_map(|found| found.server.origin.client);
+    let mut clients: Vec<_> = clients.map(Client::name).collect();
+    clients.dedup();
+    let (name, from) = (&decision.name, clients.join(", "));
+    let mut text = match decision.action {
+        Action::Add => format!("`{name}` from {from}"),
+        Action::Replace => format!("`{name}` from {from}, in place of another one"),
+        Action::Keep => format!("`{name}` from {from} is there already"),
+    };
+    let Some(first) = all.first().filter(|_| decision.action != Action::Keep) else {
+        return text;
+    };
+    if first.written_name != *name {
+        text.push_str(&format!(
+            ", where it is called `{}`",
+            first.written_name.escape_debug()
+        ));
+    }
+    if !first.own.missing.is_empty() {
+        text.push_str(", switched off for now");
+    }
+    for line in first.own.missing.iter().chain(&first.own.notes) {
+        text.push_str(&format!("\n  {}", output::clean(line)));
+    }
+    text
+}
+
+/// Tells of files that are not read as a whole, and so not taken over as a whole.
+fn warn_of_problems(discovery: &Discovery, clients: &[Client]) {
+    for source in &discovery.sources {
+        let SourceState::Read { problems, .. } = &source.state else {
+            continue;
+        };
+        if source.scope == Scope::User && clients.contains(&source.client) {
+            for problem in problems {
+                output::warn(&problem.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `dormouse install`, and what it has in common with `dormouse import`.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
+use super::sync::Sync;
+use crate::config::Client;
+use crate::config::discovery::Surroundings;
+use crate::config::install::diff::{self, Kind};
+use crate::config::install::{self as files, Change, Program, backup};
+use crate::roster::Places;
+
+/// Adds Dormouse to the servers that one of your clients loads.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It is added as `dormouse serve --client CLIENT`: servers that the client loads \
+    itself are not shown to it a second time. To have it load Dormouse instead of them: \
+    `dormouse import CLIENT --replace`. `dormouse import --undo` puts the file back."
+)]
+pub(super) struct Install {
+    /// The client, like `cursor` or `claude-code`.
+    client: Client,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    then: Then,
+}
+
+/// What is done at last.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Then {
+    /// Connect the servers now, so that the first session has all of their tools.
+    #[arg(long)]
+    sync: bool,
+    /// Connect nothing, and do not ask either.
+    #[arg(long, conflicts_with = "sync")]
+    no_sync: bool,
+}
+
+impl Install {
+    pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
+        let around = Surroundings::of_process(None)?;
+        let client = self.client;
+        let change = files::install(client, &around, &program(places, named)?)?;
+        let shown = change.file.display().to_string();
+        if !change.is_any() {
+            output::say(&format!("{client} loads Dormouse already, from {shown}"));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let changes = [change];
+        if self.dry_run {
+            return show(&changes);
+        }
+        make(
+            places,
+            &command_line("install", &[client.to_string()]),
+            &changes,
+        )?;
+        output::say(&format!("{client} loads Dormouse from its next start on"));
+        self.then.offer_sync(places, &[])
+    }
+}
+
+impl Then {
+    /// Connects servers, or asks whether to, or says how. All of them, where none is
+    /// named.
+    pub(super) fn offer_sync(self, places: &Places, names: &[String]) -> anyhow::Result<ExitCode> {
+        let whose = match names.len() {
+            0 => "all servers".to_owned(),
+            count => output::counted(count as u64, "server"),
+        };
+        let wanted = if self.sync {
+            true
+        } else if self.no_sync {
+            false
+        } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            asked(&format!("fetch the tools of {whose} now? [Y/n] "))?
+        } else {
+            let words = names.join(" ");
+            output::say(&format!(
+                "hint: `{}` fetches the tools of {whose}, so that the first session has them",
+                format!("dormouse sync {words}").trim_end()
+            ));
+            false
+        };
+        if wanted {
+            return Sync::of(names).run(places);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Asks something that is mostly answered with yes.
+fn asked(question: &str) -> anyhow::Result<bool> {
+    let mut stderr = io::stderr();
+    stderr.write_all(question.as_bytes())?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    // At the end of the input nobody has said yes.
+    if io::stdin().read_line(&mut answer)? == 0 {
+        return Ok(false);
+    }
+    Ok(matches!(
+        answer.trim().to_ascii_lowercase().as_str(),
+        "" | "y" | "yes"
+    ))
+}
+
+/// How clients are to start this very program: by its name where that leads to it,
+/// and else by its path. `named` says whether the user has named the configuration
+/// file, which the clients then have to name, too.
+pub(super) fn program(places: &Places, named: bool) -> anyhow::Result<Program> {
+    let own = std::env::current_exe().context("this program cannot find its own file")?;
+    let name = Path::new("dormouse").with_extension(std::env::consts::EXE_EXTENSION);
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path)
+        .map(|folder| folder.join(&name))
+        .find(|file| file.is_file());
+    let by_name =
+        first.is_some_and(|file| real(&file).is_some_and(|file| real(&own) == Some(file)));
+    let command = match by_name {
+        true => "dormouse".to_owned(),
+        false => own
+            .to_str()
+            .with_context(|| {
+                format!(
+                    "`{}` is not UTF-8, which a client's file has to be",
+                    own.display()
+                )
+            })?
+            .to_owned(),
+    };
+    let options = match (named, places.config.to_str()) {
+        (false, _) => Vec::new(),
+        (true, Some(config)) => vec!["--config".to_owned(), config.to_owned()],
+        (true, None) => anyhow::bail!(
+            "`{}` is not UTF-8, which a client's file has to be",
+            places.config.display()
+        ),
+    };
+    Ok(Program { command, options })
+}
+
+/// Shows what files are to become.
+pub(super) fn show(changes: &[Change]) -> anyhow::Result<ExitCode> {
+    let mut text = String::new();
+    for line in changes.iter().flat_map(diff::lines) {
+        let style = match line.kind {
+            Kind::Heading if line.text.starts_with("@@") => FAINT,
+            Kind::Heading => STRONG,
+            Kind::Added => GOOD,
+            Kind::Removed => BAD,
+            Kind::Kept => PLAIN,
+        };
+        text.push_str(&output::styled(style, output::clean(&line.text)));
+        text.push('\n');
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Changes files, once each of them is backed up.
+pub(super) fn make(places: &Places, command: &str, changes: &[Change]) -> anyhow::Result<()> {
+    let all: Vec<_> = changes.iter().collect();
+    let kept = backup::keep(&backup::folder(&places.data), command, &all)?;
+    for (done, change) in changes.iter().enumerate() {
+        change.make().with_context(|| match done {
+            0 => "nothing has been changed".to_owned(),
+            _ => "some files have been changed, and others not\nhint: `dormouse import --undo` puts them back".to_owned(),
+        })?;
+        output::say(&format!("changed {}", change.file.display()));
+    }
+    output::say(&format!(
+        "what they were is in {}; `dormouse import --undo` puts it back",
+        kept.display()
+    ));
+    Ok(())
+}
+
+/// A command as a user would write it.
+pub(super) fn command_line(name: &str, words: &[String]) -> String {
+    let words = std::iter::once(name).chain(words.iter().map(String::as_str));
+    format!("dormouse {}", words.collect::<Vec<_>>().join(" "))
+}

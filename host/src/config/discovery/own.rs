@@ -1,0 +1,373 @@
+//! A client's server in the words of `dormouse.toml`, which knows variables as
+//! `${NAME}` and `${NAME:-default}`, and nothing else that is filled in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::Surroundings;
+use super::draft::{Text, Written};
+use super::expansion::{Expansion, Form, Means, Missing};
+use super::filler::{between, is_name};
+use crate::config::problem::quoted;
+use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+
+/// A server as it can be written into `dormouse.toml`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Own {
+    /// How it is reached, no variable filled in.
+    pub launch: Launch,
+    /// What a person has to write in it before it can be started, as sentences.
+    /// What cannot be translated stands in its place as it was written.
+    pub missing: Vec<String>,
+    /// What is not quite as it was, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// Where the translated texts come from.
+pub(super) struct Source<'a> {
+    pub(super) around: &'a Surroundings,
+    pub(super) expansion: Expansion,
+    /// Values that only the client knows, by the names of variables.
+    pub(super) variables: &'a BTreeMap<String, String>,
+}
+
+/// A part of a text.
+enum Piece {
+    Plain(String),
+    Variable {
+        name: String,
+        default: Option<String>,
+    },
+    /// What only its client can fill in, as it is written.
+    Foreign(String),
+}
+
+impl Own {
+    /// Translates what a client has written. `filled` is the same with everything
+    /// filled in as it is now.
+    pub(super) fn of(written: &Written, filled: &Launch, source: &Source<'_>) -> Self {
+        let mut own = Self {
+            launch: filled.clone(),
+            missing: Vec::new(),
+            notes: Vec::new(),
+        };
+        own.launch = match (written, filled) {
+            (Written::Stdio { .. }, Launch::Stdio(stdio)) => {
+                Launch::Stdio(own.stdio(written, stdio, source))
+            }
+            (Written::Http { .. }, Launch::Http(http)) => {
+                Launch::Http(own.http(written, http, source))
+            }
+            _ => return own,
+        };
+        own
+    }
+
+    fn stdio(&mut self, written: &Written, filled: &Stdio, source: &Source<'_>) -> Stdio {
+        let Written::Stdio {
+            command,
+            args,
+            env,
+            env_file,
+            cwd,
+        } = written
+        else {
+            return filled.clone();
+        };
+        let args = args.iter().enumerate();
+        let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
+        let args = args.collect();
+        let mut variables = self.table(env, source, "env");
+        if let Some(file) = env_file {
+            // Its values have no other way here.
+            for (name, value) in &filled.env {
+                let value = escaped(value.expose());
+                variables
+                    .entry(name.clone())
+                    .or_insert_with(|| Secret::new(value));
+            }
+            self.notes.push(format!(
+                "the variables of the file {} are copied as they are now",
+                quoted(file)
+            ));
+        }
+        let cwd = cwd.as_ref().map(|cwd| {
+            let own = self.text(cwd, source, "cwd");
+            let anchored = own.starts_with(['/', '~']) || own.starts_with("${");
+            match &filled.cwd {
+                // A relative folder would be one of the configuration file's.
+                Some(filled) if !anchored => escaped(&filled.to_string_lossy()),
+                _ => own,
+            }
+        });
+        let own = self.text(command, source, "command");
+        Stdio {
+            // A program that is named relative to its folder has been found there.
+            command: match own == *command {
+                true => escaped(&filled.command),
+                false => own,
+            },
+            args,
+            env: variables,
+            cwd: cwd.map(PathBuf::from),
+        }
+    }
+
+    fn http(&mut self, written: &Written, filled: &Http, source: &Source<'_>) -> Http {
+        let Written::Http {
+            url,
+            headers,
+            transport,
+            env,
+        } = written
+        else {
+            return filled.clone();
+        };
+        let url = self.text(url, source, "url");
+        // What the entry sets for its own headers has no other use.
+        let mut variables = source.variables.clone();
+        for (name, text) in env {
+            if let Text::Written(value) = text {
+                variables.insert(name.clone(), value.clone());
+            }
+        }
+        let source = Source {
+            variables: &variables,
+            ..*source
+        };
+        Http {
+            url,
+            headers: self.table(headers, &source, "headers"),
+            transport: *transport,
+            oauth: OAuth::default(),
+        }
+    }
+
+    fn table(
+        &mut self,
+        texts: &BTreeMap<String, Text>,
+        source: &Source<'_>,
+        key: &str,
+    ) -> BTreeMap<String, Secret> {
+        let mut table = BTreeMap::new();
+        for (name, text) in texts {
+            let at = format!("{key}.{name}");
+            let value = match text {
+                Text::Written(text) if key == "headers" => self.translate(text, source, &at),
+                Text::Written(text) => self.text(text, source, &at),
+                Text::Variable {
+                    name,
+                    prefix,
+                    needed,
+                } => {
+                    let default = (!needed).then(String::new);
+                    let variable = Piece::Variable {
+                        name: name.clone(),
+                        default,
+                    };
+                    self.written(vec![Piece::Plain((*prefix).to_owned()), variable], &at)
+                }
+            };
+            table.insert(name.clone(), Secret::new(value));
+        }
+        table
+    }
+
+    /// Translates a text that is no header.
+    fn text(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
+        if source.expansion.headers_only {
+            return escaped(text);
+        }
+        self.translate(text, source, at)
+    }
+
+    fn translate(&mut self, text: &str, source: &Source<'_>, at: &str) -> String {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let mut forms = source.expansion.forms.iter();
+            match forms.find_map(|form| piece(rest, *form, source)) {
+                Some((Piece::Plain(text), after)) => {
+                    plain.push_str(&text);
+                    rest = after;
+                }
+                Some((piece, after)) => {
+                    pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                    pieces.push(piece);
+                    rest = after;
+                }
+                None => {
+                    plain.push(c);
+                    rest = rest.get(c.len_utf8()..).unwrap_or_default();
+                }
+            }
+        }
+        pieces.push(Piece::Plain(plain));
+        self.written(pieces, at)
+    }
+
+    /// Pieces as `dormouse.toml` writes them.
+    fn written(&mut self, pieces: Vec<Piece>, at: &str) -> String {
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Plain(plain) => text.push_str(&escaped(&plain)),
+                Piece::Variable { name, default } => {
+                    if text.ends_with('$') {
+                        self.missing.push(format!(
+                            "write `{at}` in another way: a `$` right before a variable has no way to be written"
+                        ));
+                    }
+                    let default = default.map(|default| format!(":-{default}"));
+                    text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
+                }
+                Piece::Foreign(written) => {
+                    self.missing.push(format!(
+                        "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, which only the client knows",
+                        quoted(&written)
+                    ));
+                    text.push_str(&written);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A text in which nothing is to be filled in.
+fn escaped(text: &str) -> String {
+    text.replace("${", "$${")
+}
+
+/// What a form that a text begins with is, and what stands behind it.
+fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &'t str)> {
+    let foreign = |rest: &'t str| {
+        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
+        (Piece::Foreign(written.to_owned()), rest)
+    };
+    let variable = |name: &str, default: Option<&str>, missing| {
+        // What the client keeps for itself is nowhere else.
+        if let (Some(value), None) = (source.variables.get(name), source.around.env.get(name)) {
+            return Piece::Plain(value.clone());
+        }
+        let empty = (missing == Missing::Empty).then_some("");
+        Piece::Variable {
+            name: name.to_owned(),
+            default: default.or(empty).map(str::to_owned),
+        }
+    };
+    match form {
+        Form::Variable {
+            open,
+            close,
+            default,
+            missing,
+        } => {
+            let (inside, rest) = between(text, open, close)?;
+            let (name, default) = match inside.split_once(":-") {
+                Some((name, value)) if default => (name, Some(value)),
+                _ => (inside, None),
+            };
+            is_name(name).then(|| (variable(name, default, missing), rest))
+        }
+        Form::Bare { mark, missing } => {
+            let inside = text.strip_prefix(mark)?;
+            let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
+            let known = source.around.env.contains_key(name) || source.variables.contains_key(name);
+            // What looks like a name may be half of a password.
+            let meant = is_name(name) && (known || missing == Missing::Empty);
+            meant.then(|| (variable(name, None, missing), rest))
+        }
+        Form::File { open, close } => {
+            let (_, rest) = between(text, open, close)?;
+            Some(foreign(rest))
+        }
+        Form::Exact { text: exact, means } => {
+            let rest = text.strip_prefix(exact)?;
+            Some(match means {
+                Means::Separator => (Piece::Plain(std::path::MAIN_SEPARATOR.to_string()), rest),
+                Means::Home => {
+                    let home = source.around.home.to_string_lossy().into_owned();
+                    (Piece::Plain(home), rest)
+                }
+                // A user's server is one for all projects.
+                Means::Project | Means::ProjectName => foreign(rest),
+            })
+        }
+        Form::Own { open, close } => {
+            let (_, rest) = between(text, open, close)?;
+            Some(foreign(rest))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::variables;
+
+    use super::super::expansion;
+
+    fn translated(text: &str, expansion: Expansion) -> (String, usize) {
+        let mut around = Surroundings::default();
+        around.home = "/home/u".into();
+        around.env.insert("SET".to_owned(), "1".to_owned());
+        let variables = BTreeMap::from([("KEPT".to_owned(), "k$".to_owned())]);
+        let mut own = Own {
+            launch: Launch::Stdio(Stdio::default()),
+            missing: Vec::new(),
+            notes: Vec::new(),
+        };
+        let source = Source {
+            around: &around,
+            expansion,
+            variables: &variables,
+        };
+        let text = own.translate(text, &source, "args[0]");
+        (text, own.missing.len())
+    }
+
+    #[test]
+    fn every_syntax_becomes_our_own() {
+        use expansion::{AMP, CLAUDE, CONTINUE, COPILOT, CURSOR, FORGE, GEMINI, GOOSE, NONE};
+        use expansion::{OPENCODE, VSCODE, WINDSURF};
+        for (text, expansion, own, missing) in [
+            ("a ${X} $Y", NONE, "a $${X} $Y", 0),
+            ("a ${X}${Y:-z}", CLAUDE, "a ${X}${Y:-z}", 0),
+            ("$X ${Y}", CLAUDE, "$X ${Y}", 0),
+            ("pa$$word ${a b}", CLAUDE, "pa$$word $${a b}", 0),
+            ("$SET/$UNSET", COPILOT, "${SET}/$UNSET", 0),
+            ("$SET/$UNSET", GEMINI, "${SET:-}/${UNSET:-}", 0),
+            ("$SET ${X:-y}", AMP, "${SET} $${X:-y}", 0),
+            ("${env:X}", VSCODE, "${X:-}", 0),
+            ("${env:X}${userHome}${/}a", CURSOR, "${X}/home/u/a", 0),
+            ("${workspaceFolder}/a", CURSOR, "${workspaceFolder}/a", 1),
+            ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 1),
+            ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
+            ("${env:X}", WINDSURF, "${X}", 0),
+            ("${{ secrets.X }} ${{secrets.KEPT}}", CONTINUE, "${X} k$", 0),
+            ("{{.env.X}} {{x}}", FORGE, "${X} {{x}}", 0),
+            ("${KEPT} ${X}", GOOSE, "k$ ${X}", 0),
+            ("$${X}", CLAUDE, "$${X}", 1),
+        ] {
+            assert_eq!(
+                translated(text, expansion),
+                (own.to_owned(), missing),
+                "{text}"
+            );
+        }
+    }
+
+    proptest::proptest! {
+        // What nothing is filled into comes out of `dormouse.toml` as it went in.
+        #[test]
+        fn a_plain_text_stays_what_it_is(text in "[$a{}]{0,12}") {
+            let (own, _) = translated(&text, expansion::NONE);
+            let expanded = variables::expand(&own, &|_| None);
+            proptest::prop_assert_eq!(expanded.text, text);
+            proptest::prop_assert!(expanded.missing.is_empty());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What Dormouse's own entry looks like in each client's file.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::config::Client;
+
+/// The name of Dormouse's entry.
+pub const NAME: &str = "dormouse";
+
+/// How long Goose waits for an answer, in seconds: what it writes itself.
+const GOOSE_TIMEOUT: u32 = 300;
+
+/// The entry with which a client starts Dormouse. `command` is the program: a
+/// path, or a name that `PATH` leads to; `options` are its arguments before
+/// `serve`.
+#[must_use]
+pub fn of(client: Client, command: &str, options: &[String]) -> Json {
+    let words = ["serve", "--client", client.name()].map(str::to_owned);
+    let args: Vec<String> = options.iter().cloned().chain(words).collect();
+    let typed = |kind: &str| json!({ "type": kind, "command": command, "args": args });
+    match client {
+        Client::ClaudeCode | Client::VsCode | Client::Cursor | Client::Continue => typed("stdio"),
+        Client::Copilot => {
+            let mut entry = typed("local");
+            entry["tools"] = json!(["*"]);
+            entry
+        }
+        Client::OpenCode => {
+            let line: Vec<_> = std::iter::once(command.to_owned()).chain(args).collect();
+            json!({ "type": "local", "command": line, "enabled": true })
+        }
+        Client::Goose => json!({
+            "name": NAME,
+            "description": "All your MCP servers, asleep until first use",
+            "type": "stdio",
+            "cmd": command,
+            "args": args,
+            "enabled": true,
+            "timeout": GOOSE_TIMEOUT,
+        }),
+        Client::ClaudeDesktop
+        | Client::Codex
+        | Client::Gemini
+        | Client::Zed
+        | Client::Windsurf
+        | Client::Amp
+        | Client::Forge
+        | Client::ChatMd => json!({ "command": command, "args": args }),
+    }
+}
+
+/// An entry as it is to be where there is one already: what the user has added to
+/// it (a timeout, tools that need no confirmation) stays.
+#[must_use]
+pub fn over(old: Option<&Json>, new: Json) -> Json {
+    let (Some(Json::Object(old)), Json::Object(new)) = (old, &new) else {
+        return new;
+    };
+    let mut merged: Map<String, Json> = old.clone();
+    merged.extend(new.clone());
+    Json::Object(merged)
+}
+
+/// What a file has to say before any server in it counts; nothing for most.
+#[must_use]
+pub fn preamble(client: Client) -> &'static str {
+    match client {
+        Client::Continue => "name: Local Assistant\nversion: 1.0.0\nschema: v1\n",
+        _ => "",
+    }
+}

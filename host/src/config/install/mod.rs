@@ -1,0 +1,18 @@
+//! Putting Dormouse into the files of clients, and their servers into its own.
+//!
+//! What a file is to become is a matter of texts alone; only [`Change`] and
+//! [`backup`] touch files.
+
+pub mod backup;
+mod change;
+mod decision;
+pub mod diff;
+pub mod edit;
+pub mod entry;
+mod mask;
+mod plan;
+mod server;
+
+pub use change::Change;
+pub use decision::{Action, Decision};
+pub use plan::{Import, Program, Wanted, import, install};

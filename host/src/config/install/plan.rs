@@ -1,0 +1,284 @@
+//! What files are to become: of an import, and of an installation.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use super::decision::{Action, Decision, decide};
+use super::{Change, edit, entry, server};
+use crate::config::discovery::places::{self, Place, Syntax};
+use crate::config::discovery::{Discovery, Found, Surroundings};
+use crate::config::edit::{Change as ServerChange, with_servers};
+use crate::config::replace::Access;
+use crate::config::{Client, Config, Scope, file};
+
+/// How a client is to start Dormouse.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The program: a path, or a name that `PATH` leads to.
+    pub command: String,
+    /// Its arguments before `serve`.
+    pub options: Vec<String>,
+}
+
+/// An import that has been thought through, and not done yet.
+#[derive(Debug)]
+pub struct Import {
+    /// What becomes of each server.
+    pub decisions: Vec<Decision>,
+    /// What the files become; Dormouse's own is the first.
+    pub changes: Vec<Change>,
+    /// What stays in a client's file although it should have been replaced, as
+    /// sentences.
+    pub left: Vec<String>,
+}
+
+/// What is wanted of an import.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The clients whose servers are taken over.
+    pub clients: &'a [Client],
+    /// With what the servers are replaced in their clients' files, if they are.
+    pub replace: Option<&'a Program>,
+    /// Whether a server of a name that is taken replaces the one that has it.
+    pub force: bool,
+}
+
+/// Thinks an import through. `config` is what the `file` of the configuration says.
+///
+/// # Errors
+/// A file cannot be read, or cannot be edited.
+pub fn import(
+    discovery: &Discovery,
+    around: &Surroundings,
+    (config, file): (&Config, &Path),
+    wanted: Wanted<'_>,
+) -> anyhow::Result<Import> {
+    let decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
+    let mut leaving = Leaving::default();
+    if let Some(program) = wanted.replace {
+        for client in wanted.clients {
+            leaving.client(*client, &decisions, discovery, around, program)?;
+        }
+    }
+    let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
+    let mut changes = vec![own];
+    changes.extend(leaving.changes.into_values());
+    changes.retain(Change::is_any);
+    Ok(Import {
+        decisions,
+        changes,
+        left: leaving.left,
+    })
+}
+
+/// What Dormouse's own configuration becomes.
+fn own(
+    decisions: &[Decision],
+    found: &[Found],
+    (config, path): (&Config, &Path),
+    leaving: &Leaving,
+) -> anyhow::Result<Change> {
+    let before = file::read(path)?;
+    let mut access = Access::Kept;
+    let mut changes = Vec::new();
+    for decision in decisions {
+        let all = decision.found.iter();
+        let mut from: Vec<Client> = all
+            .clone()
+            .filter(|index| !leaving.gone.contains(index))
+            .filter_map(|index| found.get(*index)?.server.origin.client)
+            .collect();
+        let first = all.clone().find_map(|index| found.get(*index));
+        let change = match (decision.action, first) {
+            (Action::Add | Action::Replace, Some(first)) => {
+                if server::has_secrets(first) {
+                    access = Access::Private;
+                }
+                let table = server::table(&decision.name, first, &from);
+                ServerChange::Table(Box::new(table))
+            }
+            _ => {
+                let known = config.servers.get(&decision.name);
+                let known = known
+                    .map(|server| server.from.as_slice())
+                    .unwrap_or_default();
+                let gone: Vec<_> = all
+                    .filter(|index| leaving.gone.contains(index))
+                    .filter_map(|index| found.get(*index)?.server.origin.client)
+                    .collect();
+                for client in known.iter().filter(|client| !gone.contains(client)) {
+                    if !from.contains(client) {
+                        from.push(*client);
+                    }
+                }
+                from.sort_unstable();
+                if from == known {
+                    continue;
+                }
+                ServerChange::From(from)
+            }
+        };
+        changes.push((decision.name.clone(), change));
+    }
+    let text = before.as_deref().unwrap_or_default();
+    let after = match changes.is_empty() {
+        true => text.to_owned(),
+        false => with_servers(path, text, changes)?,
+    };
+    Ok(Change {
+        file: path.to_owned(),
+        syntax: Syntax::Toml,
+        before,
+        after,
+        access,
+        own: true,
+    })
+}
+
+/// The servers that leave their clients' files.
+#[derive(Default)]
+struct Leaving {
+    changes: BTreeMap<PathBuf, Change>,
+    /// Which of those that were found are gone then.
+    gone: Vec<usize>,
+    left: Vec<String>,
+}
+
+impl Leaving {
+    /// Takes the servers that are taken over out of a client's files, and puts
+    /// Dormouse into its own one instead.
+    fn client(
+        &mut self,
+        client: Client,
+        decisions: &[Decision],
+        discovery: &Discovery,
+        around: &Surroundings,
+        program: &Program,
+    ) -> anyhow::Result<()> {
+        let places = places::files(client, around);
+        let taken = decisions.iter().flat_map(|decision| &decision.found);
+        let mut names = Vec::new();
+        for index in taken {
+            let Some(found) = discovery.found.get(*index) else {
+                continue;
+            };
+            if found.server.origin.client != Some(client) {
+                continue;
+            }
+            if found.own.missing.is_empty() {
+                names.push(found.written_name.as_str());
+                self.gone.push(*index);
+            } else {
+                // Here, it would not work any more.
+                self.left.push(format!(
+                    "`{}` stays in {}, because something in it only {client} can fill in",
+                    found.written_name,
+                    found.server.origin.file.display()
+                ));
+            }
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let target = own_file(&places);
+        // Dormouse first: a table in which nothing is left is not quite the same in
+        // every language.
+        if let Some(place) = target {
+            let change = self.open(place)?;
+            add(change, place, client, program)?;
+        }
+        for place in places.iter().filter(|place| place.scope == Scope::User) {
+            // One of that name that lost against this one would win without it.
+            let here = discovery.found.iter().filter(|found| {
+                let origin = &found.server.origin;
+                origin.client == Some(client) && origin.file == place.file
+            });
+            for found in here.filter(|found| names.contains(&found.written_name.as_str())) {
+                let name = &found.written_name;
+                let change = self.open(place)?;
+                let before = change.after.len();
+                change.edit(|text| edit::remove(text, &place.shape, name))?;
+                if change.after.len() == before {
+                    bail!(
+                        "`{name}` cannot be found in {} to be replaced\nhint: take it out by hand, or import without `--replace`",
+                        place.file.display()
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, place: &Place) -> anyhow::Result<&mut Change> {
+        Ok(match self.changes.entry(place.file.clone()) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(Change::of_client(&place.file, place.shape.syntax)?)
+            }
+        })
+    }
+}
+
+/// What the file becomes in which a user's servers of a client are, when Dormouse is
+/// added to them.
+///
+/// # Errors
+/// The file cannot be read, or cannot be edited.
+pub fn install(client: Client, around: &Surroundings, program: &Program) -> anyhow::Result<Change> {
+    let places = places::files(client, around);
+    let Some(place) = own_file(&places) else {
+        bail!("`{client}` has no file for a user's servers");
+    };
+    let mut change = Change::of_client(&place.file, place.shape.syntax)?;
+    add(&mut change, place, client, program)?;
+    Ok(change)
+}
+
+/// Adds Dormouse to a client's file.
+fn add(
+    change: &mut Change,
+    place: &Place,
+    client: Client,
+    program: &Program,
+) -> anyhow::Result<()> {
+    let new = entry::of(client, &program.command, &program.options);
+    change.edit(|text| {
+        let mut text = text.to_owned();
+        if text.trim().is_empty() {
+            text.push_str(entry::preamble(client));
+        }
+        let old = edit::get(&text, &place.shape, entry::NAME)?;
+        edit::add(
+            &text,
+            &place.shape,
+            entry::NAME,
+            &entry::over(old.as_ref(), new),
+        )
+    })
+}
+
+/// The file into which a user's own server belongs: the one that the client itself
+/// writes, or another spelling of it that is there.
+fn own_file(places: &[Place]) -> Option<&Place> {
+    let user = || {
+        places
+            .iter()
+            .rev()
+            .filter(|place| place.scope == Scope::User)
+    };
+    let plain = |place: &&Place| place.file.extension().is_none_or(|end| end != "jsonc");
+    let usual = user().find(plain)?;
+    let folder = usual.file.parent()?;
+    let mut there = user().filter(|place| place.file.exists());
+    let beside = there
+        .clone()
+        .find(|place| place.file.parent() == Some(folder));
+    match beside {
+        Some(place) => Some(place),
+        // Of two editions of a program, only one may be in use.
+        None if !folder.exists() => Some(there.next().unwrap_or(usual)),
+        None => Some(usual),
+    }
+}

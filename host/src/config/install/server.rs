@@ -1,0 +1,121 @@
+//! A server's table in `dormouse.toml`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use toml_edit::{Array, Item, Table, Value};
+
+use crate::config::discovery::Found;
+use crate::config::{Bridge, Client};
+use crate::sandbox::Limits;
+use crate::upstream::{HttpTransport, Launch, Secret};
+
+/// The table of a server that a client has, as it is written into `dormouse.toml`.
+/// `from` are the clients that load it themselves, and so are not to be shown it a
+/// second time. What only a client can fill in makes it one that is off, with a
+/// comment that says what to write.
+#[must_use]
+pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
+    let mut table = Table::new();
+    let mut put = |key: &str, value: Value| {
+        table.insert(key, Item::Value(value));
+    };
+    let (secrets, texts) = match &found.own.launch {
+        Launch::Stdio(stdio) => {
+            put("command", stdio.command.as_str().into());
+            if !stdio.args.is_empty() {
+                put("args", list(&stdio.args));
+            }
+            if let Some(cwd) = &stdio.cwd {
+                put("cwd", cwd.to_string_lossy().as_ref().into());
+            }
+            ("env", &stdio.env)
+        }
+        Launch::Http(http) => {
+            put("url", http.url.as_str().into());
+            match http.transport {
+                HttpTransport::Auto => {}
+                HttpTransport::Streamable => put("type", "http".into()),
+                HttpTransport::Sse => put("type", "sse".into()),
+            }
+            ("headers", &http.headers)
+        }
+    };
+    if !(found.server.enabled && found.own.missing.is_empty()) {
+        put("enabled", false.into());
+    }
+    if let Some(bridge) = found.server.bridge() {
+        filters(bridge, &mut put);
+    }
+    if !from.is_empty() {
+        let names: Vec<_> = from.iter().map(|client| client.name().to_owned()).collect();
+        put("from", list(&names));
+    }
+    if !texts.is_empty() {
+        table.insert(secrets, Item::Table(secret_table(texts)));
+    }
+    let timeout = found.server.limits.timeout;
+    if timeout != Limits::default().timeout {
+        let mut limits = Table::new();
+        limits.insert("timeout", Item::Value(duration(timeout).into()));
+        table.insert("limits", Item::Table(limits));
+    }
+    let mut prefix = String::from("\n");
+    let comments = found.own.missing.iter().chain(&found.own.notes);
+    for comment in comments {
+        // A stranger's text must not begin another line.
+        let comment: String = comment.chars().filter(|c| !c.is_control()).collect();
+        prefix.push_str(&format!("# {comment}\n"));
+    }
+    if !found.own.missing.is_empty() {
+        prefix.push_str(&format!("# Then switch it on: dormouse enable {name}\n"));
+    }
+    table.decor_mut().set_prefix(prefix);
+    table
+}
+
+/// Whether something in a server's table is for its user's eyes alone.
+#[must_use]
+pub(super) fn has_secrets(found: &Found) -> bool {
+    match &found.own.launch {
+        Launch::Stdio(stdio) => !stdio.env.is_empty(),
+        Launch::Http(http) => !http.headers.is_empty(),
+    }
+}
+
+fn filters(bridge: &Bridge, put: &mut impl FnMut(&str, Value)) {
+    if !bridge.stubs.is_empty() {
+        put("tools", list(&bridge.stubs));
+    }
+    if let Some(include) = &bridge.filter.include {
+        put("include_tools", list(include));
+    }
+    if !bridge.filter.exclude.is_empty() {
+        put("exclude_tools", list(&bridge.filter.exclude));
+    }
+    if let Some(timeout) = bridge.start_timeout {
+        put("start_timeout", duration(timeout).into());
+    }
+}
+
+fn secret_table(texts: &BTreeMap<String, Secret>) -> Table {
+    let mut table = Table::new();
+    for (name, text) in texts {
+        table.insert(name, Item::Value(text.expose().into()));
+    }
+    table
+}
+
+fn list(texts: &[String]) -> Value {
+    Value::Array(texts.iter().map(String::as_str).collect::<Array>())
+}
+
+/// A duration as `dormouse.toml` reads it.
+fn duration(duration: Duration) -> String {
+    let milliseconds = duration.as_millis().max(1);
+    if milliseconds % 1000 == 0 {
+        format!("{}s", milliseconds / 1000)
+    } else {
+        format!("{milliseconds}ms")
+    }
+}
