@@ -7,6 +7,7 @@ pub mod client;
 pub mod component;
 pub mod home;
 pub mod http;
+pub mod oauth;
 pub mod wire;
 
 pub use client::Client;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use super::Surroundings;
 use super::draft::{Text, Written};
-use super::expansion::{Expansion, Form, Means, Missing, between, is_name};
+use super::expansion::{Expansion, Form, Means, Missing};
+use super::filler::{between, is_name};
 use crate::config::problem::quoted;
 use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
 

@@ -86,6 +86,7 @@ impl Home {
             app_data: home.join(".config"),
             home,
             system: self.path("system"),
+            folder: Some(self.path("project")),
             project: Some(self.path("project")),
             env: HashMap::from(env),
         }
@@ -307,6 +308,28 @@ fn a_project_is_the_nearest_marked_folder_below_home() {
 }
 
 #[test]
+fn what_marks_a_project_is_what_clients_keep_in_one() {
+    let home = Home::empty();
+    fs::create_dir_all(home.path("project/.continue/mcpServers")).unwrap();
+    home.write("project/.continue/mcpServers/a.yaml", "");
+    for client in Client::all() {
+        for place in places::files(client, &home.around()) {
+            let Ok(file) = place.file.strip_prefix(home.path("project")) else {
+                continue;
+            };
+            let marks = places::PROJECT_MARKS;
+            let marked = marks.iter().any(|mark| file.starts_with(mark));
+            // Many a folder that is no project has settings of an editor.
+            assert!(
+                marked || file.ends_with("settings.json"),
+                "{}",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
 fn a_content_is_of_all_files_of_a_project() {
     let home = Home::of(&["vscode", "claude-code"]);
     let clients: Vec<_> = Client::all().collect();
@@ -345,4 +368,33 @@ fn a_content_is_of_all_files_of_a_project() {
     assert_eq!(of(&elsewhere), of(&here));
     let discovery = discover(&home.around(), &clients);
     assert_eq!(discovery.content_of(&home.path("home")), None);
+}
+
+#[test]
+fn servers_of_a_folder_without_a_project() {
+    let home = Home::empty();
+    let mut around = home.around();
+    around.project = None;
+    around.folder = Some(home.path("home"));
+    let folder = home.path("home");
+    home.write(
+        "home/.claude.json",
+        serde_json::json!({"projects": {folder.to_str().unwrap(): {
+            "mcpServers": {"a": {"command": "b"}, "off": {"command": "c"}},
+            "disabledMcpServers": ["off"],
+        }}})
+        .to_string(),
+    );
+    home.write("home/.claude/settings.json", "{}");
+    let discovery = discover(&around, &[Client::ClaudeCode]);
+    let found = discovery.found.iter().map(|found| {
+        let scope = found.server.origin.scope.clone();
+        (scope, found.server.enabled)
+    });
+    let local = Scope::Local(folder);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [(local.clone(), true), (local, false)]
+    );
+    assert_eq!(discovery.projects().count(), 0);
 }
