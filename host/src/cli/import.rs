@@ -125,14 +125,18 @@ impl Import {
             });
             install::show(&changes.collect::<Vec<_>>())?;
         }
+        let (back, removed) = match self.dry_run {
+            true => ("would put back", "would remove"),
+            false => ("put back", "removed"),
+        };
         let mut edited: Vec<PathBuf> = Vec::new();
         for step in &steps {
             if !self.dry_run {
                 step.make()?;
             }
             match step {
-                Undo::Back(change) => output::say(&format!("put back {}", change.file.display())),
-                Undo::Remove(file) => output::say(&format!("removed {}", file.display())),
+                Undo::Back(change) => output::say(&format!("{back} {}", change.file.display())),
+                Undo::Remove(file) => output::say(&format!("{removed} {}", file.display())),
                 Undo::Nothing => {}
                 Undo::Edited(file) => {
                     edited.push(file.clone());

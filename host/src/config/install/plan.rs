@@ -93,9 +93,8 @@ fn own(
         let first = all.clone().find_map(|index| found.get(*index));
         let change = match (decision.action, first) {
             (Action::Add | Action::Replace, Some(first)) => {
-                if server::has_secrets(first) {
-                    access = Access::Private;
-                }
+                // Values are copied as they are, and any of them may be a secret.
+                access = Access::Private;
                 let table = server::table(&decision.name, first, &from);
                 ServerChange::Table(Box::new(table))
             }

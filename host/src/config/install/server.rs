@@ -74,15 +74,6 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
     table
 }
 
-/// Whether something in a server's table is for its user's eyes alone.
-#[must_use]
-pub(super) fn has_secrets(found: &Found) -> bool {
-    match &found.own.launch {
-        Launch::Stdio(stdio) => !stdio.env.is_empty(),
-        Launch::Http(http) => !http.headers.is_empty(),
-    }
-}
-
 fn filters(bridge: &Bridge, put: &mut impl FnMut(&str, Value)) {
     if !bridge.stubs.is_empty() {
         put("tools", list(&bridge.stubs));

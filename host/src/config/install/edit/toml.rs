@@ -67,7 +67,7 @@ pub(super) fn remove(text: &str, at: Where<'_>) -> Result<String, Uneditable> {
     let key = key_span(table, at.name).map_or(0, |span| span.start);
     blocks_of(text, item, key, &mut blocks);
     let mut splices = Splices::default();
-    for block in blocks {
+    for block in joined(text, blocks) {
         splices.replace(with_blank_lines(text, block), "");
     }
     Ok(splices.apply(text))
@@ -118,6 +118,25 @@ fn lines_end(table: &Table) -> usize {
         _ => 0,
     });
     ends.max().unwrap_or_default()
+}
+
+/// Runs of lines, those as one between which nothing is written.
+fn joined(text: &str, mut blocks: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    blocks.sort_by_key(|block| block.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for block in blocks {
+        match joined.last_mut() {
+            Some(last)
+                if text
+                    .get(last.end..block.start)
+                    .is_none_or(|between| between.trim().is_empty()) =>
+            {
+                last.end = last.end.max(block.end);
+            }
+            _ => joined.push(block),
+        }
+    }
+    joined
 }
 
 /// Lines with the blank lines around them that nobody needs without them.

@@ -1,0 +1,448 @@
+//! Servers are taken over from clients' files, Dormouse is put into them, and both
+//! are undone: the real program in homes made for it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use dormouse_tests::Home;
+
+/// The files of some clients, by their paths in the home.
+const FILES: [(&str, &str); 5] = [
+    (
+        ".cursor/mcp.json",
+        r#"{
+  // my servers
+  "mcpServers": {
+    "github": {
+      "command": "npx", // the usual
+      "args": ["-y", "@modelcontextprotocol/server-github"],
+      "env": { "TOKEN": "ghp_secret", "HOME_DIR": "${userHome}", "V": "${env:FOO}" }
+    },
+    // the other one
+    "remote": {
+      "url": "https://mcp.example.com/mcp",
+      "headers": { "Authorization": "Bearer ${env:TOK}" }
+    },
+  },
+}
+"#,
+    ),
+    (
+        "config/Code/User/mcp.json",
+        "{\r\n\t\"servers\": {\r\n\t\t\"gh\": { \"type\": \"stdio\", \"command\": \"npx\", \"env\": { \"TOKEN\": \"${input:tok}\" } },\r\n\t\t\"time\": { \"type\": \"stdio\", \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] }\r\n\t},\r\n\t\"inputs\": [{ \"id\": \"tok\", \"type\": \"promptString\", \"description\": \"Token\" }]\r\n}",
+    ),
+    (
+        ".codex/config.toml",
+        "model = \"gpt-5\" # mine\n\n[mcp_servers.time]\ncommand = \"uvx\"\nargs = [\"mcp-server-time\"]\n\n[mcp_servers.github]\ncommand = \"other\"\n[mcp_servers.github.env]\nKEY = \"sk-secret\"\n\n[tui]\ntheme = \"x\"\n",
+    ),
+    (
+        "config/goose/config.yaml",
+        "GOOSE_MODEL: x\nextensions:\n  developer:\n    type: builtin\n    enabled: true\n    name: developer\n  fetch: # fetches\n    type: stdio\n    cmd: uvx\n    args: [mcp-server-fetch]\n    env_keys: [FETCH_KEY]\n    enabled: true\n    timeout: 90\n    name: fetch\n# end\n",
+    ),
+    (
+        ".continue/config.yaml",
+        "name: mine\nversion: 1.0.0\nschema: v1\nmcpServers:\n  - name: sql\n    command: uvx\n    args:\n      - mcp-sql\n    env:\n      KEY: ${{ secrets.SQL_KEY }}\n",
+    ),
+];
+
+fn home() -> Home {
+    let home = Home::new().unwrap();
+    for (file, text) in FILES {
+        write(&home.path().join(file), text);
+    }
+    home
+}
+
+fn write(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+fn read(home: &Home, file: &str) -> String {
+    fs::read_to_string(home.path().join(file)).unwrap()
+}
+
+/// Runs a command that has to succeed; what it says on both streams.
+fn run(home: &Home, words: &[&str]) -> String {
+    let output = home.run(words).unwrap();
+    assert!(output.status.success(), "{words:?}: {}", said(&output));
+    said(&output)
+}
+
+fn said(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// All that users would call their files.
+fn files(home: &Home) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![home.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let own = ["cache", "run"].map(|name| home.path().join(name));
+            if path.is_dir() && !own.contains(&path) {
+                folders.push(path);
+            } else if path.is_file() {
+                found.insert(path.clone(), fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn servers_are_taken_over() {
+    let home = home();
+    fs::write(home.config(), "# mine\n").unwrap();
+    let before = files(&home);
+
+    let dry = run(&home, &["import", "--dry-run"]);
+    assert_eq!(files(&home), before);
+    assert!(dry.contains("+[servers.github]"), "{dry}");
+    assert!(!dry.contains("secret"), "{dry}");
+
+    let told = run(&home, &["import"]);
+    assert!(!told.contains("secret"), "{told}");
+    assert!(told.contains("dormouse sync"), "{told}");
+    let config = fs::read_to_string(home.config()).unwrap();
+    let home_folder = home.path().display();
+    let expected = format!(
+        r#"# mine
+
+# in `env.TOKEN`, write a value or `${{VARIABLE}}` in place of `${{input:tok}}`, which only the client knows
+# Then switch it on: dormouse enable gh
+[servers.gh]
+command = "npx"
+enabled = false
+from = ["vscode"]
+
+[servers.gh.env]
+TOKEN = "${{input:tok}}"
+
+[servers.time]
+command = "uvx"
+args = ["mcp-server-time"]
+from = ["vscode", "codex"]
+
+[servers.github]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-github"]
+from = ["cursor"]
+
+[servers.github.env]
+HOME_DIR = "{home_folder}"
+TOKEN = "ghp_secret"
+V = "${{FOO}}"
+
+[servers.remote]
+url = "https://mcp.example.com/mcp"
+from = ["cursor"]
+
+[servers.remote.headers]
+Authorization = "Bearer ${{TOK}}"
+
+[servers.github-codex]
+command = "other"
+from = ["codex"]
+
+[servers.github-codex.env]
+KEY = "sk-secret"
+
+[servers.sql]
+command = "uvx"
+args = ["mcp-sql"]
+from = ["continue"]
+
+[servers.sql.env]
+KEY = "${{SQL_KEY}}"
+
+[servers.fetch]
+command = "uvx"
+args = ["mcp-server-fetch"]
+from = ["goose"]
+
+[servers.fetch.env]
+FETCH_KEY = "${{FETCH_KEY}}"
+
+[servers.fetch.limits]
+timeout = "90s"
+"#
+    );
+    assert_eq!(config, expected);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(home.config()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    // No other file has changed, and a second time nothing does.
+    let mut others = files(&home);
+    others.insert(home.config(), "# mine\n".to_owned());
+    assert_eq!(others, before);
+    let again = run(&home, &["import"]);
+    assert!(
+        again.contains("`github` from cursor is there already"),
+        "{again}"
+    );
+    assert!(again.contains("nothing is to be changed"), "{again}");
+    assert_eq!(fs::read_to_string(home.config()).unwrap(), expected);
+
+    run(&home, &["import", "--undo"]);
+    assert_eq!(files(&home), before);
+    assert!(run(&home, &["import", "--undo"]).contains("nothing to undo"));
+}
+
+#[test]
+fn dormouse_takes_the_place_of_servers() {
+    let home = home();
+    let before = files(&home);
+    let dry = run(&home, &["import", "--replace", "--dry-run"]);
+    assert_eq!(files(&home), before);
+    assert!(dry.contains("-    \"github\": {"), "{dry}");
+    assert!(!dry.contains("secret"), "{dry}");
+
+    let told = run(&home, &["import", "--replace", "--no-sync"]);
+    assert!(!told.contains("secret"), "{told}");
+    assert!(told.contains("`gh` stays in"), "{told}");
+    let words = home.launch();
+    let (program, config) = (&words[0], &words[2]);
+    let entry = |client: &str, indent: &str, newline: &str| {
+        [
+            "\"dormouse\": {".to_owned(),
+            "+\"type\": \"stdio\",".to_owned(),
+            format!("+\"command\": \"{program}\","),
+            format!(
+                "+\"args\": [\"--config\", \"{config}\", \"serve\", \"--client\", \"{client}\"]"
+            ),
+            "}".to_owned(),
+        ]
+        .map(|line| format!("{indent}{indent}{}", line.replace('+', indent)))
+        .join(newline)
+    };
+    assert_eq!(
+        read(&home, ".cursor/mcp.json"),
+        format!(
+            "{{\n  // my servers\n  \"mcpServers\": {{\n    // the other one\n{},\n  }},\n}}\n",
+            entry("cursor", "  ", "\n")
+        )
+    );
+    assert_eq!(
+        read(&home, "config/Code/User/mcp.json"),
+        format!(
+            "{{\r\n\t\"servers\": {{\r\n\t\t\"gh\": {{ \"type\": \"stdio\", \"command\": \"npx\", \"env\": {{ \"TOKEN\": \"${{input:tok}}\" }} }},\r\n{}\r\n\t}},\r\n\t\"inputs\": [{{ \"id\": \"tok\", \"type\": \"promptString\", \"description\": \"Token\" }}]\r\n}}",
+            entry("vscode", "\t", "\r\n")
+        )
+    );
+    assert_eq!(
+        read(&home, ".codex/config.toml"),
+        format!(
+            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\n"
+        )
+    );
+    let goose = read(&home, "config/goose/config.yaml");
+    assert!(
+        goose.contains("  dormouse:\n    name: dormouse\n"),
+        "{goose}"
+    );
+    assert!(goose.ends_with("    timeout: 300\n# end\n"), "{goose}");
+    assert!(!goose.contains("mcp-server-fetch"), "{goose}");
+    let block = read(&home, ".continue/config.yaml");
+    assert!(
+        block.contains("mcpServers:\n  - name: dormouse\n    type: stdio\n"),
+        "{block}"
+    );
+    assert!(!block.contains("mcp-sql"), "{block}");
+    // Only what is still in a client's file is loaded by it.
+    let config = fs::read_to_string(home.config()).unwrap();
+    let from: Vec<_> = config
+        .lines()
+        .filter(|line| line.starts_with("from"))
+        .collect();
+    assert_eq!(from, ["from = [\"vscode\"]"]);
+
+    // What is edited afterwards is not lost by undoing.
+    let edited = format!("{block}# more\n");
+    fs::write(home.path().join(".continue/config.yaml"), &edited).unwrap();
+    let output = home.run(&["import", "--undo"]).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("has been edited since"),
+        "{}",
+        said(&output)
+    );
+    let mut expected = before.clone();
+    expected.insert(home.path().join(".continue/config.yaml"), edited);
+    assert_eq!(files(&home), expected);
+    run(&home, &["import", "--undo", "--force"]);
+    assert_eq!(files(&home), before);
+}
+
+#[test]
+fn one_client_at_a_time() {
+    let home = home();
+    run(&home, &["import", "codex"]);
+    let config = fs::read_to_string(home.config()).unwrap();
+    // VS Code loads it, too, and is not to be shown it twice.
+    assert!(config.contains("[servers.time]\ncommand = \"uvx\"\nargs = [\"mcp-server-time\"]\nfrom = [\"vscode\", \"codex\"]\n")
+        || config.contains("from = [\"codex\", \"vscode\"]"), "{config}");
+    assert!(
+        config.contains("[servers.github]\ncommand = \"other\"\n"),
+        "{config}"
+    );
+    assert!(!config.contains("servers.gh]"), "{config}");
+    // The name is taken by another server now, unless that one is to go.
+    run(&home, &["import", "cursor"]);
+    let config = fs::read_to_string(home.config()).unwrap();
+    assert!(
+        config.contains("[servers.github-cursor]\ncommand = \"npx\"\n"),
+        "{config}"
+    );
+    run(&home, &["import", "--undo"]);
+    run(&home, &["import", "cursor", "--force"]);
+    let config = fs::read_to_string(home.config()).unwrap();
+    assert!(
+        config.contains("[servers.github]\ncommand = \"npx\"\n"),
+        "{config}"
+    );
+    assert!(!config.contains("github-cursor"), "{config}");
+    let output = home.run(&["import", "clippy"]).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("`claude-code`"), "{}", said(&output));
+}
+
+#[test]
+fn dormouse_is_installed_into_every_client() {
+    let home = Home::new().unwrap();
+    // Each in its own words, in a file that was not there.
+    for (client, file, part) in [
+        ("claude-code", ".claude.json", r#""type": "stdio","#),
+        (
+            "claude-desktop",
+            "config/Claude/claude_desktop_config.json",
+            r#""mcpServers": {"#,
+        ),
+        ("copilot", ".copilot/mcp-config.json", r#""tools": ["*"]"#),
+        ("vscode", "config/Code/User/mcp.json", r#""servers": {"#),
+        ("cursor", ".cursor/mcp.json", r#""mcpServers": {"#),
+        (
+            "opencode",
+            "config/opencode/opencode.json",
+            r#""enabled": true"#,
+        ),
+        ("codex", ".codex/config.toml", "[mcp_servers.dormouse]"),
+        ("gemini", ".gemini/settings.json", r#""mcpServers": {"#),
+        ("zed", "config/zed/settings.json", r#""context_servers": {"#),
+        (
+            "windsurf",
+            ".codeium/windsurf/mcp_config.json",
+            r#""mcpServers": {"#,
+        ),
+        (
+            "continue",
+            ".continue/config.yaml",
+            "schema: v1\nmcpServers:\n  - name: dormouse\n",
+        ),
+        ("amp", "config/amp/settings.json", r#""amp.mcpServers": {"#),
+        ("forge", "forge/.mcp.json", r#""mcpServers": {"#),
+        (
+            "chatmd",
+            "config/Code/User/settings.json",
+            r#""chatmd.mcpServers": {"#,
+        ),
+        (
+            "goose",
+            "config/goose/config.yaml",
+            "extensions:\n  dormouse:\n",
+        ),
+    ] {
+        let before = files(&home);
+        let dry = run(&home, &["install", client, "--dry-run"]);
+        assert!(dry.contains("+++ "), "{dry}");
+        assert_eq!(files(&home), before, "{client}");
+        run(&home, &["install", client, "--no-sync"]);
+        let text = read(&home, file);
+        assert!(text.contains(part), "{client}: {text}");
+        assert!(
+            text.contains("serve") && text.contains(client),
+            "{client}: {text}"
+        );
+        let again = run(&home, &["install", client]);
+        assert!(again.contains("already"), "{client}: {again}");
+        assert_eq!(read(&home, file), text);
+        run(&home, &["import", "--undo"]);
+        assert_eq!(files(&home), before, "{client}");
+        run(&home, &["install", client, "--no-sync"]);
+    }
+    // All of it is Dormouse, which is not to front itself.
+    assert!(run(&home, &["import"]).contains("no servers that could be taken over"));
+}
+
+#[test]
+fn what_a_user_has_added_to_the_entry_stays() {
+    let home = Home::new().unwrap();
+    run(&home, &["install", "gemini", "--no-sync"]);
+    let file = home.path().join(".gemini/settings.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mine = text.replace("\"args\"", "\"trust\": true,\n      \"args\"");
+    fs::write(
+        &file,
+        mine.replace(home.launch()[0].as_str(), "/old/dormouse"),
+    )
+    .unwrap();
+    run(&home, &["install", "gemini", "--no-sync"]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"trust\": true"), "{text}");
+    assert!(text.contains(home.launch()[0].as_str()), "{text}");
+}
+
+#[test]
+fn a_malformed_file_is_told_of_and_left_alone() {
+    let home = home();
+    let broken = "{\n  \"mcpServers\": {\n    \"x\" {}\n";
+    write(&home.path().join(".cursor/mcp.json"), broken);
+    let told = run(&home, &["import", "--replace", "--no-sync"]);
+    assert!(told.contains("mcp.json:3:9"), "{told}");
+    assert_eq!(read(&home, ".cursor/mcp.json"), broken);
+    let output = home.run(&["install", "cursor"]).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = said(&output);
+    assert!(told.contains("mcp.json:3:9: this is not JSON"), "{told}");
+    assert!(told.contains("hint: mend the file first"), "{told}");
+    assert_eq!(read(&home, ".cursor/mcp.json"), broken);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = home();
+    let (link, real) = (
+        home.path().join(".cursor/mcp.json"),
+        home.path().join("dotfiles.json"),
+    );
+    fs::rename(&link, &real).unwrap();
+    symlink("../dotfiles.json", &link).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    run(&home, &["import", "cursor", "--replace", "--no-sync"]);
+    let is_link = || fs::symlink_metadata(&link).unwrap().is_symlink();
+    let mode = || fs::metadata(&real).unwrap().permissions().mode() & 0o777;
+    assert!(is_link() && read(&home, "dotfiles.json").contains("dormouse"));
+    assert_eq!(mode(), 0o640);
+    run(&home, &["import", "--undo"]);
+    assert!(is_link());
+    assert_eq!(
+        (mode(), read(&home, "dotfiles.json").as_str()),
+        (0o640, FILES[0].1)
+    );
+}
