@@ -77,7 +77,8 @@ pub fn foreign(name: &str) -> Result<PathBuf> {
     existing(target().join("foreign").join(format!("{name}.wasm")))
 }
 
-/// A program in one of the Python environments: `clients` or `reference`.
+/// A program in one of the Python environments: `clients`,
+/// `reference` or `servers`.
 ///
 /// # Errors
 /// It is not installed.
