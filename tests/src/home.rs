@@ -170,6 +170,16 @@ impl Home {
         .collect()
     }
 
+    /// Lets Dormouse learn what a server offers, so that the next host knows it
+    /// without starting it.
+    ///
+    /// # Errors
+    /// The server does not tell.
+    pub fn synced(&self, server: &str) -> Result<&Self> {
+        self.json(&["sync", server, "--json"])?;
+        Ok(self)
+    }
+
     /// Starts `dormouse serve` and shakes hands with it.
     ///
     /// # Errors
