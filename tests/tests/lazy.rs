@@ -23,11 +23,11 @@ use serde_json::{Value, json};
 /// The servers that are told by number.
 const SMALL: usize = 15;
 
-/// A home with twenty servers, all known: fifteen small ones, four that users have,
-/// and one that listens. Each notes its starts.
+/// A home with many servers. Each notes its starts.
 struct Fleet {
     home: Home,
-    _listening: Listening,
+    /// The one that listens, which runs as long as this is here.
+    listening: Option<Listening>,
 }
 
 /// A server whose starts are noted before it does anything.
@@ -58,8 +58,9 @@ fn echo(number: usize) -> String {
 }
 
 impl Fleet {
-    /// With more lines in every small server's table, and in the file.
-    fn new(table: &str, file: &str) -> Self {
+    /// Fifteen small servers of which nothing is known, with more lines in the table
+    /// of each, and in the file.
+    fn small(table: &str, file: &str) -> Self {
         let home = Home::new().unwrap();
         std::fs::write(home.config(), file).unwrap();
         let floor = artifacts::program("dormouse-floor").unwrap();
@@ -69,6 +70,13 @@ impl Fleet {
             let server = noted(&home, &name, &floor);
             home.upstream(&name, &server, table).unwrap();
         }
+        let listening = None;
+        Self { home, listening }
+    }
+
+    /// Five more: four that users have, and one that listens.
+    fn and_real(mut self) -> Self {
+        let home = &self.home;
         let folder = home.path().join("files");
         std::fs::create_dir(&folder).unwrap();
         for (name, server) in [
@@ -77,25 +85,26 @@ impl Fleet {
             ("memory", upstream::memory(&folder.join("graph.jsonl"))),
             ("time", upstream::time()),
         ] {
-            let server = noted(&home, name, &server.unwrap().launch());
+            let server = noted(home, name, &server.unwrap().launch());
             home.upstream(name, &server, "").unwrap();
         }
         let listening = Listening::everything("streamableHttp").unwrap();
         let url = format!("url = 'http://{}/mcp'", listening.address());
         home.table("remote", &url).unwrap();
-        Self {
-            home,
-            _listening: listening,
-        }
+        self.listening = Some(listening);
+        self
     }
 
-    /// The same, where everything is known of all of them.
-    fn synced(table: &str) -> Self {
-        let fleet = Self::new(table, "");
-        fleet.home.json(&["sync", "--json"]).unwrap();
-        assert_eq!(fleet.starts().len(), SMALL + 4, "each is started once");
-        std::fs::remove_file(starts_file(&fleet.home)).unwrap();
-        fleet
+    /// Lets Dormouse learn what they all offer.
+    fn synced(self) -> Self {
+        self.home.json(&["sync", "--json"]).unwrap();
+        let starts = self.starts();
+        let mut once = starts.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), starts.len(), "each is started once: {starts:?}");
+        std::fs::remove_file(starts_file(&self.home)).unwrap();
+        self
     }
 
     /// The servers that were started so far, in the order of their starts.
@@ -135,7 +144,7 @@ fn call(host: &mut Client, number: usize) {
 
 #[test]
 fn nothing_runs_before_a_call_and_one_after_it() {
-    let fleet = Fleet::synced("");
+    let fleet = Fleet::small("", "").and_real().synced();
     let mut host = fleet.home.serve().unwrap();
     let tools = host.tools().unwrap();
     let names: Vec<_> = tools
@@ -201,7 +210,7 @@ fn nothing_runs_before_a_call_and_one_after_it() {
 /// A hundred calls at once are one start.
 #[test]
 fn first_calls_share_one_start() {
-    let fleet = Fleet::synced("");
+    let fleet = Fleet::small("", "").synced();
     let mut host = fleet.home.serve().unwrap();
     let params = json!({ "name": echo(0), "arguments": { "text": "one of many" } });
     let ids: Vec<_> = (0..100)
@@ -222,7 +231,7 @@ fn first_calls_share_one_start() {
 /// start, and sleep again.
 #[test]
 fn unknown_ones_are_fetched_where_that_is_wanted() {
-    let fleet = Fleet::new("", "[discovery]\nfetch = \"background\"\n");
+    let fleet = Fleet::small("", "[discovery]\nfetch = \"background\"\n").and_real();
     let mut host = fleet.home.serve().unwrap();
     wait::until("all tools", || {
         let tools = host.tools()?;
@@ -253,7 +262,7 @@ fn unknown_ones_are_fetched_where_that_is_wanted() {
 /// Without that, they wait to be asked for, and say how.
 #[test]
 fn unknown_ones_wait_to_be_asked() {
-    let fleet = Fleet::new("", "");
+    let fleet = Fleet::small("", "").and_real();
     let mut host = fleet.home.serve().unwrap();
     let tools = host.tools().unwrap();
     assert_eq!(tools.len(), 20, "{tools:?}");
@@ -273,7 +282,7 @@ fn unknown_ones_wait_to_be_asked() {
 
 #[test]
 fn idle_ones_are_stopped() {
-    let fleet = Fleet::synced("limits = { idle = \"1s\" }\n");
+    let fleet = Fleet::small("limits = { idle = \"1s\" }\n", "").synced();
     let mut host = fleet.home.serve().unwrap();
     for _ in 0..2 {
         call(&mut host, 0);
@@ -293,7 +302,7 @@ fn idle_ones_are_stopped() {
 /// The user's word ends what runs.
 #[test]
 fn told_ones_are_stopped() {
-    let fleet = Fleet::synced("");
+    let fleet = Fleet::small("", "").synced();
     let mut host = fleet.home.serve().unwrap();
     call(&mut host, 0);
     call(&mut host, 1);
@@ -323,8 +332,8 @@ fn told_ones_are_stopped() {
 /// However the host ends, nothing of what it has started is left.
 #[test]
 fn none_outlives_the_host() {
+    let fleet = Fleet::small("", "").and_real().synced();
     for way in ["TERM", "KILL", "the end of its input"] {
-        let fleet = Fleet::synced("");
         let mut host = fleet.home.serve().unwrap();
         call(&mut host, 0);
         host.text("everything__echo", json!({ "message": "awake" }))
