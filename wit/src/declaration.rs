@@ -117,6 +117,19 @@ pub enum GrantRequest {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
+    /// An MCP server to stand in front of: a program, or an endpoint.
+    Upstream {
+        /// The program and its arguments; empty where it is an endpoint.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        command: Vec<String>,
+        /// The endpoint's URL.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+        /// The names of variables that the program needs in its environment, or of
+        /// headers that the endpoint wants. Never their values.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secrets: Vec<String>,
+    },
 }
 
 /// One tool.

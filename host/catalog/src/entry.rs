@@ -163,6 +163,27 @@ fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>>
 }
 
 impl Listing {
+    /// The listing of whoever declares nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            provenance: Provenance::Derived,
+            mapping: dormouse_wit::declaration::MAPPING,
+            name: None,
+            version: None,
+            title: None,
+            description: None,
+            instance: Instance::default(),
+            grants: Vec::new(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            completion: false,
+            skipped: Vec::new(),
+        }
+    }
+
     /// Its prompts, resources and resource templates.
     pub fn items(&self) -> impl Iterator<Item = &ListedItem> {
         let all = [&self.prompts, &self.resources, &self.templates];

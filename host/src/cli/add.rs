@@ -6,10 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::Entry;
+use dormouse_wit::GrantRequest;
+use toml_edit::Table;
 
 use super::progress::Progress;
 use super::{component, describe, hosts, output};
-use crate::config::edit::Editor;
+use crate::config::edit::{Editor, upstream_table};
 use crate::config::{self, name};
 use crate::roster::{Places, names};
 use crate::runtime::Runtime;
@@ -35,6 +37,9 @@ pub(super) struct Add {
     /// Grant sight of an environment variable. May be repeated.
     #[arg(long, value_name = "NAME", value_parser = variable)]
     grant_env: Vec<String>,
+    /// Let it start the MCP server that it stands in front of: what `dormouse adapt` has written.
+    #[arg(long)]
+    grant_upstream: bool,
     /// Replace a server of that name, and everything that was configured for it.
     #[arg(long)]
     force: bool,
@@ -69,9 +74,12 @@ impl Add {
             fs: self.grant_fs,
             env: self.grant_env,
         };
-        Editor::new(&places.config)?.add(name, &file, &grants, self.force)?;
+        let upstream = upstream(&entry).filter(|_| self.grant_upstream);
+        let has_upstream = upstream.is_some();
+        let editor = Editor::new(&places.config)?;
+        editor.add(name, &file, (&grants, upstream), self.force)?;
         output::say(&format!("added `{name}` to {}", places.config.display()));
-        output::print(&told(name, &entry, &grants)?)?;
+        output::print(&told(name, &entry, &grants, has_upstream)?)?;
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -85,8 +93,20 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
         .map_err(|why| anyhow::anyhow!("`{}` cannot be compiled: {why}", file.display()))
 }
 
+/// The lines that let a plugin have the upstream that it asks for.
+fn upstream(entry: &Entry) -> Option<Table> {
+    entry.listing.grants.iter().find_map(|grant| match grant {
+        GrantRequest::Upstream {
+            command,
+            url,
+            secrets,
+        } => Some(upstream_table(command, url.as_deref(), secrets)),
+        _ => None,
+    })
+}
+
 /// What has been added, and what it lacks.
-fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> {
+fn told(server: &str, entry: &Entry, grants: &Grants, upstream: bool) -> anyhow::Result<String> {
     let listing = &entry.listing;
     let mut text = describe::headline(
         listing.title.as_ref().or(listing.name.as_ref()),
@@ -122,7 +142,11 @@ fn told(server: &str, entry: &Entry, grants: &Grants) -> anyhow::Result<String> 
     } else if listing.tools.is_empty() {
         text.push_str("It offers nothing.\n");
     }
-    text.push_str(&describe::missing(server, &listing.grants, grants)?);
+    text.push_str(&describe::missing(
+        server,
+        &listing.grants,
+        (grants, upstream),
+    )?);
     Ok(text)
 }
 

@@ -131,7 +131,7 @@ async fn call(
             }
         }
     };
-    roster.stop();
+    roster.close().await;
     Ok(result)
 }
 

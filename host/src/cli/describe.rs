@@ -9,6 +9,9 @@ use super::output::{self, FAINT, STRONG};
 use crate::config::edit;
 use crate::sandbox::{FsGrant, FsMode, Grants};
 
+/// What is wanted without a reason.
+const NO_REASON: String = String::new();
+
 /// Where a user's own folder belongs in a line that is shown to them.
 const FOLDER: &str = "/path/to/folder";
 
@@ -123,9 +126,10 @@ pub(super) fn headline(
 pub(super) fn missing(
     server: &str,
     wanted: &[GrantRequest],
-    granted: &Grants,
+    (granted, has_upstream): (&Grants, bool),
 ) -> anyhow::Result<String> {
     let mut reasons = String::new();
+    let mut launch = String::new();
     let mut grants = Grants::default();
     for request in wanted {
         let (what, why) = match request {
@@ -160,6 +164,19 @@ pub(super) fn missing(
                 grants.env.push(name.clone());
                 (format!("to see the environment variable `{name}`"), why)
             }
+            GrantRequest::Upstream { .. } if has_upstream => continue,
+            GrantRequest::Upstream {
+                command,
+                url,
+                secrets,
+            } => {
+                launch = edit::upstream_table(command, url.as_deref(), secrets).to_string();
+                let what = match url {
+                    Some(url) => format!("to reach the MCP server at `{url}`"),
+                    None => format!("to run the MCP server `{}`", command.join(" ")),
+                };
+                (what, &NO_REASON)
+            }
             GrantRequest::Http { origin, why } => (
                 format!("to reach `{origin}` (which this version cannot grant)"),
                 why,
@@ -177,9 +194,15 @@ pub(super) fn missing(
         return Ok(reasons);
     }
     let mut text = format!("It asks\n{reasons}");
+    let mut lines = String::new();
+    if !launch.is_empty() {
+        lines.push_str(&format!("[servers.{server}]\n{launch}"));
+    }
     if let Some(table) = edit::grants_table(&grants)? {
+        lines.push_str(&format!("[servers.{server}.grants]\n{table}"));
+    }
+    if !lines.is_empty() {
         text.push_str("which these lines of the configuration grant:\n");
-        let lines = format!("[servers.{server}.grants]\n{table}");
         for line in lines.trim_end().lines() {
             text.push_str(&format!("  {}\n", output::styled(FAINT, line)));
         }
@@ -228,7 +251,7 @@ mod tests {
                 why: String::new(),
             },
         ];
-        let told = missing("notes", &wanted, &Grants::default()).unwrap();
+        let told = missing("notes", &wanted, (&Grants::default(), false)).unwrap();
         assert_eq!(
             told,
             "It asks\n  \
@@ -249,12 +272,12 @@ mod tests {
         let (config, problems) = crate::config::file::parse("/x/dormouse.toml".as_ref(), &text);
         assert_eq!(problems, []);
         let granted = &config.servers["notes"].grants;
-        assert_eq!(missing("notes", &wanted, granted).unwrap(), "");
+        assert_eq!(missing("notes", &wanted, (granted, false)).unwrap(), "");
         // To read is not to write.
         let mut read_only = granted.clone();
         read_only.fs[0].mode = FsMode::ReadOnly;
         assert!(
-            missing("notes", &wanted, &read_only)
+            missing("notes", &wanted, (&read_only, false))
                 .unwrap()
                 .contains("to read and write a folder")
         );

@@ -1,5 +1,8 @@
 //! `dormouse doctor`
 
+mod bridge;
+mod sources;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,19 +13,23 @@ use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
-use crate::config::{Config, ServerConfig, file, paths};
+use crate::config::{Config, Configured, ServerConfig, file, paths};
 use crate::control;
 use crate::roster::{Places, Roster, Status};
 use crate::sandbox::FsMode;
+use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Looks at the configuration, each server's plugin and grants, Dormouse's \
-    own folders and the running hosts. Nothing is changed, and no plugin is run. Exit code 1 \
-    where something is wrong."
+    after_help = "Looks at the configuration and the files of your clients, each server, \
+    Dormouse's own folders and the running hosts. Nothing is changed, no plugin is run and no \
+    server is started, unless `--connect` says so. Exit code 1 where something is wrong."
 )]
 pub(super) struct Doctor {
+    /// Connect every server that has an upstream, and say which do not answer.
+    #[arg(long)]
+    connect: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -56,15 +63,11 @@ impl Verdict {
 }
 
 impl Doctor {
-    pub(super) fn run(self, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, places: anyhow::Result<Places>) -> anyhow::Result<ExitCode> {
         let mut rows = Rows::default();
-        match (paths::config_file(config), paths::cache_dir()) {
-            (Ok(config), Ok(cache)) => rows.all(&Places { config, cache }),
-            (config, cache) => {
-                for error in [config.err(), cache.err()].into_iter().flatten() {
-                    rows.error("configuration", format!("{error:#}"));
-                }
-            }
+        match places {
+            Ok(places) => rows.all(&places, self.connect),
+            Err(error) => rows.error("configuration", format!("{error:#}")),
         }
         let failed = rows.0.iter().any(|row| row.verdict == Verdict::Error);
         if self.format.json {
@@ -126,15 +129,25 @@ impl Rows {
         text
     }
 
-    fn all(&mut self, places: &Places) {
+    fn all(&mut self, places: &Places, connect: bool) {
         let (config, sound) = self.configuration(places);
-        for server in config.servers.values() {
+        let trust = Trust::new(&places.data);
+        if let Err(error) = trust.folders() {
+            self.error("trust", format!("{error:#}"));
+        }
+        let all = Configured::new(config, places.around.as_ref(), &trust);
+        self.sources(&all);
+        for server in all.servers.values() {
             self.server(server);
+        }
+        if connect {
+            self.connect(places);
         }
         if sound {
             self.collisions(places);
         }
         self.folder("cache", &places.cache);
+        self.folder("data", &places.data);
         match paths::runtime_dir() {
             Ok(folder) => self.folder("control", &folder),
             Err(error) => self.error("control", format!("{error:#}")),
@@ -152,7 +165,7 @@ impl Rows {
                 self.warning(
                     ABOUT,
                     format!(
-                        "{} does not exist yet\nhint: `dormouse add NAME FILE` makes it",
+                        "{} does not exist yet\nhint: `dormouse add NAME FILE` or `dormouse import` makes it",
                         path.display()
                     ),
                 );
@@ -176,6 +189,9 @@ impl Rows {
 
     fn server(&mut self, server: &ServerConfig) {
         let about = format!("server {}", server.name);
+        if let Some(bridge) = server.bridge() {
+            self.bridge(server, bridge);
+        }
         let Some(file) = server.component() else {
             return;
         };
@@ -194,7 +210,11 @@ impl Rows {
             for skipped in &entry.listing.skipped {
                 self.warning(&about, skipped.trim_start_matches("warning: "));
             }
-            match describe::missing(&server.name, &entry.listing.grants, &server.grants) {
+            match describe::missing(
+                &server.name,
+                &entry.listing.grants,
+                (&server.grants, server.bridge().is_some()),
+            ) {
                 Ok(missing) if missing.is_empty() => {}
                 Ok(missing) => self.warning(&about, missing.trim_end()),
                 Err(error) => self.error(&about, format!("{error:#}")),

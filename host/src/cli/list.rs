@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::output::{FAINT, PLAIN, STRONG, Table};
 use super::{Format, describe, output, status};
-use crate::roster::{Places, Roster, ServerStatus};
+use crate::roster::{Places, Roster};
 
 /// How many of something a server has.
 type Count<'a> = &'a dyn Fn(&str) -> usize;
@@ -87,19 +87,11 @@ impl List {
             row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
             row.extend([
                 (PLAIN, output::first_line(&plugin.unwrap_or_default(), 50)),
-                (FAINT, runs(server)),
+                (FAINT, server.runs()),
             ]);
             table.row(row);
         }
         output::print(&table.render())?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// What runs for a server: its plugin's file, or how its upstream is reached.
-fn runs(server: &ServerStatus) -> String {
-    match (&server.component, &server.upstream) {
-        (Some(file), _) => file.display().to_string(),
-        (None, upstream) => upstream.clone().unwrap_or_default(),
     }
 }

@@ -6,6 +6,7 @@
 pub mod output;
 
 mod add;
+mod approve;
 mod cache;
 mod call;
 mod check;
@@ -24,7 +25,9 @@ mod restart;
 pub mod serve;
 mod status;
 mod switch;
+mod sync;
 mod tools;
+mod trust;
 
 #[cfg(test)]
 mod tests;
@@ -36,6 +39,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::config::discovery::Surroundings;
 use crate::config::paths;
 use crate::roster::Places;
 
@@ -105,6 +109,9 @@ enum Command {
     /// Hides a server's tools from agents, and keeps its configuration.
     Disable(switch::Switch),
     Restart(restart::Restart),
+    Sync(sync::Sync),
+    Trust(trust::Trust),
+    Approve(approve::Approve),
     Status(status::Status),
     Doctor(doctor::Doctor),
     Inspect(inspect::Inspect),
@@ -112,6 +119,9 @@ enum Command {
     Pack(pack::Pack),
     Cache(cache::Cache),
     Completions(completions::Completions),
+    /// Ends what a host leaves behind that was killed.
+    #[command(hide = true)]
+    Reaper,
 }
 
 /// How data is printed.
@@ -139,16 +149,22 @@ impl Cli {
             Command::Call(call) => call.run(global.places()?),
             Command::Add(add) => add.run(&global.places()?),
             Command::Remove(remove) => remove.run(&global.places()?),
-            Command::Enable(switch) => switch.run(&global.places()?, true),
-            Command::Disable(switch) => switch.run(&global.places()?, false),
-            Command::Restart(restart) => restart.run(&global.places()?),
+            Command::Enable(switch) => switch.run(global.places()?, true),
+            Command::Disable(switch) => switch.run(global.places()?, false),
+            Command::Restart(restart) => restart.run(global.places()?),
+            Command::Sync(sync) => sync.run(&global.places()?),
+            Command::Trust(trust) => trust.run(global.places()?),
+            Command::Approve(approve) => approve.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
-            Command::Doctor(doctor) => doctor.run(global.config.as_deref()),
+            Command::Doctor(doctor) => doctor.run(global.places()),
             Command::Inspect(inspect) => inspect.run(),
             Command::Check(check) => check.run(),
             Command::Pack(pack) => pack.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
+            Command::Reaper => crate::upstream::reaper::run()
+                .map(|()| ExitCode::SUCCESS)
+                .map_err(Into::into),
         }
     }
 }
@@ -158,6 +174,12 @@ impl Global {
         Ok(Places {
             config: paths::config_file(self.config.as_deref())?,
             cache: paths::cache_dir()?,
+            data: paths::data_dir()?,
+            around: Some(Surroundings::of_process(
+                std::env::current_dir().ok().as_deref(),
+            )?),
+            program: std::env::current_exe().ok(),
+            client: None,
         })
     }
 

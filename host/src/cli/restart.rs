@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::{hosts, output};
-use crate::config::{self, name};
-use crate::roster::Places;
+use super::{hosts, output, tools};
+use crate::roster::{Places, Roster};
 
 /// Stops a server in every running host, so that its next call starts afresh.
 #[derive(Debug, Args)]
@@ -18,14 +17,11 @@ pub(super) struct Restart {
 }
 
 impl Restart {
-    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let config = config::load(&places.config)?;
-        if !config.servers.contains_key(&self.server) {
-            let names = config.servers.keys().map(String::as_str);
-            return Err(name::Unknown::new(&self.server, names).into());
-        }
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let roster = Roster::open(places)?;
+        tools::exists(&roster.snapshot(), &self.server)?;
         let params = json!({ "server": self.server });
-        if hosts::tell("restart", params, &places.config, "restarted")? == 0 {
+        if hosts::tell("restart", params, roster.config_path(), "restarted")? == 0 {
             output::say("no host of this configuration is running, so there is nothing to restart");
         }
         Ok(ExitCode::SUCCESS)

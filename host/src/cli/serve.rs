@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
 use super::output;
+use crate::config::Client;
 use crate::roster::{Places, Roster};
 use crate::{control, mcp};
 use http::Http;
@@ -23,6 +24,9 @@ pub struct Serve {
     /// How the tools are shown to the agent.
     #[arg(long, value_enum, default_value_t = Expose::Direct)]
     pub expose: Expose,
+    /// The client that starts this: servers that it loads itself are not shown a second time.
+    #[arg(long, value_name = "CLIENT")]
+    pub client: Option<Client>,
     #[command(flatten)]
     http: Http,
 }
@@ -41,8 +45,9 @@ impl Serve {
     /// # Errors
     /// The configuration cannot be read, the agent does not speak MCP, or the
     /// address cannot be listened at.
-    pub fn run(self, places: Places) -> anyhow::Result<()> {
+    pub fn run(self, mut places: Places) -> anyhow::Result<()> {
         let Expose::Direct = self.expose;
+        places.client = self.client;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("dormouse")
@@ -72,7 +77,7 @@ async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     background.abort();
     // Dropping what it holds takes the control socket away.
     let _ = background.await;
-    roster.stop();
+    roster.close().await;
     outcome
 }
 
@@ -89,7 +94,7 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     server.run(stop).await;
     background.abort();
     let _ = background.await;
-    roster.stop();
+    roster.close().await;
     Ok(())
 }
 

@@ -129,15 +129,14 @@ fn text(report: &Report) -> String {
 
 /// A state in its colour.
 pub(super) fn state(state: State) -> (Style, String) {
-    let (style, word) = match state {
-        State::Disabled => (FAINT, "disabled"),
-        State::Known => (PLAIN, "known"),
-        State::Starting => (DOUBTFUL, "starting"),
-        State::Ready => (GOOD, "ready"),
-        State::Idle => (PLAIN, "idle"),
-        State::Failed => (BAD, "failed"),
+    let style = match state {
+        State::Ready => GOOD,
+        State::Configured | State::Known | State::Idle => PLAIN,
+        State::Starting | State::Untrusted | State::NeedsAuth | State::Quarantined => DOUBTFUL,
+        State::NeedsConfig | State::Failed => BAD,
+        State::Disabled => FAINT,
     };
-    (style, word.to_owned())
+    (style, state.word().to_owned())
 }
 
 /// How long ago a moment was, given in seconds since the Unix epoch.

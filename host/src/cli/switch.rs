@@ -3,25 +3,42 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
 use super::{hosts, output};
-use crate::config::edit::Editor;
-use crate::roster::Places;
+use crate::roster::{Places, Roster};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Running hosts follow at once, and tell their agents.")]
+#[command(
+    after_help = "Running hosts follow at once, and tell their agents. It is kept in your \
+    dormouse.toml, also for a server that is in a client's file: that one is left alone."
+)]
 pub(super) struct Switch {
     /// The server's name.
     name: String,
+    /// Only in the hosts that run now, and only for as long as they do.
+    #[arg(long)]
+    once: bool,
 }
 
 impl Switch {
-    pub(super) fn run(self, places: &Places, on: bool) -> anyhow::Result<ExitCode> {
-        let changed = Editor::new(&places.config)?.set_enabled(&self.name, on)?;
+    pub(super) fn run(self, places: Places, on: bool) -> anyhow::Result<ExitCode> {
         let state = if on { "enabled" } else { "disabled" };
+        let name = &self.name;
+        let roster = Roster::open(places)?;
+        let config = roster.config_path();
+        if self.once {
+            super::tools::exists(&roster.snapshot(), name)?;
+            let params = json!({ "server": name, "on": on });
+            if hosts::tell("switch", params, config, state)? == 0 {
+                output::say("no host of this configuration is running, so nothing is changed");
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        let changed = roster.set_enabled(name, on)?;
         let now = if changed { "now" } else { "already" };
-        output::say(&format!("`{}` is {now} {state}", self.name));
-        hosts::reload(&places.config)?;
+        output::say(&format!("`{name}` is {now} {state}"));
+        hosts::reload(config)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,6 +1,7 @@
 //! `dormouse tools`
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -8,7 +9,7 @@ use serde_json::json;
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
 use crate::config::name;
-use crate::roster::{Places, Roster, Shown, Snapshot};
+use crate::roster::{Places, Roster, Server, Shown, Snapshot};
 
 /// Lists the tools that agents see.
 #[derive(Debug, Args)]
@@ -70,13 +71,17 @@ impl Tools {
     }
 }
 
+/// The server of a name.
+pub(super) fn exists<'s>(snapshot: &'s Snapshot, server: &str) -> anyhow::Result<&'s Arc<Server>> {
+    snapshot.servers().get(server).ok_or_else(|| {
+        let names = snapshot.servers().keys().map(String::as_str);
+        name::Unknown::new(server, names).into()
+    })
+}
+
 /// Sees that a server is configured, and says so where agents see nothing of it.
 pub(super) fn known(snapshot: &Snapshot, server: &str) -> anyhow::Result<()> {
-    let Some(found) = snapshot.servers().get(server) else {
-        let names = snapshot.servers().keys().map(String::as_str);
-        return Err(name::Unknown::new(server, names).into());
-    };
-    if !found.config().enabled {
+    if !exists(snapshot, server)?.config().enabled {
         output::warn(&format!(
             "`{server}` is disabled\nhint: `dormouse enable {server}` shows what it offers again"
         ));

@@ -10,9 +10,10 @@ use crate::upstream::{Launch, Secret};
 pub struct Bridge {
     /// How it is reached, every variable expanded.
     pub launch: Launch,
-    /// The same as it is written, no variable expanded: what is known of an
-    /// upstream is kept under the hash of this, which so is the same after a
-    /// restart, and after a token was renewed.
+    /// The same as it is written, no variable expanded: what people are shown.
+    pub written: Launch,
+    /// The hash of that. What is known of an upstream is kept under it, and so is
+    /// still known after a restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
     /// What has to be set before it can be started, as sentences for the user
     /// (DESIGN §5, needs-config).
@@ -27,6 +28,18 @@ pub struct Bridge {
     pub on_change: OnChange,
     /// Whether all sessions share one connection.
     pub share: bool,
+}
+
+/// How long the start of an upstream may take, where nothing is said: a package
+/// runner may have to download it first.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Bridge {
+    /// How long its start may take.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.start_timeout.unwrap_or(START_TIMEOUT)
+    }
 }
 
 /// The hash of a bridge's configuration, as hexadecimal digits.

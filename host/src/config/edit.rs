@@ -43,7 +43,7 @@ impl Editor {
         &self,
         server: &str,
         component: &Path,
-        grants: &Grants,
+        (grants, upstream): (&Grants, Option<Table>),
         replace: bool,
     ) -> anyhow::Result<()> {
         name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
@@ -55,17 +55,12 @@ impl Editor {
         };
         let mut table = Table::new();
         table.insert("component", Item::Value(component.into()));
+        table.extend(upstream.into_iter().flatten());
         if let Some(grants) = grants_table(grants)? {
             table.insert("grants", Item::Table(grants));
         }
         self.edit(|document| {
-            let end = document.trailing().as_str().unwrap_or_default().to_owned();
-            let servers = document.entry("servers").or_insert_with(|| {
-                let mut servers = Table::new();
-                servers.set_implicit(true);
-                Item::Table(servers)
-            });
-            let servers = table_like(servers, "servers")?;
+            let servers = all_servers(document)?;
             match servers.get(server) {
                 Some(_) if !replace => bail!(
                     "there is a server `{server}` already\nhint: choose another name, or replace it with `--force`"
@@ -76,19 +71,10 @@ impl Editor {
                         *table.decor_mut() = old.decor().clone();
                     }
                     servers.insert(server, Item::Table(table));
+                    Ok(())
                 }
-                None => {
-                    // Comments at the end of the file stay above what comes now.
-                    if !end.trim().is_empty() {
-                        table
-                            .decor_mut()
-                            .set_prefix(format!("{}\n\n", end.trim_end()));
-                    }
-                    servers.insert(server, Item::Table(table));
-                    document.set_trailing("");
-                }
+                None => append(document, server, table),
             }
-            Ok(())
         })?;
         Ok(())
     }
@@ -109,12 +95,25 @@ impl Editor {
         Ok(())
     }
 
-    /// Switches a server on or off. True where that changed anything.
+    /// Switches a server on or off. True where that changed anything. One that is
+    /// configured `elsewhere`, in a client's file, gets a table here that says no more
+    /// than this: that file is its client's.
     ///
     /// # Errors
     /// There is none of that name, or the file cannot be edited.
-    pub fn set_enabled(&self, server: &str, enabled: bool) -> anyhow::Result<bool> {
+    pub fn set_enabled(
+        &self,
+        server: &str,
+        enabled: bool,
+        elsewhere: bool,
+    ) -> anyhow::Result<bool> {
         self.edit(|document| {
+            let here = document.get("servers").and_then(Item::as_table_like);
+            if elsewhere && !here.is_some_and(|servers| servers.contains_key(server)) {
+                let mut table = Table::new();
+                table.insert("enabled", Item::Value(enabled.into()));
+                return append(document, server, table);
+            }
             let servers = self.servers(document, server)?;
             let Some(item) = servers.get_mut(server) else {
                 return Ok(());
@@ -129,7 +128,7 @@ impl Editor {
                     *value.decor_mut() = decor;
                 }
                 // On is what it is where nothing is said.
-                None if enabled => {}
+                None if enabled && !elsewhere => {}
                 _ => {
                     table.insert("enabled", Item::Value(enabled.into()));
                 }
@@ -219,6 +218,60 @@ impl Editor {
         file.persist(&target)?;
         Ok(())
     }
+}
+
+/// The table of servers, made if there is none.
+fn all_servers(document: &mut DocumentMut) -> anyhow::Result<&mut dyn TableLike> {
+    let servers = document.entry("servers").or_insert_with(|| {
+        let mut servers = Table::new();
+        servers.set_implicit(true);
+        Item::Table(servers)
+    });
+    table_like(servers, "servers")
+}
+
+/// Adds a server at the end of a file that has none of that name.
+fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow::Result<()> {
+    // Comments at the end of the file stay above what comes now.
+    let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    if !end.trim().is_empty() {
+        let prefix = format!("{}\n\n", end.trim_end());
+        table.decor_mut().set_prefix(prefix);
+    }
+    all_servers(document)?.insert(server, Item::Table(table));
+    document.set_trailing("");
+    Ok(())
+}
+
+/// The lines of a configuration that let a plugin stand in front of an upstream;
+/// what is secret is taken from the environment.
+#[must_use]
+pub fn upstream_table(command: &[String], url: Option<&str>, secrets: &[String]) -> Table {
+    let mut table = Table::new();
+    let names = secrets.iter();
+    let secrets: InlineTable = names
+        .map(|name| (name.as_str(), Value::from(variable(name))))
+        .collect();
+    if let Some(url) = url {
+        table.insert("url", Item::Value(url.into()));
+        if !secrets.is_empty() {
+            table.insert("headers", Item::Value(secrets.into()));
+        }
+        return table;
+    }
+    let command: Array = command.iter().map(String::as_str).collect();
+    table.insert("command", Item::Value(command.into()));
+    if !secrets.is_empty() {
+        table.insert("env", Item::Value(secrets.into()));
+    }
+    table
+}
+
+/// The variable that a secret of this name is taken from.
+fn variable(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    format!("${{{name}}}")
 }
 
 /// The lines of a configuration that grant this, as a `grants` table; none where

@@ -230,6 +230,7 @@ impl Reader<'_> {
             limits: Limits::default(),
             settings: Map::new(),
             from: Vec::new(),
+            untrusted: None,
             origin,
         };
         for (key, item) in table.iter() {

@@ -3,9 +3,11 @@
 
 pub mod bridge;
 pub mod client;
+mod configured;
 pub mod discovery;
 pub mod edit;
 pub mod file;
+mod lines;
 pub mod name;
 pub mod paths;
 pub mod problem;
@@ -25,6 +27,7 @@ use crate::sandbox::{Grants, Limits};
 
 pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
+pub use configured::Configured;
 pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
@@ -94,6 +97,9 @@ pub struct ServerConfig {
     pub settings: Map<String, Value>,
     /// The clients that load it themselves, because it is in their own files too.
     pub from: Vec<Client>,
+    /// The project's folder that the user has to trust before it is started; none
+    /// where they have written it themselves, or trust it already.
+    pub untrusted: Option<PathBuf>,
     /// Where all this is written.
     pub origin: Origin,
 }

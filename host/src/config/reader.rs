@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
+use super::lines::Lines;
 use super::problem::quoted;
 use super::{Problem, paths};
 
@@ -14,18 +15,16 @@ use super::{Problem, paths};
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
-    /// The byte at which each line begins.
-    lines: Vec<usize>,
+    lines: Lines,
     pub(super) problems: Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a Path, text: &'a str) -> Self {
-        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
         Self {
             file,
             text,
-            lines: std::iter::once(0).chain(ends).collect(),
+            lines: Lines::of(text),
             problems: Vec::new(),
         }
     }
@@ -248,13 +247,8 @@ impl Reader<'_> {
 
     /// Line and column of where a span begins, counted from 1.
     pub(super) fn place(&self, span: Option<&Range<usize>>) -> (usize, usize) {
-        let start = span.map_or(0, |span| span.start);
-        // A start lies in the last line that does not begin behind it.
-        let line = self.lines.partition_point(|line| *line <= start);
-        let begin = line.checked_sub(1).and_then(|line| self.lines.get(line));
-        let before = begin.and_then(|begin| self.text.get(*begin..start));
-        let column = before.map_or(0, |before| before.chars().count()) + 1;
-        (line, column)
+        self.lines
+            .place(self.text, span.map_or(0, |span| span.start))
     }
 }
 

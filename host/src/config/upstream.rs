@@ -14,10 +14,6 @@ use super::variables::expand;
 use super::{paths, units};
 use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 
-/// How long the start of an upstream may take, where nothing is said: a package
-/// runner may have to download it first.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// The keys of a server's table that are about its upstream, as they are written.
 #[derive(Default)]
 pub(super) struct UpstreamTable {
@@ -76,7 +72,7 @@ impl Reader<'_> {
             "include_tools" => table.filter.include = Some(self.strings(item, at)),
             "exclude_tools" => table.filter.exclude = self.strings(item, at),
             "start_timeout" => {
-                let mut timeout = START_TIMEOUT;
+                let mut timeout = Duration::ZERO;
                 self.set(&mut timeout, item, at, units::duration);
                 table.start_timeout = Some(timeout);
             }
@@ -222,6 +218,7 @@ impl Reader<'_> {
         });
         Some(Some(Bridge {
             fingerprint: Fingerprint::of(&written),
+            written,
             needs: needs.collect(),
             launch,
             filter: upstream.filter,

@@ -30,6 +30,11 @@ impl Methods for Arc<Roster> {
         struct Restart {
             server: String,
         }
+        #[derive(Deserialize)]
+        struct Switch {
+            server: String,
+            on: bool,
+        }
         // Whoever changes one configuration asks all hosts, and means its own.
         let whose = match &params {
             Value::Null => None,
@@ -52,6 +57,11 @@ impl Methods for Arc<Roster> {
                     .flatten()
                     .map(|()| json!({ "reloaded": true }))
                     .map_err(|error| RpcError::failed(&error))
+            }
+            "switch" => {
+                let Switch { server, on } = read(params)?;
+                let done = ours && self.switch_once(&server, on);
+                Ok(json!({ (if on { "enabled" } else { "disabled" }): done }))
             }
             "restart" => {
                 let Restart { server } = read(params)?;

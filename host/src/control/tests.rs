@@ -65,6 +65,10 @@ async fn a_real_host_answers() {
     let roster = Roster::open(Places {
         config: config.clone(),
         cache: folder.path().join("cache"),
+        data: folder.path().join("data"),
+        around: None,
+        program: None,
+        client: None,
     })
     .unwrap();
     let run = folder.path().join("run");

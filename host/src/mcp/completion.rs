@@ -5,6 +5,7 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
+use super::commands;
 use super::handler::{Host, refusal, stateless};
 use super::order::{Continued, Order};
 use super::result::complete;
@@ -28,6 +29,16 @@ impl Host {
     ) -> Result<Value, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
+        let of_command = match request.kind {
+            Kind::Prompt => commands::complete(&request.key, &snapshot),
+            Kind::Resource | Kind::Template => None,
+        };
+        if let Some(servers) = of_command {
+            return Ok(complete(
+                fitting(servers, &request.value),
+                stateless(context),
+            ));
+        }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {
                 Kind::Prompt => "prompt",
@@ -40,13 +51,7 @@ impl Host {
         if cases.is_none() && offer.completes() {
             return self.ask_to_complete(offer, request, context).await;
         }
-        let value = request.value.to_lowercase();
-        let fitting = cases.unwrap_or_default().into_iter();
-        let values: Vec<_> = fitting
-            .filter(|case| case.to_lowercase().starts_with(&value))
-            .collect();
-        let total = Some(values.len());
-        let result = completion(values, total, false);
+        let result = fitting(cases.unwrap_or_default(), &request.value);
         Ok(complete(result, stateless(context)))
     }
 
@@ -86,6 +91,14 @@ impl Host {
             .await?;
         Ok(complete(result, stateless(context)))
     }
+}
+
+/// The values that begin with what has been typed, however their letters are written.
+fn fitting(mut values: Vec<String>, typed: &str) -> Value {
+    let typed = typed.to_lowercase();
+    values.retain(|value| value.to_lowercase().starts_with(&typed));
+    let total = Some(values.len());
+    completion(values, total, false)
 }
 
 fn request(params: Option<Value>) -> Result<Request, ErrorData> {

@@ -128,6 +128,10 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
     match refusal {
         Refusal::NotFound(_) => ErrorData::resource_not_found(text, None),
         Refusal::Invalid(_) => ErrorData::invalid_params(text, None),
+        Refusal::Upstream { code, data, .. } => {
+            let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+            ErrorData::new(code, text, data)
+        }
         Refusal::Failed(_) => ErrorData::internal_error(text, None),
     }
 }
@@ -144,24 +148,17 @@ impl Host {
         if !snapshot.servers().is_empty() {
             capabilities.logging = Some(serde_json::Map::new());
         }
-        if !snapshot.prompts().is_empty() {
-            let prompts = capabilities.prompts.get_or_insert_default();
-            prompts.list_changed = Some(true);
-        }
-        let resources = snapshot.resources();
-        if !resources.is_empty() || !snapshot.templates().is_empty() {
-            let told = |offer: &Arc<Offer>| offer.declared().is_some_and(|item| item.subscribe);
-            let subscribe = resources
-                .iter()
-                .chain(snapshot.templates().iter())
-                .any(told);
-            let resources = capabilities.resources.get_or_insert_default();
-            resources.list_changed = Some(true);
-            resources.subscribe = subscribe.then_some(true);
-        }
-        if snapshot.completes() {
-            capabilities.completions = Some(serde_json::Map::new());
-        }
+        // Dormouse's own commands are prompts whose argument is completed, and its
+        // status is a resource (see `commands`).
+        let prompts = capabilities.prompts.get_or_insert_default();
+        prompts.list_changed = Some(true);
+        let told = |offer: &Arc<Offer>| offer.declared().is_some_and(|item| item.subscribe);
+        let all = snapshot.resources().iter();
+        let subscribe = all.chain(snapshot.templates().iter()).any(told);
+        let resources = capabilities.resources.get_or_insert_default();
+        resources.list_changed = Some(true);
+        resources.subscribe = subscribe.then_some(true);
+        capabilities.completions = Some(serde_json::Map::new());
         capabilities
     }
 }

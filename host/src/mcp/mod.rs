@@ -7,6 +7,7 @@
 //! JSON text already as it is.
 
 mod announce;
+mod commands;
 mod common;
 mod completion;
 mod exchange;

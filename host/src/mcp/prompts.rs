@@ -5,6 +5,7 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
+use super::commands;
 use super::handler::{Host, refusal, stateless};
 use super::order::{Named, Order};
 use super::result::{complete, list};
@@ -19,6 +20,7 @@ impl Host {
         let snapshot = self.common.roster.snapshot();
         list("prompts", params, context, |text| {
             snapshot.prompts().write_list(text);
+            commands::append(text, &snapshot);
         })
     }
 
@@ -32,6 +34,9 @@ impl Host {
             arguments,
             continued,
         } = Named::take(params, ("prompts/get", "prompt"))?;
+        if let Some(said) = commands::run(&self.common.roster, &name, &arguments) {
+            return Ok(complete(said?, stateless(context)));
+        }
         let snapshot = self.common.roster.snapshot();
         let Some(offer) = snapshot.prompts().find(&name) else {
             let keys = snapshot.prompts().iter().map(|offer| offer.key.as_str());

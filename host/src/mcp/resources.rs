@@ -8,6 +8,7 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
+use super::commands;
 use super::handler::{Host, refusal, stateless};
 use super::order::{Continued, Order};
 use super::result::{list, read};
@@ -73,6 +74,7 @@ impl Host {
         let snapshot = self.common.roster.snapshot();
         list("resources", params, context, |text| {
             snapshot.resources().write_list(text);
+            commands::append_status(text, &snapshot);
         })
     }
 
@@ -102,7 +104,9 @@ impl Host {
         let continued = Continued::take(&mut params)?;
         let snapshot = self.common.roster.snapshot();
         let Some((offer, variables)) = snapshot.resource(&uri) else {
-            return Err(unknown(&uri));
+            let status = commands::read_status(&self.common.roster, &uri);
+            let status = status.ok_or_else(|| unknown(&uri))?;
+            return Ok(read(status, stateless(context)));
         };
         let offer = offer.clone();
         let order = Order {

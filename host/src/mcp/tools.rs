@@ -7,10 +7,10 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::handler::{Host, stateless};
+use super::handler::{Host, refusal, stateless};
 use super::order::{Named, Order};
 use super::result::{complete, list};
-use crate::roster::{Server, Snapshot, names};
+use crate::roster::{Refusal, Server, Snapshot, names};
 
 impl Host {
     pub(super) fn list_tools(
@@ -52,8 +52,11 @@ impl Host {
                     roster
                         .call(&order.server, &tool, order.arguments, call)
                         .await
-                        // It has gone since it was found.
-                        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+                        .map_err(|refused| match refused {
+                            // It has gone since it was found.
+                            Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
+                            refused => refusal(refused),
+                        })
                 },
             )
             .await?;

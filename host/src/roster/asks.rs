@@ -65,10 +65,10 @@ impl Roster {
     }
 
     async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
-        let server = self
-            .server(server)
-            .map_err(|error| Refusal::NotFound(error.to_string()))?;
-        server.ask(&self.runtime, wanted, context).await
+        let found = self.server(server)?;
+        let allowed = self.allowed(&found, &context).await;
+        allowed.map_err(Refusal::Failed)?;
+        self.server(server)?.ask(self, wanted, context).await
     }
 }
 

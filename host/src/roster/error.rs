@@ -1,5 +1,7 @@
 //! Why something cannot be called at all, or has no answer.
 
+use serde_json::Value;
+
 use crate::runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.
@@ -11,9 +13,25 @@ pub enum Refusal {
     /// What it was asked with is wrong.
     #[error("{0}")]
     Invalid(String),
+    /// The upstream behind it answers with this error, which is passed on as it is.
+    #[error("{message}")]
+    Upstream {
+        /// Its JSON-RPC code.
+        code: i64,
+        /// What it says.
+        message: String,
+        /// What else it says.
+        data: Option<Value>,
+    },
     /// Everything else.
     #[error("{0}")]
     Failed(String),
+}
+
+impl From<NoSuchTool> for Refusal {
+    fn from(error: NoSuchTool) -> Self {
+        Self::NotFound(error.to_string())
+    }
 }
 
 impl From<CallError> for Refusal {
@@ -22,6 +40,15 @@ impl From<CallError> for Refusal {
         match error.cause {
             Cause::NotFound => Self::NotFound(text),
             Cause::Invalid(_) => Self::Invalid(text),
+            Cause::Upstream {
+                code,
+                message,
+                data,
+            } => Self::Upstream {
+                code,
+                message,
+                data,
+            },
             _ => Self::Failed(text),
         }
     }

@@ -2,49 +2,67 @@
 //! together and kept up to date while the files behind them change.
 
 mod asks;
+mod bridge;
+mod calls;
 mod changes;
 mod collision;
+mod door;
 mod error;
+mod memory;
 pub mod names;
 mod offers;
 mod server;
 mod snapshot;
 pub mod status;
+mod switch;
+mod sync;
 mod watch;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::{Catalog, Stamp};
-use serde_json::{Map, Value};
 
+pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
 pub use offers::{Kind, Offer, Offers};
+use server::Read;
 pub use server::Server;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
+pub use sync::Synced;
 
-use crate::config::{self, Config};
+use crate::config::discovery::Surroundings;
+use crate::config::{self, Client, Configured, Fetch, ServerConfig};
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
+use crate::store::{Store, Trust};
+use crate::upstream::Hub;
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
 pub struct Roster {
+    me: Weak<Self>,
     places: Places,
     catalog: Catalog,
+    store: Store,
+    trust: Trust,
     runtime: Runtime,
+    hub: Arc<Hub>,
     current: RwLock<Arc<Snapshot>>,
     /// The configuration that `current` was made from. Whoever holds it is the
     /// one that changes `current`.
-    config: Mutex<Config>,
+    config: Mutex<Configured>,
+    /// The servers that are on or off for as long as this host runs, whatever is
+    /// configured.
+    once: Mutex<BTreeMap<String, bool>>,
     changes: Changes,
     settled: Once,
     started: SystemTime,
@@ -59,6 +77,16 @@ pub struct Places {
     pub config: PathBuf,
     /// Dormouse's cache directory: the catalog's index and compiled components.
     pub cache: PathBuf,
+    /// Its data directory: what is known of upstreams, whom the user trusts.
+    pub data: PathBuf,
+    /// Where the files of the user's clients are looked for; nowhere where there is
+    /// nothing.
+    pub around: Option<Surroundings>,
+    /// Dormouse itself, which is run once more to end the children of a host that is
+    /// killed; they outlive it where there is none.
+    pub program: Option<PathBuf>,
+    /// The client that is served. What it loads itself is not shown a second time.
+    pub client: Option<Client>,
 }
 
 impl Places {
@@ -86,21 +114,27 @@ impl Roster {
     /// # Errors
     /// The configuration cannot be read.
     pub fn open(places: Places) -> anyhow::Result<Arc<Self>> {
-        let config = config::load(&places.config)?;
-        let roster = Self {
+        let trust = Trust::new(&places.data);
+        let config = configured(&places, &trust)?;
+        let roster = Arc::new_cyclic(|me| Self {
+            me: me.clone(),
             catalog: Catalog::open(&places.index()),
+            store: Store::new(places.data.join("servers")),
+            trust,
             runtime: Runtime::new(places.cache.clone()),
+            hub: Hub::new(places.program.clone()),
             places,
             current: RwLock::default(),
             config: Mutex::default(),
+            once: Mutex::default(),
             changes: Changes::default(),
             settled: Once::new(),
             started: SystemTime::now(),
             sessions: AtomicU64::new(0),
             next_session: AtomicU64::new(1),
-        };
+        });
         roster.refresh(Some(config));
-        Ok(Arc::new(roster))
+        Ok(roster)
     }
 
     /// What there is now.
@@ -132,7 +166,12 @@ impl Roster {
     /// first time does anything. Has to be called inside of a tokio runtime.
     pub fn settle(self: &Arc<Self>) {
         self.settled.call_once(|| {
-            tokio::spawn(watch::run(Arc::downgrade(self), self.places.config.clone()));
+            tokio::spawn(watch::run(Arc::downgrade(self)));
+            let fetch = self.config().discovery.fetch;
+            if fetch == Fetch::Background {
+                let roster = Arc::clone(self);
+                tokio::spawn(async move { roster.sync_unknown().await });
+            }
         });
     }
 
@@ -172,37 +211,13 @@ impl Roster {
     /// # Errors
     /// The configuration cannot be read.
     pub fn reload(&self) -> anyhow::Result<()> {
-        let config = config::load(&self.places.config);
+        let config = self.configured();
         let (config, outcome) = match config {
             Ok(config) => (Some(config), Ok(())),
             Err(error) => (None, Err(error)),
         };
         self.refresh(config);
         outcome
-    }
-
-    /// Calls a tool by its server's and its own name. The answer is an MCP
-    /// `CallToolResult`; whatever goes wrong inside the tool is one too
-    /// (`isError`).
-    ///
-    /// # Errors
-    /// There is no such tool to call.
-    pub async fn call(
-        &self,
-        server: &str,
-        tool: &str,
-        arguments: Map<String, Value>,
-        context: Context,
-    ) -> Result<Value, NoSuchTool> {
-        let found = self.server(server)?;
-        // What was replaced on disk is noticed even where nobody tells of it.
-        let found = if self.is_current(&found) {
-            found
-        } else {
-            self.refresh(None);
-            self.server(server)?
-        };
-        found.call(&self.runtime, tool, arguments, context).await
     }
 
     /// Stops a server's instances and forgets its failures, so that the next call
@@ -227,6 +242,13 @@ impl Roster {
         }
     }
 
+    /// Stops all servers, and waits until their upstreams have ended: to be called
+    /// when the process is about to end.
+    pub async fn close(&self) {
+        self.stop();
+        self.hub.close().await;
+    }
+
     /// How everything is.
     pub fn status(&self) -> Status {
         status::of(self)
@@ -235,6 +257,49 @@ impl Roster {
     /// The configuration file that this was opened from.
     pub fn config_path(&self) -> &Path {
         &self.places.config
+    }
+
+    /// Everything that is configured, wherever that is written, as it is now.
+    ///
+    /// # Errors
+    /// The user's own configuration cannot be read.
+    pub fn configured(&self) -> anyhow::Result<Configured> {
+        configured(&self.places, &self.trust)
+    }
+
+    fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
+        self.once.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn config(&self) -> MutexGuard<'_, Configured> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files that, when they change, change what there is: the configuration, the
+    /// clients' files, the components, what is known and who is trusted.
+    fn files(&self) -> BTreeSet<PathBuf> {
+        let mut files = BTreeSet::from([self.places.config.clone(), self.trust.file().to_owned()]);
+        files.extend(self.config().files().cloned());
+        let snapshot = self.snapshot();
+        for server in snapshot.servers().values() {
+            let config = server.config();
+            files.extend(config.component().map(Path::to_owned));
+            let upstream = config.bridge();
+            files.extend(upstream.map(|of| self.store.file(&of.fingerprint)));
+        }
+        // And what they are links to.
+        let targets: Vec<_> = files
+            .iter()
+            .filter_map(|file| file.canonicalize().ok())
+            .collect();
+        files.extend(targets);
+        files
+    }
+
+    /// Whether the client that is served loads a server itself.
+    fn is_loaded_elsewhere(&self, server: &ServerConfig) -> bool {
+        let client = self.places.client;
+        client.is_some_and(|client| server.from.contains(&client))
     }
 
     fn server(&self, name: &str) -> Result<Arc<Server>, NoSuchTool> {
@@ -267,27 +332,38 @@ impl Roster {
 
     /// Reads again whatever has changed on disk, with another configuration if
     /// there is one.
-    fn refresh(&self, new: Option<Config>) {
-        let mut config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+    fn refresh(&self, new: Option<Configured>) {
+        let mut config = self.config();
         if let Some(new) = new {
             *config = new;
         }
-        let enabled: Vec<_> = config
-            .servers
-            .values()
-            .filter(|server| server.enabled)
+        let once = self.once().clone();
+        let shown = config.servers.values();
+        let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
+        let shown: Vec<ServerConfig> = shown
+            .map(|server| ServerConfig {
+                enabled: *once.get(&server.name).unwrap_or(&server.enabled),
+                ..server.clone()
+            })
+            .collect();
+        let components = shown.iter().filter(|server| server.enabled);
+        let components: Vec<_> = components
             .filter_map(|server| Some(server.component()?.to_owned()))
             .collect();
-        let mut read = self.catalog.entries(&enabled).into_iter();
+        let mut read = self.catalog.entries(&components).into_iter();
         let old = self.snapshot();
-        let servers: BTreeMap<_, _> = config
-            .servers
-            .iter()
-            .map(|(name, server)| {
-                let is_read = server.enabled && server.component().is_some();
-                let read = if is_read { read.next() } else { None };
-                let next = Server::next(old.servers().get(name), server.clone(), read);
-                (name.clone(), next)
+        let servers: BTreeMap<_, _> = shown
+            .into_iter()
+            .map(|server| {
+                let mut found = Read::default();
+                if server.enabled {
+                    found.entry = server.component().and_then(|_| read.next());
+                    let upstream = server.bridge();
+                    found.known = upstream.and_then(|of| self.store.known(&of.fingerprint));
+                }
+                let name = server.name.clone();
+                let next = Server::next(old.servers().get(&name), server, found);
+                (name, next)
             })
             .collect();
         let same = servers.len() == old.servers().len()
@@ -311,6 +387,11 @@ impl Roster {
             }
         }
     }
+}
+
+fn configured(places: &Places, trust: &Trust) -> anyhow::Result<Configured> {
+    let own = config::load(&places.config)?;
+    Ok(Configured::new(own, places.around.as_ref(), trust))
 }
 
 /// Logs what is wrong now and was not before.

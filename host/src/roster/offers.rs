@@ -90,16 +90,6 @@ impl Offer {
         self.listing.completion
     }
 
-    /// Whether an argument of it has a type that says what its values are.
-    #[must_use]
-    pub fn has_cases(&self) -> bool {
-        let parsed = self.declared().and_then(|item| item.function().ok()?);
-        parsed.is_some_and(|function| {
-            let fields = function.arguments().iter();
-            fields.map(|field| &field.ty).any(|ty| cases(ty).is_some())
-        })
-    }
-
     /// The values that an argument can have, where its type says so.
     #[must_use]
     pub fn cases(&self, argument: &str) -> Option<Vec<String>> {

@@ -9,9 +9,12 @@ use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, ReadError, Stamp}
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
-use super::{Context, NoSuchTool, Refusal, names};
-use crate::config::ServerConfig;
-use crate::runtime::{Call, CallError, Callable, Runtime, Slot, Target, Tool, Wanted};
+use super::door::Door;
+use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
+use crate::config::{Bridge, ServerConfig};
+use crate::runtime::{Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted};
+use crate::store::Known;
+use crate::upstream::{Setup, Upstream};
 
 /// One configured server, with what is known of it at that moment: a plugin at one
 /// content of its file, or an upstream as it was when it was last seen.
@@ -22,6 +25,8 @@ pub struct Server {
     /// What the plugin's file looked like.
     stamp: Option<Stamp>,
     problem: Option<String>,
+    /// What is known of its upstream.
+    known: Option<Arc<Known>>,
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
     slot: Arc<OnceLock<Arc<Slot>>>,
@@ -38,16 +43,22 @@ pub(super) struct Tally {
     pub(super) running: AtomicU64,
 }
 
+/// What was read of a server: nothing, if it is disabled.
+#[derive(Default)]
+pub(super) struct Read {
+    /// Its component, if it has one of its own.
+    pub(super) entry: Option<Result<Arc<Entry>, ReadError>>,
+    /// What is known of its upstream, if it has one.
+    pub(super) known: Option<Arc<Known>>,
+}
+
 impl Server {
-    /// The server as it is configured now, and as its file was read now (not at
-    /// all, if it is disabled). Where nothing is new, the old one.
-    pub(super) fn next(
-        old: Option<&Arc<Self>>,
-        config: ServerConfig,
-        read: Option<Result<Arc<Entry>, ReadError>>,
-    ) -> Arc<Self> {
+    /// The server as it is configured now, and as it was read now. Where nothing is
+    /// new, the old one.
+    pub(super) fn next(old: Option<&Arc<Self>>, config: ServerConfig, read: Read) -> Arc<Self> {
+        let Read { entry, known } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
-        let (known, problem) = match read {
+        let (read, problem) = match entry {
             None => (None, None),
             Some(Ok(entry)) => (Some((entry.listing.clone(), entry.stamp)), None),
             // A file that is damaged may be one that is being written: what it
@@ -56,22 +67,34 @@ impl Server {
             Some(Err(error)) => {
                 let kept = match error.problem {
                     Problem::Missing => None,
-                    _ => old.filter(same_file).and_then(|old| old.known()),
+                    _ => old.filter(same_file).and_then(|old| old.read()),
                 };
                 (kept, Some(error.to_string()))
             }
         };
-        let (listing, stamp) = known.unzip();
+        let (mut listing, stamp) = read.unzip();
+        if let (true, Some(upstream)) = (config.enabled, config.bridge())
+            && (known.is_some() || listing.is_none() && problem.is_none())
+        {
+            listing = Some(bridge::listing(&config.name, upstream, known.as_deref()));
+        }
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {
                 (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
                 (None, None) => true,
                 _ => false,
             };
-            if same_content && old.problem == problem && old.config == config {
+            let same_known = match (&old.known, &known) {
+                (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+                (None, None) => true,
+                _ => false,
+            };
+            if same_content && same_known && old.problem == problem && old.config == config {
                 return old.clone();
             }
-            let slot = if same_content && old.problem == problem && old.runs_like(&config) {
+            // What an upstream offers makes no difference to the bridge before it.
+            let same_code = old.stamp == stamp && (same_content || config.bridge().is_some());
+            let slot = if same_code && old.problem == problem && old.runs_like(&config) {
                 old.slot.clone()
             } else {
                 Arc::default()
@@ -81,6 +104,7 @@ impl Server {
                 listing,
                 stamp,
                 problem,
+                known,
                 slot,
                 callable: Mutex::default(),
                 tally: old.tally.clone(),
@@ -91,6 +115,7 @@ impl Server {
             listing,
             stamp,
             problem,
+            known,
             slot: Arc::default(),
             callable: Mutex::default(),
             tally: Arc::default(),
@@ -110,6 +135,7 @@ impl Server {
             enabled: _,
             prefix: _,
             from: _,
+            untrusted: _,
             origin: _,
         } = &self.config;
         (adapter, instance, grants, limits, settings)
@@ -141,7 +167,13 @@ impl Server {
         self.stamp.as_ref()
     }
 
-    fn known(&self) -> Option<(Arc<Listing>, Stamp)> {
+    /// What is known of its upstream.
+    #[must_use]
+    pub fn known(&self) -> Option<&Arc<Known>> {
+        self.known.as_ref()
+    }
+
+    fn read(&self) -> Option<(Arc<Listing>, Stamp)> {
         Some((self.listing.clone()?, self.stamp?))
     }
 
@@ -183,23 +215,29 @@ impl Server {
         })
     }
 
+    /// Whether nothing is known of its upstream, not even by name.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        let upstream = self.config.bridge();
+        upstream.is_some_and(|upstream| upstream.stubs.is_empty())
+            && self.known.is_none()
+            && self.config.component().is_none()
+    }
+
     pub(super) async fn call(
         &self,
-        runtime: &Runtime,
+        roster: &Roster,
         tool: &str,
         arguments: Map<String, Value>,
         context: Context,
-    ) -> Result<Value, NoSuchTool> {
+    ) -> Result<Value, Refusal> {
         let name = &self.config.name;
         let listing = self.available()?;
         let tools = &listing.tools;
         let mut places = tools.iter().enumerate();
         let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
-            return Err(NoSuchTool::Tool {
-                server: name.clone(),
-                tool: tool.to_owned(),
-                nearest: names::nearest(tool, tools.iter().map(|listed| listed.name.as_str())),
-            });
+            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()));
+            return Err(self.no_tool(tool, nearest).into());
         };
         let failed = |why: &str| {
             Ok(tool_error(format!(
@@ -210,7 +248,7 @@ impl Server {
             Ok(callable) => callable,
             Err(error) => return failed(&format!("its declaration cannot be read: {error}")),
         };
-        let slot = match self.started(runtime, listing) {
+        let slot = match self.started(roster, listing) {
             Ok(slot) => slot,
             Err(why) => return failed(&why),
         };
@@ -221,6 +259,8 @@ impl Server {
         });
         match self.run(slot, wanted, context).await {
             Ok(result) => Ok(result),
+            // What the upstream refuses, it refuses to the agent.
+            Err(error) if matches!(error.cause, Cause::Upstream { .. }) => Err(error.into()),
             Err(error) => Ok(error.to_result()),
         }
     }
@@ -228,13 +268,13 @@ impl Server {
     /// Asks for something else than a tool.
     pub(super) async fn ask(
         &self,
-        runtime: &Runtime,
+        roster: &Roster,
         wanted: Wanted,
         context: Context,
     ) -> Result<Value, Refusal> {
         let failed = |why: String| Refusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
-        let slot = self.started(runtime, listing).map_err(failed)?;
+        let slot = self.started(roster, listing).map_err(failed)?;
         Ok(self.run(slot, wanted, context).await?)
     }
 
@@ -247,6 +287,46 @@ impl Server {
             listener: context.listener,
         };
         slot.call(call).await
+    }
+
+    fn no_tool(&self, tool: &str, nearest: Option<String>) -> NoSuchTool {
+        let server = self.config.name.clone();
+        let changed = self.known.iter().flat_map(|known| &known.changed);
+        if changed.clone().any(|changed| changed.name == tool) {
+            return NoSuchTool::Unavailable {
+                state: format!(
+                    "not to be asked for `{tool}`, which is no longer what it was when its user last saw it\nhint: `dormouse approve {server}` shows what has changed, and allows it"
+                ),
+                server,
+            };
+        }
+        NoSuchTool::Tool {
+            server,
+            tool: tool.to_owned(),
+            nearest,
+        }
+    }
+
+    /// The connection to its upstream, which is made when it is first used.
+    fn upstream(&self, roster: &Roster, bridge: &Bridge) -> Result<Arc<Upstream>, String> {
+        let name = &self.config.name;
+        if let Some(need) = bridge.needs.first() {
+            return Err(format!("it is not ready to be started: {need}"));
+        }
+        let door = Door {
+            roster: roster.me.clone(),
+            server: name.clone(),
+        };
+        Ok(Upstream::new(
+            Arc::clone(&roster.hub),
+            Setup {
+                server: name.clone(),
+                launch: bridge.launch.clone(),
+                share: bridge.share,
+                start_timeout: bridge.patience(),
+                gate: Arc::new(door),
+            },
+        ))
     }
 
     fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
@@ -263,15 +343,31 @@ impl Server {
         Ok(callable)
     }
 
-    fn started(&self, runtime: &Runtime, listing: &Listing) -> Result<&Arc<Slot>, String> {
+    /// Connects its upstream, if it is not connected already.
+    pub(super) async fn connect(&self, roster: &Roster, context: Context) -> Result<(), String> {
+        let listing = self.available().map_err(|why| why.to_string())?;
+        let slot = self.started(roster, listing)?;
+        let Some(upstream) = slot.upstream() else {
+            return Ok(());
+        };
+        let call = async { upstream.connect(context.session, &context.listener).await };
+        tokio::select! {
+            connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
+            () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
+        }
+    }
+
+    fn started(&self, roster: &Roster, listing: &Listing) -> Result<&Arc<Slot>, String> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
         if let Some(slot) = self.slot.get() {
             return Ok(slot);
         }
-        let Some(component) = self.config.component() else {
-            return Err("bridges are not built yet".into());
+        let config = &self.config;
+        let upstream = match config.bridge() {
+            Some(bridge) => Some(self.upstream(roster, bridge)?),
+            None => None,
         };
         let items = listing.items().map(ListedItem::function);
         let functions = listing.tools.iter().map(ListedTool::function).chain(items);
@@ -280,9 +376,13 @@ impl Server {
             .collect::<Result<Vec<Function>, _>>()
             .map_err(|error| format!("its declaration cannot be read: {error}"))?;
         Ok(self.slot.get_or_init(|| {
-            runtime.slot(Target {
+            roster.runtime.slot(Target {
                 server: self.config.name.clone(),
-                path: component.to_owned(),
+                code: match config.component() {
+                    Some(file) => Code::File(file.to_owned()),
+                    None => Code::Bridge,
+                },
+                upstream,
                 instance: self.config.instance.unwrap_or(listing.instance),
                 functions,
                 grants: self.config.grants.clone(),
@@ -324,6 +424,6 @@ fn declared(listing: &Listing) -> impl Iterator<Item = &str> {
 }
 
 /// What went wrong inside of a tool, as MCP tells it to a model.
-fn tool_error(text: String) -> Value {
+pub(super) fn tool_error(text: String) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }

@@ -23,9 +23,6 @@ pub struct Snapshot {
     collisions: Vec<Collision>,
     /// Where in `tools` a name is; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
-    /// Whether the arguments of anything can be completed; looked at once, because
-    /// it takes parsing, and every stateless request over HTTP wants to know.
-    completes: OnceLock<bool>,
 }
 
 /// A tool that agents see.
@@ -98,7 +95,6 @@ impl Snapshot {
             templates,
             collisions: all,
             places: OnceLock::new(),
-            completes: OnceLock::new(),
         }
     }
 
@@ -141,15 +137,6 @@ impl Snapshot {
             Kind::Resource => &self.resources,
             Kind::Template => &self.templates,
         }
-    }
-
-    /// Whether the arguments of anything can be completed.
-    #[must_use]
-    pub fn completes(&self) -> bool {
-        *self.completes.get_or_init(|| {
-            let mut offers = self.prompts.iter().chain(self.templates.iter());
-            offers.any(|offer| offer.completes() || offer.has_cases())
-        })
     }
 
     /// What cannot be shown because of its name.

@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Roster, Server, Snapshot};
+use super::{Roster, Server, Snapshot, memory};
 use crate::runtime::Phase;
+use crate::upstream;
 
 /// One host and its servers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,6 +60,19 @@ pub struct ServerStatus {
     pub running: u64,
     /// Live instances.
     pub instances: u64,
+    /// The processes of its upstream, where it has one that is a child.
+    pub pids: Vec<u32>,
+    /// The memory of these processes and all that they have started, in bytes; none
+    /// where the system does not say.
+    pub memory: Option<u64>,
+    /// Open connections to its upstream.
+    pub connections: usize,
+    /// What its upstream says of itself (MCP `serverInfo`).
+    pub server_info: Option<Map<String, Value>>,
+    /// When it was last asked what it offers, in seconds since the Unix epoch.
+    pub fetched: Option<u64>,
+    /// Tools that are no longer what their user knows.
+    pub changed: Vec<String>,
     /// The last thing that went wrong.
     pub error: Option<String>,
     /// Where it is configured: `file:line`.
@@ -70,6 +85,12 @@ pub struct ServerStatus {
 pub enum State {
     /// Switched off in the configuration.
     Disabled,
+    /// From the files of a project that its user has not said to trust.
+    Untrusted,
+    /// Something has to be set before it can be started.
+    NeedsConfig,
+    /// Nothing is known yet of what its upstream offers.
+    Configured,
     /// Its declaration has been read; it has never been called.
     Known,
     /// Its first call is on its way.
@@ -78,6 +99,10 @@ pub enum State {
     Ready,
     /// Stopped after use.
     Idle,
+    /// Its upstream wants to know its user first.
+    NeedsAuth,
+    /// Some of its tools are no longer what their user knows, and not shown.
+    Quarantined,
     /// Its file cannot be read, or it could not be started.
     Failed,
 }
@@ -107,12 +132,31 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let config = server.config();
     let slot = server.slot();
     let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
+    let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
+    let changed = server.known().map_or(&[][..], |known| &known.changed);
+    let upstream = slot.and_then(|slot| slot.upstream());
+    let upstream = upstream
+        .map(|upstream| upstream.status())
+        .unwrap_or_default();
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
+    } else if config.untrusted.is_some() {
+        (State::Untrusted, None)
+    } else if !needs.is_empty() {
+        errors.extend(needs.iter().cloned());
+        (State::NeedsConfig, None)
     } else if server.problem().is_some() {
         (State::Failed, None)
+    } else if upstream.needs_auth.is_some() {
+        let name = &config.name;
+        errors.push(format!(
+            "its upstream wants to know you first\nhint: call one of its tools, or run `dormouse login {name}`"
+        ));
+        (State::NeedsAuth, None)
     } else {
         match slot.map_or(Phase::Known, |slot| slot.phase()) {
+            Phase::Known if server.is_unknown() => (State::Configured, None),
+            Phase::Known if !changed.is_empty() => (State::Quarantined, None),
             Phase::Known => (State::Known, None),
             Phase::Starting => (State::Starting, None),
             Phase::Ready(since) => (State::Ready, Some(seconds(since))),
@@ -130,31 +174,80 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
             .any(|(name, _)| *name == config.name)
     });
     errors.extend(collisions.map(ToString::to_string));
+    let pids: Vec<u32> = upstream
+        .connections
+        .iter()
+        .filter_map(|one| one.pid)
+        .collect();
     ServerStatus {
         name: config.name.clone(),
         state,
         client_state: state.as_clients_say().to_owned(),
         since,
         component: config.component().map(Path::to_owned),
-        upstream: config.bridge().map(|bridge| bridge.launch.to_string()),
+        upstream: config.bridge().map(|bridge| bridge.written.to_string()),
         tools: server.listed().map_or(0, |listing| listing.tools.len()),
         calls: server.tally().calls.load(Ordering::Relaxed),
         running: server.tally().running.load(Ordering::Relaxed),
         instances: slot.map_or(0, |slot| slot.instances()),
+        memory: memory::of_groups(&pids),
+        pids,
+        connections: upstream.connections.len(),
+        server_info: server_info(&upstream, server),
+        fetched: server.known().map(|known| known.fetched),
+        changed: changed.iter().map(|tool| tool.name.clone()).collect(),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
     }
 }
 
+/// What an upstream says of itself: the one that runs, or when it last ran.
+fn server_info(upstream: &upstream::Status, server: &Server) -> Option<Map<String, Value>> {
+    if !upstream.server_info.is_empty() {
+        return Some(upstream.server_info.clone());
+    }
+    Some(server.known()?.server_info.clone())
+}
+
+impl ServerStatus {
+    /// What runs for it: its plugin's file, or how its upstream is reached.
+    #[must_use]
+    pub fn runs(&self) -> String {
+        match (&self.component, &self.upstream) {
+            (Some(file), _) => file.display().to_string(),
+            (None, upstream) => upstream.clone().unwrap_or_default(),
+        }
+    }
+}
+
 impl State {
+    /// Its name.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Untrusted => "untrusted",
+            Self::NeedsConfig => "needs-config",
+            Self::Configured => "configured",
+            Self::Known => "known",
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Idle => "idle",
+            Self::NeedsAuth => "needs-auth",
+            Self::Quarantined => "quarantined",
+            Self::Failed => "failed",
+        }
+    }
+
     /// The state in the six words that clients have for it.
     #[must_use]
     pub fn as_clients_say(self) -> &'static str {
         match self {
-            Self::Disabled => "disabled",
-            Self::Known | Self::Starting | Self::Idle => "pending",
+            Self::Disabled | Self::Untrusted => "disabled",
+            Self::Configured | Self::Known | Self::Starting | Self::Idle => "pending",
             Self::Ready => "connected",
-            Self::Failed => "failed",
+            Self::NeedsConfig | Self::Quarantined | Self::Failed => "failed",
+            Self::NeedsAuth => "needs-auth",
         }
     }
 }

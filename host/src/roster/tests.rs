@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, NoSuchTool, Places, Roster, State};
+use super::{Context, Places, Refusal, Roster, State};
 use crate::runtime::{Listener, SessionId};
 
 /// Functions of a component, as the WAT of their core functions and of their
@@ -75,6 +75,10 @@ impl Home {
         Places {
             config: self.path("dormouse.toml"),
             cache: self.path("cache"),
+            data: self.path("data"),
+            around: None,
+            program: None,
+            client: None,
         }
     }
 
@@ -90,7 +94,7 @@ impl Listener for Deaf {
     fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
 }
 
-async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, NoSuchTool> {
+async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, Refusal> {
     let Value::Object(arguments) = json!({"a": 5, "b": 3}) else {
         unreachable!()
     };

@@ -49,7 +49,7 @@ impl Bell {
 }
 
 /// Keeps a roster up to date as long as there is one.
-pub(super) async fn run(roster: Weak<Roster>, config: PathBuf) {
+pub(super) async fn run(roster: Weak<Roster>) {
     let bell = Arc::new(Bell::default());
     let ringing = bell.clone();
     let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| match event {
@@ -74,7 +74,7 @@ pub(super) async fn run(roster: Weak<Roster>, config: PathBuf) {
             return;
         };
         // Watched first and read then, or what happens between is lost.
-        let files = files_of(&alive, &config);
+        let files = alive.files();
         *bell.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
         watched.follow(&files);
         // Reads files, and writes the index.
@@ -96,7 +96,7 @@ pub(super) async fn run(roster: Weak<Roster>, config: PathBuf) {
             tracing::error!("the configuration stays as it was: {error}");
         }
         complaint = error;
-        if files_of(&alive, &config) != files {
+        if alive.files() != files {
             continue;
         }
         drop(alive);
@@ -108,20 +108,6 @@ pub(super) async fn run(roster: Weak<Roster>, config: PathBuf) {
                 .is_ok()
         {}
     }
-}
-
-/// The configuration and the components, and what they are links to.
-fn files_of(roster: &Roster, config: &Path) -> BTreeSet<PathBuf> {
-    let snapshot = roster.snapshot();
-    let components = snapshot
-        .servers()
-        .values()
-        .filter_map(|server| server.config().component());
-    let named = std::iter::once(config).chain(components);
-    named
-        .flat_map(|file| [Some(file.to_owned()), file.canonicalize().ok()])
-        .flatten()
-        .collect()
 }
 
 struct Watched {

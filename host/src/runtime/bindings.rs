@@ -3,5 +3,8 @@
 wasmtime::component::bindgen!({
     path: "../wit/plugin",
     world: "imports",
-    imports: { "dormouse:plugin/client.ask": async },
+    imports: {
+        "dormouse:plugin/client.ask": async,
+        "dormouse:plugin/upstream.request": async,
+    },
 });

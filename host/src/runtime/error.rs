@@ -57,6 +57,17 @@ pub enum Cause {
     BadResult(String),
     #[error("the arguments do not fit: {0}")]
     Invalid(String),
+    /// What the upstream answered with, in its own words: its code, and JSON.
+    #[error("{message}")]
+    Upstream {
+        code: i64,
+        message: String,
+        data: Option<Value>,
+    },
+    #[error("its upstream cannot be asked: {0}")]
+    Unreached(String),
+    #[error("its upstream wants you to log in")]
+    Auth { challenge: Option<String> },
     #[error("there is no such resource")]
     NotFound,
     #[error("{0}")]

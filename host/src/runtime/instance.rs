@@ -52,7 +52,13 @@ impl Live {
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
-        let state = State::new(wasi, output, Arc::clone(settings), target.limits.memory);
+        let state = State::new(
+            wasi,
+            output,
+            Arc::clone(settings),
+            target.upstream.clone(),
+            target.limits.memory,
+        );
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
@@ -82,6 +88,8 @@ impl Live {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
             pace: pace.clone(),
+            session: call.session,
+            failed: None,
         });
     }
 
@@ -113,7 +121,11 @@ impl Live {
             return Err(cause(&self.store, target, &error));
         }
         self.sound = true;
-        self.store.data_mut().call = None;
+        let ended = self.store.data_mut().call.take();
+        let failed = ended.and_then(|call| call.failed);
+        if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
+            return Err(cause);
+        }
         let result = call.wanted.result(results.first())?;
         let size = size(&result);
         if size > target.limits.result {

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_wit::{CONTRACT, Export, Instance, signature::same_signature};
+use dormouse_wit::{CONTRACT, Export, Instance, contract, signature::same_signature};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
-use super::Target;
 use super::cache::{Cache, Compiled};
 use super::engine::{Machine, Machines, Origin, POOL_MEMORY};
 use super::signature::find;
 use super::state::State;
 use super::wanted::{BY_NAME, by_name};
+use super::{Code, Target};
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {
@@ -98,9 +98,10 @@ impl Loader {
 
     /// The component in a file, from the cache or compiled now. Blocks, for
     /// seconds where a large component is compiled.
-    pub(super) fn component(&self, path: &Path, origin: Origin) -> Result<Component, String> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| format!("`{}` cannot be read: {error}", path.display()))?;
+    pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Component, String> {
+        let bytes = code
+            .bytes()
+            .map_err(|error| format!("{code} cannot be read: {error}"))?;
         let machine = self.machines.get(origin)?;
         let name = Cache::name(&machine.engine, &bytes);
         if let Some(component) = self.cached(machine, &name) {
@@ -118,7 +119,7 @@ impl Loader {
         let turn = gate.lock().unwrap_or_else(PoisonError::into_inner);
         let component = match self.cached(machine, &name) {
             Some(component) => Ok(component),
-            None => self.compile(machine, &name, path, &bytes),
+            None => self.compile(machine, &name, code, &bytes),
         };
         drop(turn);
         self.compiling
@@ -138,19 +139,15 @@ impl Loader {
         &self,
         machine: &Machine,
         name: &str,
-        path: &Path,
+        code: &Code,
         bytes: &[u8],
     ) -> Result<Component, String> {
         let started = std::time::Instant::now();
-        let refused = |error: wasmtime::Error| {
-            format!(
-                "`{}` is no component that runs here: {error:#}",
-                path.display()
-            )
-        };
+        let refused =
+            |error: wasmtime::Error| format!("{code} is no component that runs here: {error:#}");
         let compiled = Compiled::new(&machine.engine, bytes).map_err(refused)?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        tracing::info!("compiled `{}` in {:?}", path.display(), started.elapsed());
+        tracing::info!("compiled {code} in {:?}", started.elapsed());
         self.cache
             .store(&machine.engine, name, compiled)
             .map_err(refused)
@@ -182,15 +179,15 @@ impl Loader {
 
     /// Loads a component into an engine, and compares it with its declaration.
     fn bind(&self, target: &Target, origin: Origin) -> Result<Bound, String> {
-        let component = self.component(&target.path, origin)?;
+        let component = self.component(&target.code, origin)?;
         let machine = self.machines.get(origin)?;
         let mut functions = HashMap::new();
         for declared in &target.functions {
             let export = &declared.export;
             let lie = |what: String| {
                 format!(
-                    "its declaration and its code disagree: {what}\nhint: `dormouse check {}` lists all that is wrong",
-                    target.path.display()
+                    "its declaration and its code disagree: {what}\nhint: `dormouse check` of {} lists all that is wrong",
+                    target.code
                 )
             };
             let found = find(&machine.engine, &component, export)
@@ -207,10 +204,28 @@ impl Loader {
                 functions.insert(export, found.index);
             }
         }
+        if target.upstream.is_none() {
+            stands_alone(machine, &component)?;
+        }
         Ok(Bound {
             pre: link(machine, &component)?,
             functions,
         })
+    }
+}
+
+/// Refuses a component that wants an upstream where there is none.
+fn stands_alone(machine: &Machine, component: &Component) -> Result<(), String> {
+    let wanted = contract::interface("upstream");
+    match component
+        .component_type()
+        .imports(&machine.engine)
+        .find(|(name, _)| *name == wanted)
+    {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "it imports `{name}`, and this server has no upstream\nhint: it stands in front of another MCP server; give it one by `command` or `url`"
+        )),
     }
 }
 

@@ -19,12 +19,15 @@ mod slot;
 mod state;
 mod ticker;
 mod turn;
+mod upstream;
 mod value;
 mod wanted;
 
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -41,6 +44,7 @@ pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
 use crate::sandbox::{Grants, Limits};
+use crate::upstream::Upstream;
 use engine::Origin;
 use load::Loader;
 
@@ -82,7 +86,8 @@ impl Runtime {
     /// # Errors
     /// The file cannot be read, or is no component.
     pub fn prepare(&self, path: &Path) -> Result<(), String> {
-        self.loader.component(path, Origin::Demand).map(drop)
+        let code = Code::File(path.to_owned());
+        self.loader.component(&code, Origin::Demand).map(drop)
     }
 
     /// Removes all compiled components, and says how many bytes that freed.
@@ -107,12 +112,13 @@ impl Runtime {
 /// A server as the runtime knows it: one configured plugin at one content of its
 /// file. Edited configuration or a changed file makes a new one; calls that run
 /// keep theirs.
-#[derive(Debug)]
 pub struct Target {
     /// The server's name.
     pub server: String,
-    /// The component's file.
-    pub path: PathBuf,
+    /// The component.
+    pub code: Code,
+    /// The one upstream that it may reach, if it is to stand in front of one.
+    pub upstream: Option<Arc<Upstream>>,
     /// How long its instances live: what the plugin declares, unless overridden.
     pub instance: Instance,
     /// The functions that the declaration claims, to be compared with the code
@@ -124,6 +130,34 @@ pub struct Target {
     pub limits: Limits,
     /// What it is told through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
+}
+
+/// Where a component is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Code {
+    /// In a file.
+    File(PathBuf),
+    /// In this program: the bridge, which hands everything on to its upstream.
+    Bridge,
+}
+
+impl Code {
+    /// The component's bytes.
+    pub(crate) fn bytes(&self) -> std::io::Result<Cow<'static, [u8]>> {
+        match self {
+            Self::File(path) => std::fs::read(path).map(Cow::Owned),
+            Self::Bridge => Ok(Cow::Borrowed(include_bytes!(env!("DORMOUSE_BRIDGE")))),
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Bridge => f.write_str("the bridge"),
+        }
+    }
 }
 
 /// One call of a plugin.

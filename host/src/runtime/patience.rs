@@ -21,6 +21,8 @@ struct Clock {
     left: Duration,
     /// Since when it runs; not at all while somebody is asked.
     since: Option<Instant>,
+    /// How many are being asked.
+    asked: u32,
 }
 
 /// Held while somebody is asked.
@@ -32,6 +34,7 @@ impl Patience {
             clock: Mutex::new(Clock {
                 left: limit,
                 since: Some(Instant::now()),
+                asked: 0,
             }),
             changed: Notify::new(),
         }))
@@ -40,6 +43,7 @@ impl Patience {
     /// Stops the clock until what it returns is dropped.
     pub(super) fn wait(&self) -> Waiting {
         let mut clock = self.0.clock();
+        clock.asked += 1;
         if let Some(since) = clock.since.take() {
             clock.left = clock.left.saturating_sub(since.elapsed());
         }
@@ -107,7 +111,12 @@ impl Shared {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.clock().since = Some(Instant::now());
+        let mut clock = self.0.clock();
+        clock.asked -= 1;
+        if clock.asked == 0 {
+            clock.since = Some(Instant::now());
+        }
+        drop(clock);
         self.0.changed.notify_one();
     }
 }

@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::state::Pace;
 use super::turn::Turns;
 use super::{Call, Phase, SessionId, Target, Tool, Wanted};
+use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -226,11 +227,23 @@ impl Slot {
         life.stage = stage;
         drop(life);
         self.instances.stop();
+        if let Some(upstream) = &self.target.upstream {
+            upstream.stop();
+        }
     }
 
-    /// Lets go of the instance that was kept for a session.
+    /// Lets go of the instance and of the connection that were kept for a session.
     pub fn end_session(&self, session: SessionId) {
         self.instances.end_session(session);
+        if let Some(upstream) = &self.target.upstream {
+            upstream.end_session(session);
+        }
+    }
+
+    /// Its upstream, if it stands in front of one.
+    #[must_use]
+    pub fn upstream(&self) -> Option<&Arc<Upstream>> {
+        self.target.upstream.as_ref()
     }
 
     /// Where in its life it is.

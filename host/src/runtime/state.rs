@@ -9,11 +9,13 @@ use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::ask::{AskError, Capability, Question};
-use super::bindings::dormouse::plugin::{call, client, notify, settings, types};
+use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
+use super::error::Cause;
 use super::patience::Patience;
 use super::turn::Turn;
-use super::{Catalog, Listener, Notice};
+use super::{Catalog, Listener, Notice, SessionId};
 use crate::sandbox::Output;
+use crate::upstream::Upstream;
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;
@@ -44,6 +46,8 @@ pub(super) struct State {
     /// with each call.
     pub call: Option<Current>,
     settings: Arc<Map<String, Value>>,
+    /// What it stands in front of.
+    pub upstream: Option<Arc<Upstream>>,
     pub memory: MemoryLimit,
 }
 
@@ -52,6 +56,9 @@ pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
     pub pace: Pace,
+    pub session: SessionId,
+    /// Why the upstream has not given it what it asked for, the last time.
+    pub failed: Option<Cause>,
 }
 
 /// How a call shares time with others.
@@ -66,6 +73,7 @@ impl State {
         wasi: WasiCtx,
         output: Output,
         settings: Arc<Map<String, Value>>,
+        upstream: Option<Arc<Upstream>>,
         memory: u64,
     ) -> Self {
         let mut table = ResourceTable::new();
@@ -76,6 +84,7 @@ impl State {
             output,
             call: None,
             settings,
+            upstream,
             memory: MemoryLimit {
                 limit: usize::try_from(memory).unwrap_or(usize::MAX),
                 refused: None,
@@ -102,6 +111,7 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     client::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     notify::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
+    upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     Ok(linker)
 }
 

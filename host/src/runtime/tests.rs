@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Call, CallError, Callable, Cause, Listener, Phase, Runtime, SessionId, Slot, Target, Tool,
-    Wanted,
+    Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot, Target,
+    Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -73,7 +73,8 @@ impl Place {
     fn target(&self) -> Target {
         Target {
             server: "odd".into(),
-            path: self.path.clone(),
+            code: Code::File(self.path.clone()),
+            upstream: None,
             instance: Instance::PerCall,
             functions: self
                 .declaration

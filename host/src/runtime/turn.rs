@@ -63,6 +63,18 @@ impl Turn {
         Ok(answer)
     }
 
+    /// Gives the turn away while the upstream works, or keeps it if too many others
+    /// have done so: their instances take memory.
+    pub(super) async fn lend<T>(&self, work: impl Future<Output = T>) -> T {
+        let Ok(_place) = self.turns.asking.try_acquire() else {
+            return work.await;
+        };
+        drop(self.hold(None));
+        let result = work.await;
+        self.hold(self.turns.permit().await);
+        result
+    }
+
     fn hold(&self, held: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
         let mut place = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut place, held)

@@ -194,6 +194,19 @@ impl Wanted {
         }
     }
 
+    /// Why the upstream has failed, if that is what the plugin says: it passes on
+    /// what it got by its text.
+    pub(super) fn passed_on(&self, value: Option<&Val>, failed: Option<Cause>) -> Option<Cause> {
+        let Some(Val::Result(Err(error))) = value else {
+            return None;
+        };
+        if self.function().is_some() {
+            return None;
+        }
+        let said = error_text(error.as_deref())?;
+        failed.filter(|failed| super::upstream::text(failed) == said)
+    }
+
     /// What the function returned, as MCP has it.
     pub(super) fn result(&self, value: Option<&Val>) -> Result<Value, Cause> {
         let string = || Some(Box::new(Type::String));
@@ -263,13 +276,23 @@ fn object(value: Option<&Val>) -> Result<Value, Cause> {
     }
 }
 
+/// The text of an error, where it has one.
+fn error_text(error: Option<&Val>) -> Option<&str> {
+    match error? {
+        Val::String(text) => Some(text),
+        Val::Variant(_, text) => error_text(text.as_deref()),
+        _ => None,
+    }
+}
+
 /// The error of such a function: a text, or `read-error`.
 fn refused(error: Option<&Val>) -> Cause {
     match error {
-        Some(Val::String(text)) => Cause::Refused(text.clone()),
         Some(Val::Variant(case, None)) if case == "not-found" => Cause::NotFound,
-        Some(Val::Variant(_, Some(text))) => refused(Some(text)),
-        _ => Cause::Refused("the plugin did not say why".into()),
+        error => {
+            let text = error_text(error).unwrap_or("the plugin did not say why");
+            Cause::Refused(text.to_owned())
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! named by the fingerprint of its configuration.
 
 mod record;
+mod trust;
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Write as _};
@@ -9,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
-use dormouse_catalog::Stamp;
+use dormouse_catalog::{Listing, Stamp};
 
 pub use record::{Changed, Known, News, Record};
+pub use trust::Trust;
 
 use crate::config::{Fingerprint, OnChange, paths};
 use crate::upstream::Offered;
@@ -66,7 +68,9 @@ impl Store {
         Some(known)
     }
 
-    /// Takes note of what an upstream offers now, and says what is new about that.
+    /// Takes note of what an upstream offers now, and says what is new about that:
+    /// beside what is recorded or, where nothing is, beside what its user has seen
+    /// elsewhere.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -74,15 +78,11 @@ impl Store {
         &self,
         of: &Fingerprint,
         offered: Offered,
-        on_change: OnChange,
+        (on_change, seen): (OnChange, Option<&Arc<Listing>>),
     ) -> anyhow::Result<News> {
-        self.edit(of, |record| match record {
-            Some(record) => record.update(offered, on_change),
-            None => {
-                let (fresh, news) = Record::new(offered);
-                *record = Some(fresh);
-                news
-            }
+        self.edit(of, |record| {
+            let record = record.get_or_insert_with(|| Record::of_seen(seen));
+            record.update(offered, on_change)
         })
     }
 
@@ -145,7 +145,9 @@ impl Store {
         Ok(())
     }
 
-    fn file(&self, of: &Fingerprint) -> PathBuf {
+    /// The file that the record of an upstream is kept in.
+    #[must_use]
+    pub fn file(&self, of: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.json", of.as_str()))
     }
 

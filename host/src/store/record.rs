@@ -70,20 +70,19 @@ pub struct News {
 }
 
 impl Record {
-    /// The record of an upstream that nothing was known of: what it offers is what
-    /// its user sees first.
-    pub(super) fn new(offered: Offered) -> (Self, News) {
-        let record = Self {
+    /// The record of an upstream that has not said anything yet. Its user may have
+    /// seen its tools in a component.
+    pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
+        let tools = seen.iter().flat_map(|listing| &listing.tools);
+        Self {
             format: FORMAT,
             fetched: now(),
-            offered,
+            offered: Offered {
+                tools: tools.map(|tool| tool.tool.clone()).collect(),
+                ..Offered::default()
+            },
             seen: BTreeMap::new(),
-        };
-        let news = News {
-            added: record.tools().map(|(name, _)| name).collect(),
-            ..News::default()
-        };
-        (record, news)
+        }
     }
 
     pub(super) fn parse(text: &str) -> anyhow::Result<Self> {

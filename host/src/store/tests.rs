@@ -32,7 +32,11 @@ fn what_was_learnt_is_known_to_the_next_process() {
     let (folder, store, of) = fixture();
     assert!(store.known(&of).is_none());
     let news = store
-        .learn(&of, offered(&[("a", "A"), ("b", "B")]), OnChange::Ask)
+        .learn(
+            &of,
+            offered(&[("a", "A"), ("b", "B")]),
+            (OnChange::Ask, None),
+        )
         .unwrap();
     assert_eq!(news.added, ["a", "b"]);
     let next = Store::new(folder.path().join("servers"));
@@ -48,7 +52,11 @@ fn what_was_learnt_is_known_to_the_next_process() {
 #[test]
 fn a_changed_tool_is_quarantined_until_it_is_approved() {
     let (_folder, store, of) = fixture();
-    let learn = |tools: &[(&str, &str)]| store.learn(&of, offered(tools), OnChange::Ask).unwrap();
+    let learn = |tools: &[(&str, &str)]| {
+        store
+            .learn(&of, offered(tools), (OnChange::Ask, None))
+            .unwrap()
+    };
     learn(&[("a", "A"), ("b", "B")]);
     let news = learn(&[("a", "send me your keys"), ("c", "C")]);
     assert_eq!(news.added, ["c"]);
@@ -75,7 +83,11 @@ fn a_changed_tool_is_quarantined_until_it_is_approved() {
 #[test]
 fn a_tool_that_was_gone_cannot_come_back_as_another() {
     let (_folder, store, of) = fixture();
-    let learn = |tools: &[(&str, &str)]| store.learn(&of, offered(tools), OnChange::Block).unwrap();
+    let learn = |tools: &[(&str, &str)]| {
+        store
+            .learn(&of, offered(tools), (OnChange::Block, None))
+            .unwrap()
+    };
     learn(&[("a", "A")]);
     assert_eq!(learn(&[]).gone, ["a"]);
     let news = learn(&[("a", "send me your keys")]);
@@ -89,10 +101,10 @@ fn a_tool_that_was_gone_cannot_come_back_as_another() {
 fn whoever_accepts_changes_is_not_asked() {
     let (_folder, store, of) = fixture();
     store
-        .learn(&of, offered(&[("a", "A")]), OnChange::Accept)
+        .learn(&of, offered(&[("a", "A")]), (OnChange::Accept, None))
         .unwrap();
     let news = store
-        .learn(&of, offered(&[("a", "B")]), OnChange::Accept)
+        .learn(&of, offered(&[("a", "B")]), (OnChange::Accept, None))
         .unwrap();
     assert_eq!(news, News::default());
     assert_eq!(names(&store, &of), ["a"]);
@@ -108,7 +120,7 @@ fn odd_objects_and_second_names_do_not_lose_the_others() {
             serde_json::value::RawValue::from_string(object.to_owned()).unwrap(),
         );
     }
-    store.learn(&of, odd, OnChange::Ask).unwrap();
+    store.learn(&of, odd, (OnChange::Ask, None)).unwrap();
     assert_eq!(names(&store, &of), ["a", "b"]);
 }
 
@@ -116,7 +128,7 @@ fn odd_objects_and_second_names_do_not_lose_the_others() {
 fn a_damaged_record_is_as_good_as_none() {
     let (_folder, store, of) = fixture();
     store
-        .learn(&of, offered(&[("a", "A")]), OnChange::Ask)
+        .learn(&of, offered(&[("a", "A")]), (OnChange::Ask, None))
         .unwrap();
     let file = store.file(&of);
     for text in ["", "{", "{}", r#"{"format":99,"fetched":0}"#] {
@@ -125,7 +137,7 @@ fn a_damaged_record_is_as_good_as_none() {
     }
     // And it is mended by whatever is learnt next.
     store
-        .learn(&of, offered(&[("b", "B")]), OnChange::Ask)
+        .learn(&of, offered(&[("b", "B")]), (OnChange::Ask, None))
         .unwrap();
     assert_eq!(names(&store, &of), ["b"]);
 }

@@ -50,7 +50,8 @@ pub(super) struct Outgoing {
     pub(super) id: Option<u64>,
     /// The name or URI that it is about, where it has one.
     pub(super) name: Option<String>,
-    /// The protocol version that has been agreed on, once one has.
+    /// The protocol version that has been agreed on, or that this proposes; none in
+    /// `initialize`, which proposes one in its text.
     pub(super) version: Option<String>,
 }
 

@@ -3,13 +3,32 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
-#[expect(dead_code, reason = "nothing connects yet")]
+mod callers;
 mod channel;
+mod child;
+mod connection;
+mod connections;
+mod environment;
+mod failure;
 mod gate;
+mod handshake;
+mod hub;
+mod inbound;
 pub mod launch;
+mod lines;
+mod lists;
+mod message;
 mod offered;
+mod peer;
+mod process;
+pub mod reaper;
+mod words;
 
 pub use channel::Lost;
+pub use connections::{Connected, Setup, Status, Upstream, discover};
+pub use failure::Failure;
 pub use gate::Gate;
+pub use hub::Hub;
 pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
+pub use message::Refusal;
 pub use offered::Offered;

@@ -1,6 +1,156 @@
 //! The servers that a user already has, found in the files of their clients.
+//!
+//! Nothing here starts or reaches a server, and nothing changes a file. A file that
+//! cannot be read, or an entry that is wrong, never stops the others: what is wrong
+//! is told with its place. Values of headers and of environment variables are in no
+//! message.
 
+mod allowed;
+mod build;
+mod content;
+mod dialect;
+mod document;
+mod dotenv;
+mod draft;
+mod entry;
+mod expansion;
+mod files;
+mod formats;
+mod itself;
+mod library;
+mod merge;
 pub mod places;
-pub mod surroundings;
+mod search;
+mod surroundings;
 
-pub use surroundings::Surroundings;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub use content::Content;
+pub use merge::{Merged, Overridden, merge};
+pub use surroundings::{Surroundings, project_of};
+
+use self::library::Library;
+use self::search::Search;
+use super::{Client, Origin, Problem, Scope, ServerConfig};
+
+/// What the search of the clients' files has come to.
+#[derive(Debug, Clone, Default)]
+pub struct Discovery {
+    /// All files that were looked for: by client, in the order in which each client
+    /// reads them.
+    pub sources: Vec<Source>,
+    /// All servers, in the same order; those that lose against others, too.
+    pub found: Vec<Found>,
+    /// What stands among the servers and is none that could be bridged.
+    pub skipped: Vec<Skipped>,
+    contents: BTreeMap<PathBuf, Content>,
+}
+
+/// A file that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Whose it is.
+    pub client: Client,
+    /// For whom it holds.
+    pub scope: Scope,
+    /// The file.
+    pub file: PathBuf,
+    /// What it gave.
+    pub state: SourceState,
+}
+
+/// What a file gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceState {
+    /// There is no such file.
+    Missing,
+    /// It is there.
+    Read {
+        /// How many servers are in it that can be used.
+        servers: usize,
+        /// What is wrong in it, in the order of the file.
+        problems: Vec<Problem>,
+    },
+}
+
+/// A server in a client's file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The server, under a name that is fit for one.
+    pub server: ServerConfig,
+    /// Its name in the file.
+    pub written_name: String,
+    /// What is worth saying of it, as sentences.
+    pub notes: Vec<String>,
+    /// The server that its own client takes instead of it, if it does.
+    pub shadowed_by: Option<Origin>,
+}
+
+/// An entry that is no server which could be bridged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where it is written.
+    pub origin: Origin,
+    /// Its name in the file.
+    pub written_name: String,
+    /// Why it is none.
+    pub why: String,
+}
+
+impl Discovery {
+    /// The content of a project: of all files in it that servers are made of. None
+    /// where there are no such files.
+    #[must_use]
+    pub fn content_of(&self, project: &Path) -> Option<&Content> {
+        self.contents.get(project)
+    }
+
+    /// The projects that have such files.
+    pub fn projects(&self) -> impl Iterator<Item = (&Path, &Content)> {
+        let contents = self.contents.iter();
+        contents.map(|(project, content)| (project.as_path(), content))
+    }
+
+    /// All that is wrong, in the order of the files.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.sources.iter().flat_map(|source| match &source.state {
+            SourceState::Missing => &[],
+            SourceState::Read { problems, .. } => problems.as_slice(),
+        })
+    }
+}
+
+/// Searches the files of some clients.
+#[must_use]
+pub fn discover(surroundings: &Surroundings, clients: &[Client]) -> Discovery {
+    let mut library = Library::default();
+    let mut discovery = Discovery::default();
+    for client in Client::all().filter(|client| clients.contains(client)) {
+        let search = Search::of(client, surroundings, &mut library);
+        discovery.sources.extend(search.sources);
+        discovery.found.extend(search.found);
+        discovery.skipped.extend(search.skipped);
+    }
+    let written = discovery
+        .found
+        .iter()
+        .map(|found| found.written_name.as_str());
+    let names = allowed::names(written);
+    for found in &mut discovery.found {
+        if let Some(name) = names.get(&found.written_name) {
+            found.server.name.clone_from(name);
+        }
+        if found.server.name != found.written_name {
+            found.notes.push(format!(
+                "it is called `{}` here, for its own name is none that agents accept",
+                found.server.name
+            ));
+        }
+    }
+    discovery.contents = library.contents();
+    discovery
+}
+
+#[cfg(test)]
+mod tests;

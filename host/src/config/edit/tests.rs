@@ -53,15 +53,15 @@ fs = [
 #[test]
 fn switching_changes_one_line() {
     let f = fixture(FULL);
-    assert!(f.editor.set_enabled("time", false).unwrap());
+    assert!(f.editor.set_enabled("time", false, false).unwrap());
     let off = FULL.replace("enabled = true # for now", "enabled = false # for now");
     assert_eq!(f.text(), off);
-    assert!(!f.editor.set_enabled("time", false).unwrap());
-    assert!(f.editor.set_enabled("time", true).unwrap());
+    assert!(!f.editor.set_enabled("time", false, false).unwrap());
+    assert!(f.editor.set_enabled("time", true, false).unwrap());
     assert_eq!(f.text(), FULL);
     // Where nothing is said, on is no change and off is a new line.
-    assert!(!f.editor.set_enabled("files", true).unwrap());
-    assert!(f.editor.set_enabled("files", false).unwrap());
+    assert!(!f.editor.set_enabled("files", true, false).unwrap());
+    assert!(f.editor.set_enabled("files", false, false).unwrap());
     assert_eq!(
         f.text(),
         FULL.replace("'files.wasm'\n", "'files.wasm'\nenabled = false\n")
@@ -72,7 +72,7 @@ fn switching_changes_one_line() {
 fn adding_appends() {
     let f = fixture(FULL);
     f.editor
-        .add("new", Path::new("/opt/new.wasm"), &Grants::default(), false)
+        .add("new", Path::new("/opt/new.wasm"), (&Grants::default(), None), false)
         .unwrap();
     assert_eq!(
         f.text(),
@@ -103,7 +103,7 @@ fn grants_are_written_as_they_are_read() {
         env: vec!["TZ".to_owned()],
     };
     f.editor
-        .add("x", Path::new("/x.wasm"), &grants, false)
+        .add("x", Path::new("/x.wasm"), (&grants, None), false)
         .unwrap();
     assert_eq!(
         f.text(),
@@ -125,7 +125,7 @@ fn a_name_that_is_taken_is_replaced_only_on_demand_and_with_its_grants() {
     let f = fixture(FULL);
     let add = |replace| {
         f.editor
-            .add("time", Path::new("/t.wasm"), &Grants::default(), replace)
+            .add("time", Path::new("/t.wasm"), (&Grants::default(), None), replace)
     };
     assert_eq!(
         add(false).unwrap_err().to_string(),
@@ -161,13 +161,13 @@ fn removing_takes_a_server_and_what_is_attached_to_it() {
 #[test]
 fn other_ways_to_write_it_are_edited_too() {
     let f = fixture("servers = { a = { component = \"a.wasm\" } } # all\n");
-    f.editor.set_enabled("a", false).unwrap();
+    f.editor.set_enabled("a", false, false).unwrap();
     assert_eq!(
         f.text(),
         "servers = { a = { component = \"a.wasm\" , enabled = false } } # all\n"
     );
     f.editor
-        .add("b", Path::new("/b.wasm"), &Grants::default(), false)
+        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
         .unwrap();
     f.editor.remove("a").unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
@@ -175,9 +175,9 @@ fn other_ways_to_write_it_are_edited_too() {
     assert_eq!(config.servers.keys().collect::<Vec<_>>(), ["b"]);
 
     let f = fixture("servers.a.component = \"a.wasm\" # dotted\n");
-    f.editor.set_enabled("a", false).unwrap();
+    f.editor.set_enabled("a", false, false).unwrap();
     f.editor
-        .add("b", Path::new("/b.wasm"), &Grants::default(), false)
+        .add("b", Path::new("/b.wasm"), (&Grants::default(), None), false)
         .unwrap();
     let (config, problems) = file::parse(&f.editor.file, &f.text());
     assert_eq!(problems, []);
@@ -210,7 +210,7 @@ fn a_missing_file_is_made_with_its_folder() {
         lock: folder.path().join("edit.lock"),
     };
     editor
-        .add("x", Path::new("/x.wasm"), &Grants::default(), false)
+        .add("x", Path::new("/x.wasm"), (&Grants::default(), None), false)
         .unwrap();
     assert_eq!(
         fs::read_to_string(&editor.file).unwrap(),
@@ -228,7 +228,7 @@ fn links_and_permissions_stay() {
     symlink("real.toml", &f.editor.file).unwrap();
     let mode = |mode| fs::set_permissions(&real, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o640);
-    f.editor.set_enabled("time", false).unwrap();
+    f.editor.set_enabled("time", false, false).unwrap();
     assert!(fs::symlink_metadata(&f.editor.file).unwrap().is_symlink());
     assert_eq!(
         fs::metadata(&real).unwrap().permissions().mode() & 0o777,
@@ -237,7 +237,7 @@ fn links_and_permissions_stay() {
     assert!(f.text().contains("enabled = false # for now"));
 
     mode(0o440);
-    let error = f.editor.set_enabled("time", true).unwrap_err();
+    let error = f.editor.set_enabled("time", true, false).unwrap_err();
     assert!(
         format!("{error:#}").contains("it is read-only"),
         "{error:#}"
@@ -256,7 +256,7 @@ fn edits_at_once_lose_nothing() {
                         .add(
                             &format!("s{thread}-{number}"),
                             Path::new("/x.wasm"),
-                            &Grants::default(),
+                            (&Grants::default(), None),
                             false,
                         )
                         .unwrap();

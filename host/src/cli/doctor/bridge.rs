@@ -1,0 +1,119 @@
+//! What `dormouse doctor` says of servers that have an upstream.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use super::Rows;
+use crate::cli::{hosts, output};
+use crate::config::{Bridge, ServerConfig};
+use crate::roster::{Places, Roster};
+use crate::upstream::{Launch, Stdio};
+
+impl Rows {
+    /// Whether an upstream can be started, without starting it.
+    pub(super) fn bridge(&mut self, server: &ServerConfig, bridge: &Bridge) {
+        let about = format!("server {}", server.name);
+        let before = self.0.len();
+        for need in &bridge.needs {
+            self.warning(&about, format!("{need}\n(from {})", server.origin));
+        }
+        if let Some(folder) = &server.untrusted {
+            self.warning(
+                &about,
+                format!(
+                    "it is from the files of a project that is not trusted, and not started: {} ({})\n\
+                     hint: `dormouse trust '{}'` allows its servers",
+                    bridge.written,
+                    server.origin,
+                    folder.display()
+                ),
+            );
+        }
+        if let Launch::Stdio(stdio) = &bridge.launch
+            && bridge.needs.is_empty()
+        {
+            self.program(&about, server, stdio);
+        }
+        if self.0.len() == before {
+            let state = if server.enabled { "" } else { ", disabled" };
+            let from = &server.origin;
+            self.ok(about, format!("{}{state} ({from})", bridge.written));
+        }
+    }
+
+    fn program(&mut self, about: &str, server: &ServerConfig, stdio: &Stdio) {
+        if let Some(cwd) = stdio.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+            self.warning(
+                about,
+                format!(
+                    "there is no folder `{}` to start it in ({})",
+                    cwd.display(),
+                    server.origin
+                ),
+            );
+        }
+        if find(stdio).is_none() {
+            self.warning(
+                about,
+                format!(
+                    "there is no program `{}` ({})\nhint: install it, or correct `command` there",
+                    stdio.command, server.origin
+                ),
+            );
+        }
+    }
+
+    /// Connects every server that can be.
+    pub(super) fn connect(&mut self, places: &Places) {
+        let outcomes = hosts::block_on(async {
+            let roster: Arc<Roster> = Roster::open(places.clone())?;
+            let servers = roster.bridged().into_iter().map(|server| {
+                let roster = &roster;
+                async move {
+                    let outcome = roster.sync(&server).await;
+                    (server, outcome)
+                }
+            });
+            let outcomes = join_all(servers).await;
+            roster.close().await;
+            anyhow::Ok(outcomes)
+        });
+        match outcomes.and_then(|outcomes| outcomes) {
+            Err(error) => self.error("connecting", format!("{error:#}")),
+            Ok(outcomes) => {
+                for (server, outcome) in outcomes {
+                    let about = format!("server {server}");
+                    match outcome {
+                        Ok(synced) => {
+                            let tools = output::counted(synced.tools as u64, "tool");
+                            self.ok(about, format!("connected: {tools}"));
+                        }
+                        Err(error) => self.error(about, format!("not connected: {error}")),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The program that would be run.
+fn find(stdio: &Stdio) -> Option<PathBuf> {
+    let command = Path::new(&stdio.command);
+    if command.components().count() > 1 {
+        let base = stdio.cwd.clone().unwrap_or_default();
+        let path = base.join(command);
+        return path.is_file().then_some(path);
+    }
+    let own = stdio.env.get("PATH").map(|path| path.expose().into());
+    let path = own.or_else(|| std::env::var_os("PATH"))?;
+    let endings = std::env::var("PATHEXT").unwrap_or_default();
+    std::env::split_paths(&path).find_map(|folder| {
+        let mut names = std::iter::once("").chain(endings.split(';'));
+        names.find_map(|ending| {
+            let file = folder.join(format!("{}{ending}", stdio.command));
+            file.is_file().then_some(file)
+        })
+    })
+}

@@ -1,0 +1,93 @@
+//! What `dormouse doctor` says of the files that servers are found in.
+
+use crate::config::discovery::SourceState;
+use crate::config::{Client, Configured, Scope};
+
+use super::Rows;
+use crate::cli::output;
+
+impl Rows {
+    /// Every file, what it gave, and what overrides what.
+    pub(super) fn sources(&mut self, all: &Configured) {
+        let mut missing = 0;
+        for source in &all.found.sources {
+            let about = format!("{}{}", source.client, scope(&source.scope));
+            let shown = source.file.display();
+            match &source.state {
+                SourceState::Missing => missing += 1,
+                SourceState::Read { servers, problems } => {
+                    let servers = output::counted(*servers as u64, "server");
+                    self.ok(&about, format!("{shown}: {servers}"));
+                    for problem in problems {
+                        self.warning(&about, problem.to_string());
+                    }
+                }
+            }
+        }
+        let clients = match &all.discovery.clients {
+            None => Client::all().collect(),
+            Some(clients) => clients.clone(),
+        };
+        let names: Vec<_> = clients.iter().map(|client| client.name()).collect();
+        if names.is_empty() {
+            self.ok(
+                "clients",
+                "none is asked for its servers (`clients` in `[discovery]`)",
+            );
+        } else {
+            let missing = output::counted(missing, "file");
+            self.ok(
+                "clients",
+                format!(
+                    "where two have a server of one name, the first in this order is taken, after \
+                     dormouse.toml: {}; {missing} looked for and not there",
+                    names.join(", ")
+                ),
+            );
+        }
+        for problem in &all.problems {
+            self.warning("project", problem.to_string());
+        }
+        for skipped in &all.found.skipped {
+            self.ok(
+                "not taken",
+                format!(
+                    "`{}` of {}: {}",
+                    skipped.written_name, skipped.origin, skipped.why
+                ),
+            );
+        }
+        for overridden in &all.overridden {
+            self.ok(
+                "overridden",
+                format!(
+                    "`{}` of {} by that of {}",
+                    overridden.name, overridden.origin, overridden.by
+                ),
+            );
+        }
+        for (server, note) in &all.notes {
+            self.ok(format!("server {server}"), note.clone());
+        }
+        for (name, overlay) in &all.stray {
+            self.warning(
+                format!("server {name}"),
+                format!(
+                    "`[servers.{name}]` at {} names nothing to run, and no client has a server of that name\n\
+                     hint: add a `component`, a `command` or a `url`, or remove it",
+                    overlay.origin
+                ),
+            );
+        }
+    }
+}
+
+/// For whom a file holds, where that is not for all that its user does.
+fn scope(scope: &Scope) -> &'static str {
+    match scope {
+        Scope::User => "",
+        Scope::Managed => " (managed)",
+        Scope::Local(_) => " (local)",
+        Scope::Project(_) => " (project)",
+    }
+}

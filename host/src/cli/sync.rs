@@ -1,0 +1,150 @@
+//! `dormouse sync`
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::Args;
+use futures::{StreamExt as _, stream};
+use serde_json::json;
+
+use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
+use super::progress::Progress;
+use super::{Format, hosts, output, tools};
+use crate::roster::{Places, Roster, Synced};
+
+/// How many servers are connected at a time.
+const AT_ONCE: usize = 8;
+
+/// Connects servers, fetches what they offer, and disconnects them again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "From then on their tools are in the list of every session, and they are started \
+    when one of these is called. Servers that are plugins need no syncing."
+)]
+pub(super) struct Sync {
+    /// Only these servers; all that have an upstream where none is named.
+    servers: Vec<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// How one server has fared.
+type Outcome = (String, Result<Synced, String>, f64);
+
+impl Sync {
+    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let outcomes = sync(places, &self.servers)?;
+        if self.format.json {
+            let rows = outcomes.iter().map(|(server, outcome, seconds)| {
+                let synced = outcome.as_ref().ok();
+                json!({
+                    "server": server,
+                    "seconds": seconds,
+                    "tools": synced.map(|synced| synced.tools),
+                    "prompts": synced.map(|synced| synced.prompts),
+                    "resources": synced.map(|synced| synced.resources),
+                    "changed": synced.map(|synced| synced.changed),
+                    "error": outcome.as_ref().err(),
+                })
+            });
+            output::print_json(&rows.collect::<Vec<_>>())?;
+        } else {
+            output::print(&told(&outcomes))?;
+        }
+        let failed = outcomes.iter().any(|(_, outcome, _)| outcome.is_err());
+        Ok(if failed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+/// Syncs servers, all of them where none is named, and has running hosts know.
+pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<Vec<Outcome>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the threads for the connections could not be started")?;
+    let outcomes = runtime.block_on(async {
+        let roster = Roster::open(places.clone())?;
+        let servers = if servers.is_empty() {
+            roster.bridged()
+        } else {
+            for server in servers {
+                tools::known(&roster.snapshot(), server)?;
+            }
+            servers.to_vec()
+        };
+        let outcomes = all(&roster, servers).await;
+        roster.close().await;
+        anyhow::Ok(outcomes)
+    })?;
+    hosts::reload(&places.config)?;
+    Ok(outcomes)
+}
+
+/// Connects several at a time: one that hangs delays nobody but itself.
+async fn all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "there are not that many servers"
+    )]
+    let total = servers.len() as f64;
+    let progress = Progress::new("connecting");
+    let mut done = 0.0;
+    let mut synced = stream::iter(servers)
+        .map(|server| async move {
+            let begun = Instant::now();
+            let outcome = roster.sync(&server).await;
+            (server, outcome, begun.elapsed().as_secs_f64())
+        })
+        .buffer_unordered(AT_ONCE);
+    let mut outcomes = Vec::new();
+    while let Some(outcome) = synced.next().await {
+        done += 1.0;
+        progress.at(done, Some(total), Some(&outcome.0));
+        outcomes.push(outcome);
+    }
+    outcomes.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    outcomes
+}
+
+fn told(outcomes: &[Outcome]) -> String {
+    if outcomes.is_empty() {
+        return "no servers that could be connected\n".to_owned();
+    }
+    let mut table = Table::new(&["NAME", "STATE", "TOOLS", "PROMPTS", "RESOURCES", "TOOK"]);
+    let mut notes = String::new();
+    for (server, outcome, seconds) in outcomes {
+        let (state, counts) = match outcome {
+            Ok(synced) if synced.changed > 0 => {
+                let changed = output::counted(synced.changed as u64, "tool");
+                notes.push_str(&format!(
+                    "{}: {changed} changed and not shown\n  hint: `dormouse approve {server}` shows how, and allows it\n",
+                    output::styled(DOUBTFUL, server)
+                ));
+                ((DOUBTFUL, "changed"), Some(synced))
+            }
+            Ok(synced) => ((GOOD, "known"), Some(synced)),
+            Err(error) => {
+                let error = output::clean(error).replace('\n', "\n  ");
+                notes.push_str(&format!("{}: {error}\n", output::styled(BAD, server)));
+                ((BAD, "failed"), None)
+            }
+        };
+        let count =
+            |of: fn(&Synced) -> usize| counts.map(|c| of(c).to_string()).unwrap_or_default();
+        table.row([
+            (STRONG, server.clone()),
+            (state.0, state.1.to_owned()),
+            (PLAIN, count(|synced| synced.tools)),
+            (PLAIN, count(|synced| synced.prompts)),
+            (PLAIN, count(|synced| synced.resources)),
+            (FAINT, format!("{seconds:.1} s")),
+        ]);
+    }
+    table.render() + &notes
+}

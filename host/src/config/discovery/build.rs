@@ -1,0 +1,308 @@
+//! From what a client has written to a server that can be started.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::draft::{Draft, Text, Written};
+use super::expansion::{self, Expansion, Filler};
+use super::{dotenv, itself};
+use crate::config::problem::quoted;
+use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
+use crate::sandbox::{Grants, Limits};
+use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+
+/// What a draft comes to.
+pub(super) enum Built {
+    /// A server.
+    Server(ServerConfig),
+    /// Something that is not to be bridged, and why.
+    Skipped(String),
+    /// A server that nobody could start: what is wrong, and what to do.
+    Bad(String, &'static str),
+}
+
+/// Makes a server of a draft. Its name is still the written one.
+pub(super) fn build(
+    name: &str,
+    draft: Draft,
+    written: Written,
+    origin: Origin,
+    expansion: Expansion,
+    filler: &mut Filler<'_>,
+) -> Built {
+    // A project's server runs in the project's folder, as it does in its client.
+    let folder = match &origin.scope {
+        Scope::Project(folder) | Scope::Local(folder) => Some(folder.clone()),
+        Scope::User | Scope::Managed => None,
+    };
+    let unfilled = unfilled(&written, folder.as_deref());
+    let mut filling = Filling {
+        filler,
+        expansion,
+        folder,
+    };
+    let launch = match written {
+        Written::Stdio { .. } => filling.stdio(written),
+        Written::Http { .. } => match filling.http(written) {
+            Ok(launch) => launch,
+            Err(built) => return built,
+        },
+    };
+    if itself::is(&launch) {
+        return Built::Skipped("it is Dormouse itself".to_owned());
+    }
+    let mut limits = Limits::default();
+    if let Some(timeout) = draft.call_timeout {
+        limits.timeout = timeout;
+    }
+    Built::Server(ServerConfig {
+        name: name.to_owned(),
+        adapter: Adapter::Bridge(Box::new(Bridge {
+            launch,
+            fingerprint: Fingerprint::of(&unfilled),
+            written: unfilled,
+            needs: std::mem::take(&mut filling.filler.needs),
+            filter: draft.filter,
+            stubs: draft.stubs,
+            start_timeout: draft.start_timeout,
+            on_change: OnChange::default(),
+            share: false,
+        })),
+        enabled: draft.enabled.unwrap_or(true),
+        prefix: None,
+        instance: None,
+        grants: Grants::default(),
+        limits,
+        settings: serde_json::Map::new(),
+        from: Vec::new(),
+        untrusted: None,
+        origin,
+    })
+}
+
+/// The launch before anything is filled in, which its fingerprint is of. What is
+/// taken from elsewhere is there by its name.
+fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
+    let table = |texts: &BTreeMap<String, Text>| {
+        let secrets = texts
+            .iter()
+            .map(|(name, text)| (name.clone(), Secret::new(text.unfilled())));
+        secrets.collect::<BTreeMap<_, _>>()
+    };
+    match written {
+        Written::Stdio {
+            command,
+            args,
+            env,
+            env_file,
+            cwd,
+        } => {
+            let mut env = table(env);
+            if let Some(file) = env_file {
+                // No variable has such a name.
+                env.insert("=".to_owned(), Secret::new(file.clone()));
+            }
+            Launch::Stdio(Stdio {
+                command: command.clone(),
+                args: args.clone(),
+                env,
+                cwd: match (folder, cwd) {
+                    (Some(folder), Some(cwd)) => Some(folder.join(cwd)),
+                    (Some(folder), None) => Some(folder.to_owned()),
+                    (None, cwd) => cwd.as_ref().map(PathBuf::from),
+                },
+            })
+        }
+        Written::Http {
+            url,
+            headers,
+            transport,
+            ..
+        } => Launch::Http(Http {
+            url: url.clone(),
+            headers: table(headers),
+            transport: *transport,
+            oauth: OAuth::default(),
+        }),
+    }
+}
+
+/// A launch whose texts are being filled in.
+struct Filling<'f, 'a> {
+    filler: &'f mut Filler<'a>,
+    expansion: Expansion,
+    folder: Option<PathBuf>,
+}
+
+impl Filling<'_, '_> {
+    /// Fills in a text that is no header.
+    fn text(&mut self, text: &str, at: &str) -> String {
+        if self.expansion.headers_only {
+            return text.to_owned();
+        }
+        self.filler.fill(text, self.expansion, at)
+    }
+
+    fn table(&mut self, texts: BTreeMap<String, Text>, key: &str) -> BTreeMap<String, Secret> {
+        let mut table = BTreeMap::new();
+        for (name, text) in texts {
+            let at = format!("{key}.{name}");
+            let value = match text {
+                Text::Written(text) if key == "headers" => {
+                    Some(self.filler.fill(&text, self.expansion, &at))
+                }
+                Text::Written(text) => Some(self.text(&text, &at)),
+                Text::Variable {
+                    name: variable,
+                    prefix,
+                    needed,
+                } => match self.filler.variable(&variable) {
+                    Some(value) => Some(format!("{prefix}{value}")),
+                    None => {
+                        if needed {
+                            self.filler.need(format!(
+                                "set the environment variable `{variable}`, which `{at}` is made of"
+                            ));
+                        }
+                        None
+                    }
+                },
+            };
+            if let Some(value) = value {
+                table.insert(name, Secret::new(value));
+            }
+        }
+        table
+    }
+
+    fn stdio(&mut self, written: Written) -> Launch {
+        let Written::Stdio {
+            command,
+            args,
+            env,
+            env_file,
+            cwd,
+        } = written
+        else {
+            return Launch::Stdio(Stdio::default());
+        };
+        let command = self.text(&command, "command");
+        let args = args
+            .iter()
+            .enumerate()
+            .map(|(index, arg)| self.text(arg, &format!("args[{index}]")))
+            .collect();
+        let cwd = cwd.map(|cwd| self.text(&cwd, "cwd"));
+        let cwd = match (&self.folder, cwd) {
+            (Some(folder), cwd) => {
+                let cwd = cwd.unwrap_or_default();
+                Some(expansion::path(&cwd, folder, &self.filler.around.home))
+            }
+            (None, Some(cwd)) => {
+                // In a user's file, a relative folder is one of whatever project
+                // the client was started in.
+                let around = self.filler.around;
+                let base = around.project.as_deref().unwrap_or(&around.home);
+                Some(expansion::path(&cwd, base, &around.home))
+            }
+            (None, None) => None,
+        };
+        let mut variables = BTreeMap::new();
+        if let Some(file) = env_file {
+            variables = self.env_file(&file);
+        }
+        // What is written in the entry itself counts more than what is in its file.
+        variables.extend(self.table(env, "env"));
+        Launch::Stdio(Stdio {
+            command: located(command, cwd.as_deref()),
+            args,
+            env: variables,
+            cwd,
+        })
+    }
+
+    fn env_file(&mut self, written: &str) -> BTreeMap<String, Secret> {
+        let file = self.text(written, "envFile");
+        let around = self.filler.around;
+        let base = self.folder.as_deref().or(around.project.as_deref());
+        let path = expansion::path(&file, base.unwrap_or(&around.home), &around.home);
+        match self.filler.read_text(&path) {
+            Ok(text) => {
+                let variables = dotenv::parse(&text).into_iter();
+                variables
+                    .map(|(name, value)| (name, Secret::new(value)))
+                    .collect()
+            }
+            Err(why) => {
+                self.filler.need(format!(
+                    "its variables are in the file {}, which {why}",
+                    quoted(written)
+                ));
+                BTreeMap::new()
+            }
+        }
+    }
+
+    fn http(&mut self, written: Written) -> Result<Launch, Built> {
+        let Written::Http {
+            url,
+            headers,
+            transport,
+            env,
+        } = written
+        else {
+            return Ok(Launch::Http(Http::default()));
+        };
+        // Headers may be made of what the entry sets for itself alone.
+        let own = self.table(env, "env");
+        let own = own.into_iter();
+        self.filler
+            .variables
+            .extend(own.map(|(name, value)| (name, value.expose().to_owned())));
+        let filled = self.text(&url, "url");
+        // What is not there yet cannot be judged yet. The URL is shown as it is
+        // written: what was filled in may be a secret.
+        if self.filler.needs.is_empty() {
+            judge(&filled, &url)?;
+        }
+        let headers = self.table(headers, "headers");
+        Ok(Launch::Http(Http {
+            url: filled,
+            headers,
+            transport,
+            oauth: OAuth::default(),
+        }))
+    }
+}
+
+fn judge(url: &str, written: &str) -> Result<(), Built> {
+    let parsed = url.parse::<hyper::Uri>().ok();
+    let scheme = parsed
+        .as_ref()
+        .and_then(hyper::Uri::scheme_str)
+        .map(str::to_ascii_lowercase);
+    match scheme.as_deref() {
+        Some("http" | "https") => Ok(()),
+        Some("ws" | "wss") => Err(Built::Skipped(
+            "servers behind WebSockets cannot be bridged".to_owned(),
+        )),
+        _ => Err(Built::Bad(
+            format!("{} is no URL of a server", quoted(written)),
+            "it begins with `https://` or `http://`",
+        )),
+    }
+}
+
+/// A program that is named by a relative path is looked for from the folder that it
+/// runs in, and not from the one that Dormouse does. A bare name is looked for in
+/// `PATH`.
+fn located(command: String, cwd: Option<&Path>) -> String {
+    let path = Path::new(&command);
+    match cwd {
+        Some(cwd) if path.is_relative() && path.components().count() > 1 => {
+            let path = cwd.join(path.strip_prefix(".").unwrap_or(path));
+            path.to_string_lossy().into_owned()
+        }
+        _ => command,
+    }
+}

@@ -1,0 +1,38 @@
+//! What the files of a project say, as one hash: what a user trusts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The hash over all files of a project that its servers are made of, as
+/// hexadecimal digits. A change of any of them, one that is gone and one that is
+/// new make another hash; where the project lies does not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Content(String);
+
+impl Content {
+    pub(super) fn of(project: &Path, files: &BTreeMap<PathBuf, blake3::Hash>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for (file, hash) in files {
+            let name = file.strip_prefix(project).unwrap_or(file);
+            let name = name.to_string_lossy();
+            // The length keeps a name and the hash behind it apart.
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name.as_bytes());
+            hasher.update(hash.as_bytes());
+        }
+        Self(hasher.finalize().to_hex().to_string())
+    }
+
+    /// The digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,63 @@
+//! A server as its client has written it, before anything is filled in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::config::Filter;
+use crate::upstream::HttpTransport;
+
+/// A server as it is written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft {
+    pub(super) launch: Option<Written>,
+    /// Whether it is on; none where the entry does not say.
+    pub(super) enabled: Option<bool>,
+    pub(super) filter: Filter,
+    pub(super) stubs: Vec<String>,
+    pub(super) start_timeout: Option<Duration>,
+    pub(super) call_timeout: Option<Duration>,
+    pub(super) notes: Vec<String>,
+}
+
+/// How it is reached, as it is written.
+#[derive(Debug, Clone)]
+pub(super) enum Written {
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, Text>,
+        env_file: Option<String>,
+        cwd: Option<String>,
+    },
+    Http {
+        url: String,
+        headers: BTreeMap<String, Text>,
+        transport: HttpTransport,
+        /// Variables that the headers may be made of, and that nobody else gets.
+        env: BTreeMap<String, Text>,
+    },
+}
+
+/// A value that is written, or taken from somewhere else.
+#[derive(Debug, Clone)]
+pub(super) enum Text {
+    /// Written, in the client's syntax.
+    Written(String),
+    /// A variable of the environment, behind a prefix.
+    Variable {
+        name: String,
+        prefix: &'static str,
+        /// Whether the server cannot do without it; it is left out otherwise.
+        needed: bool,
+    },
+}
+
+impl Text {
+    /// The value as it stands for itself before anything is filled in.
+    pub(super) fn unfilled(&self) -> String {
+        match self {
+            Self::Written(text) => text.clone(),
+            Self::Variable { name, prefix, .. } => format!("{prefix}${{{name}}}"),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Reading files that others have written, without trusting them to be files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+/// No configuration is larger than this. Claude Code keeps its history in the file
+/// that its servers are in, which so can be of many megabytes.
+const LARGEST: u64 = 64 << 20;
+
+/// The bytes of a file; none where there is no such file. The error says what is
+/// wrong with it, as what follows "the file".
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        // A folder of the path that is a file means the same as one that is not
+        // there.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(cannot(error)),
+    };
+    // A pipe or a device, which a stranger's project may well name, would be read
+    // for ever.
+    if !metadata.is_file() {
+        return Err("is none".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(cannot)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!("is larger than {} MiB", LARGEST >> 20));
+    }
+    Ok(Some(bytes))
+}
+
+/// Bytes as text, without the byte order mark that Windows' editors begin with.
+/// The error is the text up to what is none.
+pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let mut bytes = error.into_bytes();
+        bytes.truncate(valid);
+        String::from_utf8(bytes).unwrap_or_default()
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}

@@ -1,0 +1,64 @@
+//! Claude Code: `mcpServers`; `timeout` is for a call, in milliseconds. Its settings
+//! say which servers of a project's `.mcp.json` are on.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::discovery::Surroundings;
+use crate::config::discovery::dialect::{COMMON, Dialect};
+use crate::config::discovery::document::{Node, Value};
+use crate::config::discovery::entry::Unit;
+use crate::config::discovery::expansion;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    call_timeout: Some(("timeout", Unit::Milliseconds)),
+    expansion: expansion::CLAUDE,
+    ..COMMON
+};
+
+/// The files of its settings, those of the project last.
+pub(in crate::config::discovery) fn settings(around: &Surroundings) -> Vec<PathBuf> {
+    let folder = match around.variable("CLAUDE_CONFIG_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => around.home.join(".claude"),
+    };
+    let mut files = vec![folder.join("settings.json")];
+    if let Some(project) = &around.project {
+        files.extend(
+            ["settings.json", "settings.local.json"].map(|file| project.join(".claude").join(file)),
+        );
+    }
+    files
+}
+
+/// What of the user's own file is about a project.
+pub(in crate::config::discovery) fn of_project<'n>(
+    root: &'n Node,
+    project: &Path,
+) -> Option<&'n Node> {
+    root.get("projects")?.get(&project.to_string_lossy())
+}
+
+/// Why a server of a project's `.mcp.json` is off, if it is: what any of the
+/// documents turns off is off; where some of them name servers that are on, the
+/// others are not.
+pub(in crate::config::discovery) fn off(documents: &[&Node], server: &str) -> Option<&'static str> {
+    let named = |key: &str| {
+        let lists = documents.iter().filter_map(|node| node.get(key));
+        lists
+            .flat_map(Node::items)
+            .any(|name| name.text() == Some(server))
+    };
+    if named("disabledMcpjsonServers") {
+        return Some("`disabledMcpjsonServers` names it");
+    }
+    let all = documents.iter().any(|node| {
+        let all = node.get("enableAllProjectMcpServers");
+        all.is_some_and(|all| all.value == Value::Bool(true))
+    });
+    let lists = documents.iter().any(|node| {
+        let list = node.get("enabledMcpjsonServers").map(Node::items);
+        list.is_some_and(|names| !names.is_empty())
+    });
+    (lists && !all && !named("enabledMcpjsonServers"))
+        .then_some("`enabledMcpjsonServers` does not name it")
+}

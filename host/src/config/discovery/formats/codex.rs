@@ -1,0 +1,70 @@
+//! Codex: `[mcp_servers.NAME]` in TOML. What is secret is taken from the environment
+//! by the variable's name: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
+
+use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::config::discovery::document::Node;
+use crate::config::discovery::draft::{Text, Written};
+use crate::config::discovery::entry::{Entry, Unit};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    headers: "http_headers",
+    call_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
+    start_timeouts: &[
+        ("startup_timeout_sec", Unit::Seconds),
+        ("startup_timeout_ms", Unit::Milliseconds),
+    ],
+    include: Some("enabled_tools"),
+    exclude: Some("disabled_tools"),
+    ..COMMON
+};
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let mut outcome = DIALECT.read(entry);
+    let Outcome::Server(draft) = &mut outcome else {
+        return outcome;
+    };
+    let before = entry.reader.problems.len();
+    match &mut draft.launch {
+        Some(Written::Stdio { env, .. }) => {
+            for name in passed_on(entry.node) {
+                let text = variable(&name, "", false);
+                env.entry(name).or_insert(text);
+            }
+        }
+        Some(Written::Http { headers, .. }) => {
+            if let Some(name) = entry.text("bearer_token_env_var") {
+                let text = variable(&name, "Bearer ", true);
+                headers.insert("Authorization".to_owned(), text);
+            }
+            for (header, text) in entry.table("env_http_headers") {
+                if let Text::Written(name) = text {
+                    headers.insert(header, variable(&name, "", false));
+                }
+            }
+        }
+        None => {}
+    }
+    if entry.reader.problems.len() > before {
+        return Outcome::Bad;
+    }
+    outcome
+}
+
+fn variable(name: &str, prefix: &'static str, needed: bool) -> Text {
+    Text::Variable {
+        name: name.to_owned(),
+        prefix,
+        needed,
+    }
+}
+
+/// The variables that the program gets from Codex's own environment: names, or
+/// tables with a `name`.
+fn passed_on(node: &Node) -> Vec<String> {
+    let items = node.get("env_vars").map(Node::items).unwrap_or_default();
+    let names = items.iter().filter_map(|item| {
+        let name = item.get("name").unwrap_or(item).text()?;
+        (!name.is_empty() && !name.contains(['=', '\0'])).then(|| name.to_owned())
+    });
+    names.collect()
+}

@@ -1,0 +1,25 @@
+//! GitHub Copilot CLI: `mcpServers`; `tools` are those that are shown (`*` is all of
+//! them), `timeout` is for a call, in milliseconds.
+
+use crate::config::discovery::dialect::{COMMON, Dialect};
+use crate::config::discovery::document::{Node, Value};
+use crate::config::discovery::entry::Unit;
+use crate::config::discovery::expansion;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    call_timeout: Some(("timeout", Unit::Milliseconds)),
+    include: Some("tools"),
+    expansion: expansion::COPILOT,
+    ..COMMON
+};
+
+/// Whether a whole document is the table of servers: Copilot reads a `.mcp.json`
+/// without `mcpServers` around them, too.
+pub(in crate::config::discovery) fn is_bare(root: &Node) -> bool {
+    let servers = root.members();
+    !servers.is_empty()
+        && servers.iter().all(|member| {
+            matches!(member.node.value, Value::Table(_))
+                && (member.node.get("command").is_some() || member.node.get("url").is_some())
+        })
+}

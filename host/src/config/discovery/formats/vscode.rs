@@ -1,0 +1,23 @@
+//! VS Code: `servers`, and the `inputs` that it asks its user for when one starts.
+
+use std::collections::BTreeMap;
+
+use crate::config::discovery::dialect::{COMMON, Dialect};
+use crate::config::discovery::document::Node;
+use crate::config::discovery::expansion;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    env_file: Some("envFile"),
+    expansion: expansion::VSCODE,
+    ..COMMON
+};
+
+/// What each input is about, by its id.
+pub(in crate::config::discovery) fn inputs(root: &Node) -> BTreeMap<String, String> {
+    let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
+    let about = inputs.iter().filter_map(|input| {
+        let id = input.get("id")?.text()?.to_owned();
+        Some((id, input.get("description")?.text()?.to_owned()))
+    });
+    about.collect()
+}

@@ -1,0 +1,92 @@
+//! Recognising Dormouse among the servers, which must not front itself.
+
+use crate::upstream::Launch;
+
+const NAME: &str = "dormouse";
+
+/// Programs that run the program named among their arguments.
+const RUNNERS: [&str; 16] = [
+    "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "uv", "uvx", "pipx", "cargo", "cmd",
+    "env", "sh", "bash", "zsh",
+];
+
+/// Words that stand between such a program and what it runs.
+const BETWEEN: [&str; 9] = [
+    "/c", "/C", "dlx", "exec", "global", "npx", "run", "tool", "x",
+];
+
+/// Whether a server is Dormouse: `dormouse serve`, directly or through a program
+/// that runs others.
+pub(super) fn is(launch: &Launch) -> bool {
+    let Launch::Stdio(stdio) = launch else {
+        return false;
+    };
+    // A shell gets its whole line as one argument.
+    let words: Vec<&str> = stdio
+        .args
+        .iter()
+        .flat_map(|arg| arg.split_whitespace())
+        .collect();
+    if program(&stdio.command) == NAME {
+        return words.contains(&"serve");
+    }
+    if !RUNNERS.contains(&program(&stdio.command)) {
+        return false;
+    }
+    // What is run is the first word that is no option, no variable and no command
+    // of the runner's; all that follows is for it.
+    let mut words = words
+        .iter()
+        .skip_while(|word| word.starts_with('-') || word.contains('=') || BETWEEN.contains(word));
+    words.next().is_some_and(|word| program(word) == NAME) && words.any(|word| *word == "serve")
+}
+
+/// The name of a program: without its folders, its extension on Windows, and the
+/// version that a package runner is given.
+fn program(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = name.split('@').next().unwrap_or(name);
+    let extensions = [".exe", ".cmd"];
+    let cut = extensions.iter().find_map(|end| name.strip_suffix(end));
+    cut.unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::{Http, Stdio};
+
+    #[test]
+    fn dormouse_is_recognised() {
+        for (line, itself) in [
+            ("dormouse serve", true),
+            ("/usr/bin/dormouse serve --client cursor", true),
+            (r"C:\bin\dormouse.exe serve", true),
+            ("npx -y dormouse@0.2 serve", true),
+            ("npx -y @scope/dormouse serve", true),
+            ("cmd /c npx dormouse serve", true),
+            ("dormouse list", false),
+            ("npx dormouse list", false),
+            ("serve dormouse", false),
+            ("npx serve dormouse", false),
+            ("npx -y server-filesystem /home/dormouse serve", false),
+            ("python dormouse serve", false),
+            ("", false),
+        ] {
+            let mut words = line.split(' ').map(str::to_owned);
+            let launch = Launch::Stdio(Stdio {
+                command: words.next().unwrap(),
+                args: words.collect(),
+                ..Stdio::default()
+            });
+            assert_eq!(is(&launch), itself, "{line}");
+        }
+        let shell = Launch::Stdio(Stdio {
+            command: "sh".into(),
+            args: vec!["-c".into(), "exec dormouse serve".into()],
+            ..Stdio::default()
+        });
+        assert!(is(&shell));
+        assert!(!is(&Launch::Http(Http::default())));
+    }
+}

@@ -1,0 +1,262 @@
+//! One server for each name, out of all that was found.
+
+use std::collections::BTreeMap;
+
+use super::{Discovery, Found};
+use crate::config::{Client, Fingerprint, Origin, Scope, ServerConfig};
+
+/// What was found, with one server for each name.
+#[derive(Debug, Clone, Default)]
+pub struct Merged {
+    /// The servers, by name.
+    pub servers: BTreeMap<String, Choice>,
+    /// What is not shown because of what is, in the order in which it was found.
+    pub overridden: Vec<Overridden>,
+}
+
+/// The server that a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The server.
+    pub server: ServerConfig,
+    /// Whether its user trusts where it is written; one that is not is shown, and
+    /// does nothing.
+    pub trusted: bool,
+    /// What is worth saying of it, as sentences.
+    pub notes: Vec<String>,
+    /// Where else the same server is written, under whatever name.
+    pub also: Vec<Origin>,
+}
+
+/// A server that is not shown because of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overridden {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub origin: Origin,
+    /// Where the one is written that is taken instead.
+    pub by: Origin,
+}
+
+/// What a server stands for among others: the first in this order is taken.
+/// Trusted ones come before others, so that a stranger's never stands for a user's
+/// own; those that are on before those that are off, for a server is turned off in
+/// one client because it is wanted in another; then the clients in the order of
+/// [`Client::all`].
+type Rank = (bool, bool, usize);
+
+/// Chooses one server for each name. `trusted` says whether a user trusts what is
+/// written somewhere.
+///
+/// Within a client, its own precedence holds, though among what is trusted alone.
+/// One entry that several clients read is one server. So are servers of several
+/// clients that are reached in the same way, whatever each client calls them: they
+/// have the first one's name.
+#[must_use]
+pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged {
+    let mut merging = Merging {
+        found: discovery.found.iter().collect(),
+        trusted: discovery
+            .found
+            .iter()
+            .map(|found| trusted(&found.server.origin))
+            .collect(),
+        fate: vec![Fate::Open; discovery.found.len()],
+    };
+    merging.entries_read_twice();
+    merging.within_clients();
+    merging.across_clients();
+    merging.result()
+}
+
+/// What becomes of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is still in question, and in the end: taken.
+    Open,
+    /// It is the same as another.
+    Same(usize),
+    /// Another is taken instead.
+    Lost(usize),
+    /// Its own client takes none but those that administrators have written.
+    Excluded,
+}
+
+struct Merging<'d> {
+    found: Vec<&'d Found>,
+    trusted: Vec<bool>,
+    fate: Vec<Fate>,
+}
+
+impl<'d> Merging<'d> {
+    /// Those that are still in question.
+    fn open(&self) -> Vec<(usize, &'d Found)> {
+        let all = self.found.iter().copied().enumerate();
+        all.filter(|(index, _)| self.fate.get(*index) == Some(&Fate::Open))
+            .collect()
+    }
+
+    fn is_trusted(&self, index: usize) -> bool {
+        self.trusted.get(index).copied().unwrap_or_default()
+    }
+
+    fn decide(&mut self, index: usize, fate: Fate) {
+        if let Some(entry) = self.fate.get_mut(index) {
+            *entry = fate;
+        }
+    }
+
+    /// What several clients read in one place is what the first of them reads.
+    fn entries_read_twice(&mut self) {
+        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
+        for (index, found) in self.open() {
+            let origin = &found.server.origin;
+            let entry = (&origin.file, origin.line, &found.written_name);
+            match seen.get(&entry) {
+                Some(first) if self.client(*first) != origin.client => {
+                    self.decide(index, Fate::Same(*first));
+                }
+                Some(_) => {}
+                None => {
+                    seen.insert(entry, index);
+                }
+            }
+        }
+    }
+
+    fn client(&self, index: usize) -> Option<Client> {
+        self.found
+            .get(index)
+            .and_then(|found| found.server.origin.client)
+    }
+
+    /// Each client takes the last of its own servers of a name; what its user does
+    /// not trust cannot take the place of what they do. Where administrators have
+    /// decided, nothing else of that client's is taken at all.
+    fn within_clients(&mut self) {
+        for (index, found) in self.open() {
+            let managed = found.shadowed_by.as_ref();
+            if managed.is_some_and(|by| by.scope == Scope::Managed)
+                && found.server.origin.client == Some(Client::ClaudeCode)
+                && found.server.origin.scope != Scope::Managed
+            {
+                self.decide(index, Fate::Excluded);
+            }
+        }
+        let mut winners: BTreeMap<_, usize> = BTreeMap::new();
+        for (index, found) in self.open() {
+            let key = (found.server.origin.client, &found.written_name);
+            let beaten = winners
+                .get(&key)
+                .is_some_and(|winner| self.is_trusted(*winner) && !self.is_trusted(index));
+            if !beaten {
+                winners.insert(key, index);
+            }
+        }
+        for (index, found) in self.open() {
+            let key = (found.server.origin.client, &found.written_name);
+            if let Some(winner) = winners.get(&key)
+                && *winner != index
+            {
+                let winner = *winner;
+                let same = self.same(winner, index);
+                self.decide(
+                    index,
+                    if same {
+                        Fate::Same(winner)
+                    } else {
+                        Fate::Lost(winner)
+                    },
+                );
+            }
+        }
+    }
+
+    fn across_clients(&mut self) {
+        let mut order = self.open();
+        order.sort_by_key(|(index, found)| self.rank(*index, found));
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
+        for (index, found) in order {
+            // Here, the hash is of what is filled in.
+            let bridge = found.server.bridge();
+            let launch = bridge.map(|bridge| Fingerprint::of(&bridge.launch));
+            let twin = launches.get(&launch).copied();
+            let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
+            if let Some(first) = twin {
+                self.decide(index, Fate::Same(first));
+            } else if let Some(first) = names.get(found.server.name.as_str()) {
+                let first = *first;
+                self.decide(index, Fate::Lost(first));
+            } else {
+                names.insert(&found.server.name, index);
+                launches.entry(launch).or_insert(index);
+            }
+        }
+    }
+
+    fn rank(&self, index: usize, found: &Found) -> Rank {
+        (!self.is_trusted(index), !found.server.enabled, index)
+    }
+
+    /// Whether two are reached in the same way.
+    fn same(&self, one: usize, other: usize) -> bool {
+        let launch = |index: usize| {
+            let found = self.found.get(index)?;
+            found.server.bridge().map(|bridge| &bridge.launch)
+        };
+        launch(one) == launch(other)
+    }
+
+    fn result(self) -> Merged {
+        let mut merged = Merged::default();
+        let origin = |index: usize| self.found.get(index).map(|found| &found.server.origin);
+        let mut also: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            let by = match self.fate.get(index) {
+                Some(Fate::Lost(by)) => origin(*by),
+                Some(Fate::Excluded) => found.shadowed_by.as_ref(),
+                Some(Fate::Same(_)) => {
+                    if let Some(taken) = self.taken_as(index) {
+                        let also = also.entry(taken).or_default();
+                        also.push(found.server.origin.clone());
+                    }
+                    None
+                }
+                Some(Fate::Open) | None => None,
+            };
+            if let Some(by) = by {
+                merged.overridden.push(Overridden {
+                    name: found.server.name.clone(),
+                    origin: found.server.origin.clone(),
+                    by: by.clone(),
+                });
+            }
+        }
+        for (index, found) in self.open() {
+            let choice = Choice {
+                server: found.server.clone(),
+                trusted: self.is_trusted(index),
+                notes: found.notes.clone(),
+                also: also.remove(&index).unwrap_or_default(),
+            };
+            merged.servers.insert(found.server.name.clone(), choice);
+        }
+        merged
+    }
+
+    /// The server that another one was found to be the same as, in the end.
+    fn taken_as(&self, index: usize) -> Option<usize> {
+        let mut index = index;
+        // A chain of sameness is as long as there are steps that make one.
+        for _ in 0..4 {
+            match self.fate.get(index)? {
+                Fate::Open => return Some(index),
+                Fate::Same(other) => index = *other,
+                Fate::Lost(_) | Fate::Excluded => return None,
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,446 @@
+//! The search of one client's files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::build::{Built, build};
+use super::dialect::Outcome;
+use super::document::{Member, Node, Value};
+use super::entry::{Entry, Reader};
+use super::expansion::Filler;
+use super::formats::{self, claude_code, continue_dev, copilot, forge, gemini, opencode, vscode};
+use super::library::{Document, Library, Loaded};
+use super::places::{self, Place, Syntax};
+use super::{Found, Skipped, Source, SourceState, Surroundings};
+use crate::config::problem::quoted;
+use crate::config::{Adapter, Client, Origin, Problem, Scope};
+
+/// The file that several clients read, each in its own words.
+const SHARED: &str = ".mcp.json";
+
+/// How many servers a file may have. Nobody has so many; a file made to keep its
+/// reader busy has more.
+const MOST: usize = 1000;
+
+/// The search of one client's files, and what it has come to.
+pub(super) struct Search<'a> {
+    client: Client,
+    around: &'a Surroundings,
+    library: &'a mut Library,
+    pub(super) sources: Vec<Source>,
+    pub(super) found: Vec<Found>,
+    pub(super) skipped: Vec<Skipped>,
+    documents: Vec<(Scope, Rc<Loaded>)>,
+}
+
+impl<'a> Search<'a> {
+    /// Searches all files of a client.
+    pub(super) fn of(client: Client, around: &'a Surroundings, library: &'a mut Library) -> Self {
+        let mut search = Self {
+            client,
+            around,
+            library,
+            sources: Vec::new(),
+            found: Vec::new(),
+            skipped: Vec::new(),
+            documents: Vec::new(),
+        };
+        for place in places::files(client, around) {
+            search.place(&place);
+        }
+        search.switch();
+        search.shadow();
+        search
+    }
+
+    fn place(&mut self, place: &Place) {
+        let project = project_of(&place.scope);
+        let loaded = self.library.open(&place.file, place.shape.syntax, project);
+        let state = match &*loaded {
+            Loaded::Missing => SourceState::Missing,
+            Loaded::Bad(problem) => SourceState::Read {
+                servers: 0,
+                problems: vec![problem.clone()],
+            },
+            Loaded::Document(document) => {
+                let before = self.found.len();
+                let problems = self.document(document, place);
+                SourceState::Read {
+                    servers: self.found.len() - before,
+                    problems,
+                }
+            }
+        };
+        self.sources.push(Source {
+            client: self.client,
+            scope: place.scope.clone(),
+            file: place.file.clone(),
+            state,
+        });
+        self.documents.push((place.scope.clone(), loaded));
+    }
+
+    fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {
+        let mut reader = Reader {
+            file: &document.file,
+            text: &document.text,
+            lines: &document.lines,
+            problems: Vec::new(),
+        };
+        let Some(servers) = self.servers(document, place, &mut reader) else {
+            return reader.problems;
+        };
+        let inputs = match self.client {
+            Client::VsCode => vscode::inputs(&document.root),
+            _ => BTreeMap::new(),
+        };
+        let secrets = match self.client {
+            Client::Continue => {
+                continue_dev::secrets(self.around, project_of(&place.scope).is_some())
+            }
+            _ => BTreeMap::new(),
+        };
+        let context = Context {
+            place,
+            keys: place.shape.keys.join("."),
+            inputs,
+            secrets,
+        };
+        if let Some(server) = servers.get(MOST) {
+            let message = format!("there are more than {MOST} servers");
+            reader.problem(server.at, message, Some("those from here on are not read"));
+        }
+        for server in servers.iter().take(MOST) {
+            self.server(server, &context, &mut reader);
+        }
+        reader.problems
+    }
+
+    /// The servers of a document, where it has any.
+    fn servers<'d>(
+        &self,
+        document: &'d Document,
+        place: &Place,
+        reader: &mut Reader<'_>,
+    ) -> Option<Vec<Named<'d>>> {
+        let root = &document.root;
+        let keys = place.shape.keys.iter();
+        let mut node = keys.clone().try_fold(root, |node, key| node.get(key));
+        if self.client == Client::Copilot && node.is_none() && copilot::is_bare(root) {
+            node = Some(root);
+        }
+        let wrong = |node: &Node| match (&node.value, place.shape.list) {
+            (Value::Null, _) | (Value::Table(_), false) | (Value::List(_), true) => None,
+            (_, false) => Some("a table of servers"),
+            (_, true) => Some("a list of servers"),
+        };
+        // Where the document itself is no table, nothing can be in it.
+        let (node, at) = match node {
+            Some(node) => (node, place.shape.keys.join(".")),
+            None if matches!(root.value, Value::Table(_) | Value::Null) => return None,
+            None => {
+                let message = format!("the document has to be a table, and is {}", root.kind());
+                reader.problem(root.at, message, None);
+                return None;
+            }
+        };
+        if let Some(expected) = wrong(node) {
+            let message = format!("`{at}` has to be {expected}, and is {}", node.kind());
+            reader.problem(node.at, message, None);
+            return None;
+        }
+        let members = node.members().iter().map(Named::member);
+        let items = node.items().iter().enumerate();
+        let items = items.filter_map(|(index, node)| Named::item(node, index, reader));
+        Some(if place.shape.list {
+            items.collect()
+        } else {
+            members.collect()
+        })
+    }
+
+    fn server(&mut self, server: &Named<'_>, context: &Context<'_>, reader: &mut Reader<'_>) {
+        let place = context.place;
+        let at = format!("{}.{}", context.keys, shown(server.name));
+        if server.node.value == Value::Null {
+            return;
+        }
+        if !matches!(server.node.value, Value::Table(_)) {
+            let message = format!("`{at}` has to be a table, and is {}", server.node.kind());
+            reader.problem(server.node.at, message, None);
+            return;
+        }
+        // Whoever reads the shared file leaves Forge's own words to Forge.
+        let shared = place.file.file_name().is_some_and(|name| name == SHARED);
+        if shared && self.client != Client::Forge && forge::is_own(server.node) {
+            return;
+        }
+        let origin = Origin {
+            file: place.file.clone(),
+            line: reader.lines.line(server.at),
+            client: Some(self.client),
+            scope: place.scope.clone(),
+        };
+        let mut entry = Entry {
+            reader: &mut *reader,
+            node: server.node,
+            at,
+        };
+        let mut draft = match formats::read(self.client, &mut entry) {
+            Outcome::Server(draft) => *draft,
+            Outcome::Skipped(why) => {
+                self.skip(server.name, origin, why);
+                return;
+            }
+            Outcome::Bad => return,
+        };
+        let Some(written) = draft.launch.take() else {
+            self.change(server, draft.enabled, origin, reader);
+            return;
+        };
+        let folder = place.file.parent().unwrap_or(Path::new(""));
+        let mut filler = Filler {
+            around: self.around,
+            folder,
+            variables: context.secrets.clone(),
+            inputs: &context.inputs,
+            needs: Vec::new(),
+            notes: std::mem::take(&mut draft.notes),
+            read: Vec::new(),
+        };
+        let expansion = formats::dialect(self.client).expansion;
+        let built = build(
+            server.name,
+            draft,
+            written,
+            origin.clone(),
+            expansion,
+            &mut filler,
+        );
+        if let Some(project) = project_of(&place.scope) {
+            for (file, bytes) in &filler.read {
+                self.library.add(project, file, bytes);
+            }
+        }
+        match built {
+            Built::Server(config) => self.found.push(Found {
+                server: config,
+                written_name: server.name.to_owned(),
+                notes: filler.notes,
+                shadowed_by: None,
+            }),
+            Built::Skipped(why) => self.skip(server.name, origin, why),
+            Built::Bad(message, hint) => reader.problem(server.node.at, message, Some(hint)),
+        }
+    }
+
+    fn skip(&mut self, name: &str, origin: Origin, why: String) {
+        self.skipped.push(Skipped {
+            origin,
+            written_name: name.to_owned(),
+            why,
+        });
+    }
+
+    /// An entry that says nothing of how its server is reached changes one that an
+    /// earlier file has. It is that server once more, from where it is changed, so
+    /// that a project which nobody trusts changes nothing of a user's.
+    fn change(
+        &mut self,
+        server: &Named<'_>,
+        enabled: Option<bool>,
+        origin: Origin,
+        reader: &mut Reader<'_>,
+    ) {
+        let mut earlier = self.found.iter().rev();
+        let Some(found) = earlier.find(|found| found.written_name == server.name) else {
+            let message = format!(
+                "{} says nothing of how the server is reached",
+                quoted(server.name)
+            );
+            let hint = "no file that is read before this one has such a server";
+            reader.problem(server.at, message, Some(hint));
+            return;
+        };
+        let mut found = found.clone();
+        found.server.origin = origin;
+        found.server.enabled = enabled.unwrap_or(found.server.enabled);
+        self.found.push(found);
+    }
+
+    /// Turns off what a client's settings turn off.
+    fn switch(&mut self) {
+        match self.client {
+            Client::ClaudeCode => self.switch_claude_code(),
+            Client::Gemini => self.each(|found, document| {
+                if let Some(why) = gemini::off(document, &found.written_name) {
+                    found.server.enabled = false;
+                    found.notes.push(format!("it is off: {why}"));
+                }
+            }),
+            Client::OpenCode => self.each(|found, document| {
+                if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+                    opencode::add_to(&mut bridge.filter, document, &found.written_name);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    /// Applies each document to each server that it may say something of: what is in
+    /// a project's folder says nothing of a user's own servers.
+    fn each(&mut self, apply: impl Fn(&mut Found, &Node)) {
+        for found in &mut self.found {
+            for (scope, loaded) in &self.documents {
+                let may =
+                    project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
+                if let (true, Loaded::Document(document)) = (may, &**loaded) {
+                    apply(found, &document.root);
+                }
+            }
+        }
+    }
+
+    /// Claude Code asks for each server of a project's, and notes the answers in its
+    /// settings and in the user's own file.
+    fn switch_claude_code(&mut self) {
+        let Some(project) = self.around.project.clone() else {
+            return;
+        };
+        let mut documents = Vec::new();
+        for file in claude_code::settings(self.around) {
+            let scope = if file.starts_with(&project) {
+                Scope::Project(project.clone())
+            } else {
+                Scope::User
+            };
+            let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
+            if let Loaded::Bad(problem) = &*loaded {
+                self.sources.push(Source {
+                    client: self.client,
+                    scope,
+                    file,
+                    state: SourceState::Read {
+                        servers: 0,
+                        problems: vec![problem.clone()],
+                    },
+                });
+            }
+            documents.push(loaded);
+        }
+        let settings = documents.iter().filter_map(|loaded| root(loaded));
+        let own = self.documents.iter().filter_map(|(_, loaded)| {
+            let root = root(loaded)?;
+            claude_code::of_project(root, &project)
+        });
+        let all: Vec<&Node> = settings.chain(own).collect();
+        for found in &mut self.found {
+            if project_of(&found.server.origin.scope).is_some()
+                && let Some(why) = claude_code::off(&all, &found.written_name)
+            {
+                found.server.enabled = false;
+                found.notes.push(format!("it is off: {why}"));
+            }
+        }
+    }
+
+    /// Notes which servers this client does not take, because of others of its own.
+    fn shadow(&mut self) {
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            last.insert(found.written_name.clone(), index);
+        }
+        let managed = self.managed();
+        let origins: Vec<Origin> = self
+            .found
+            .iter()
+            .map(|found| found.server.origin.clone())
+            .collect();
+        for (index, found) in self.found.iter_mut().enumerate() {
+            found.shadowed_by = match (&managed, last.get(&found.written_name)) {
+                (Some(managed), _) if found.server.origin.scope != Scope::Managed => {
+                    Some(managed.clone())
+                }
+                (_, Some(winner)) if *winner != index => origins.get(*winner).cloned(),
+                _ => None,
+            };
+        }
+    }
+
+    /// Where there is a file of managed servers, Claude Code takes no others.
+    fn managed(&self) -> Option<Origin> {
+        let mut sources = self.sources.iter();
+        let source = sources.find(|source| {
+            self.client == Client::ClaudeCode
+                && source.scope == Scope::Managed
+                && source.state != SourceState::Missing
+        })?;
+        Some(Origin {
+            file: source.file.clone(),
+            line: 1,
+            client: Some(self.client),
+            scope: Scope::Managed,
+        })
+    }
+}
+
+/// What all servers of one place have in common.
+struct Context<'p> {
+    place: &'p Place,
+    keys: String,
+    inputs: BTreeMap<String, String>,
+    secrets: BTreeMap<String, String>,
+}
+
+/// A server's table, its name, and where it begins.
+struct Named<'d> {
+    name: &'d str,
+    at: usize,
+    node: &'d Node,
+}
+
+impl<'d> Named<'d> {
+    fn member(member: &'d Member) -> Self {
+        Self {
+            name: &member.key,
+            at: member.at,
+            node: &member.node,
+        }
+    }
+
+    fn item(node: &'d Node, index: usize, reader: &mut Reader<'_>) -> Option<Self> {
+        // A block of Continue's hub is named by what it uses.
+        let name = node.get("name").or_else(|| node.get("uses"));
+        let Some(name) = name.and_then(Node::text) else {
+            let message = format!("server {} of the list has no `name`", index + 1);
+            reader.problem(node.at, message, None);
+            return None;
+        };
+        Some(Self {
+            name,
+            at: node.at,
+            node,
+        })
+    }
+}
+
+fn root(loaded: &Loaded) -> Option<&Node> {
+    match loaded {
+        Loaded::Document(document) => Some(&document.root),
+        Loaded::Missing | Loaded::Bad(_) => None,
+    }
+}
+
+/// The project in whose folder a file is, where it is in one.
+fn project_of(scope: &Scope) -> Option<&Path> {
+    match scope {
+        Scope::Project(folder) => Some(folder.as_path()),
+        Scope::Managed | Scope::User | Scope::Local(_) => None,
+    }
+}
+
+/// A name of a server within what a message calls it.
+fn shown(name: &str) -> String {
+    quoted(name).trim_matches('`').to_owned()
+}

@@ -1,0 +1,226 @@
+//! Dormouse's own commands, which clients show their users as slash commands: MCP
+//! prompts that do what they say.
+
+use std::fmt::Write as _;
+
+use rmcp::model::ErrorData;
+use serde_json::{Map, Value, json};
+
+use crate::roster::{Roster, Snapshot};
+
+/// One command.
+struct Command {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// Whether it is about one server.
+    about_one: bool,
+}
+
+const COMMANDS: [Command; 4] = [
+    Command {
+        name: "servers",
+        title: "Servers",
+        description: "Lists the MCP servers behind Dormouse, and what state each is in.",
+        about_one: false,
+    },
+    Command {
+        name: "status",
+        title: "Server status",
+        description: "Says all about one of the MCP servers behind Dormouse.",
+        about_one: true,
+    },
+    Command {
+        name: "enable",
+        title: "Enable a server",
+        description: "Shows the tools of one of the MCP servers behind Dormouse again, for good.",
+        about_one: true,
+    },
+    Command {
+        name: "disable",
+        title: "Disable a server",
+        description: "Stops one of the MCP servers behind Dormouse and hides its tools, for good.",
+        about_one: true,
+    },
+];
+
+/// The one argument of those that are about one server.
+const SERVER: &str = "server";
+
+/// The command of that name, unless a server has a prompt of the same name.
+fn find(name: &str, snapshot: &Snapshot) -> Option<&'static Command> {
+    let command = COMMANDS.iter().find(|command| command.name == name)?;
+    snapshot.prompts().find(name).is_none().then_some(command)
+}
+
+/// Appends the MCP `Prompt` objects of the commands to the text of a list.
+pub(super) fn append(list: &mut String, snapshot: &Snapshot) {
+    for command in COMMANDS
+        .iter()
+        .filter_map(|command| find(command.name, snapshot))
+    {
+        let mut prompt = json!({
+            "name": command.name,
+            "title": command.title,
+            "description": command.description,
+        });
+        if let (true, Some(prompt)) = (command.about_one, prompt.as_object_mut()) {
+            let argument = json!([{
+                "name": SERVER,
+                "description": "The server's name.",
+                "required": true,
+            }]);
+            prompt.insert("arguments".into(), argument);
+        }
+        push(list, &prompt);
+    }
+}
+
+/// Where agents read how all servers are.
+const STATUS: &str = "dormouse://status";
+
+/// Appends the MCP `Resource` object of the status to the text of a list.
+pub(super) fn append_status(list: &mut String, snapshot: &Snapshot) {
+    if snapshot.resource(STATUS).is_some() {
+        return;
+    }
+    let resource = json!({
+        "uri": STATUS,
+        "name": "status",
+        "title": "Dormouse's status",
+        "description": "The MCP servers behind Dormouse: state, calls, errors, where each is configured.",
+        "mimeType": "application/json",
+    });
+    push(list, &resource);
+}
+
+/// The status: an MCP `ReadResourceResult`. None where another resource is asked for.
+pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
+    let text = (uri == STATUS).then(|| serde_json::to_string_pretty(&roster.status()))?;
+    let text = text.unwrap_or_default();
+    let contents = json!([{ "uri": STATUS, "mimeType": "application/json", "text": text }]);
+    Some(json!({ "contents": contents }))
+}
+
+/// Appends an object to the text of a list.
+fn push(list: &mut String, object: &Value) {
+    if list.pop() != Some(']') {
+        return;
+    }
+    if !list.ends_with('[') {
+        list.push(',');
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(list, "{object}]");
+}
+
+/// The names that a command's argument can be completed to; none where it is no
+/// command.
+pub(super) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<String>> {
+    let command = find(name, snapshot)?;
+    let servers = snapshot.servers().keys().cloned();
+    Some(if command.about_one {
+        servers.collect()
+    } else {
+        Vec::new()
+    })
+}
+
+/// Carries a command out: an MCP `GetPromptResult`. None where it is none.
+pub(super) fn run(
+    roster: &Roster,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Option<Result<Value, ErrorData>> {
+    let snapshot = roster.snapshot();
+    let command = find(name, &snapshot)?;
+    Some(said(roster, command, arguments).map(|text| {
+        json!({
+            "description": command.description,
+            "messages": [{ "role": "user", "content": { "type": "text", "text": text } }],
+        })
+    }))
+}
+
+fn said(
+    roster: &Roster,
+    command: &Command,
+    arguments: &Map<String, Value>,
+) -> Result<String, ErrorData> {
+    if !command.about_one {
+        return Ok(table(roster));
+    }
+    let Some(wanted) = arguments.get(SERVER).and_then(Value::as_str) else {
+        let why = format!("`{}` needs the argument `{SERVER}`", command.name);
+        return Err(ErrorData::invalid_params(why, None));
+    };
+    let server = named(roster, wanted)?;
+    match command.name {
+        "enable" => switch(roster, &server, true),
+        "disable" => switch(roster, &server, false),
+        _ => status(roster, &server),
+    }
+}
+
+/// A server by its name, however its letters are written.
+fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorData> {
+    let snapshot = roster.snapshot();
+    let mut names = snapshot.servers().keys();
+    let wanted = wanted.trim();
+    let exact = snapshot
+        .servers()
+        .get_key_value(wanted)
+        .map(|(name, _)| name);
+    let found = exact.or_else(|| names.find(|name| name.eq_ignore_ascii_case(wanted)));
+    found.cloned().ok_or_else(|| {
+        let unknown = crate::config::name::Unknown::new(
+            wanted,
+            snapshot.servers().keys().map(String::as_str),
+        );
+        ErrorData::invalid_params(unknown.to_string(), None)
+    })
+}
+
+fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorData> {
+    let failed = |error: anyhow::Error| ErrorData::internal_error(format!("{error:#}"), None);
+    let changed = roster.set_enabled(server, on).map_err(failed)?;
+    let state = if on { "enabled" } else { "disabled" };
+    let now = if changed { "now" } else { "already" };
+    Ok(format!(
+        "The MCP server `{server}` is {now} {state}. Say so, and nothing else."
+    ))
+}
+
+fn table(roster: &Roster) -> String {
+    let status = roster.status();
+    let mut text = String::from(
+        "Show me this table of the MCP servers behind Dormouse as it is:\n\n\
+         | server | state | tools | what runs |\n|---|---|---|---|\n",
+    );
+    for server in &status.servers {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            server.name,
+            server.state.word(),
+            server.tools,
+            server.runs()
+        );
+    }
+    if status.servers.is_empty() {
+        text.push_str("\n(There are none: `dormouse add` and `dormouse import` add some.)\n");
+    }
+    text
+}
+
+fn status(roster: &Roster, server: &str) -> Result<String, ErrorData> {
+    let status = roster.status();
+    let found = status.servers.iter().find(|found| found.name == server);
+    let text = found.map(serde_json::to_string_pretty).transpose();
+    let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    Ok(format!(
+        "Tell me in a few lines how the MCP server `{server}` behind Dormouse is, from this:\n\n\
+         ```json\n{}\n```",
+        text.unwrap_or_default()
+    ))
+}

@@ -1,0 +1,150 @@
+//! What a bridged server shows, by what is known of its upstream.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dormouse_catalog::{Listing, Provenance};
+use dormouse_wit::signature::compact;
+use dormouse_wit::{Declaration, DeclaredTool, Instance};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use crate::config::{Bridge, Filter};
+use crate::store::{Changed, Known};
+
+/// The one tool of a server of which nothing is known yet.
+pub(super) const DISCOVER: &str = "discover";
+
+/// What a bridged server shows.
+pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> Arc<Listing> {
+    match known {
+        Some(known) => filtered(&known.listing, &bridge.filter),
+        None if bridge.stubs.is_empty() => made(vec![discover(server)]),
+        None => made(bridge.stubs.iter().map(|name| stub(server, name)).collect()),
+    }
+}
+
+/// The tools that the user wants to be shown.
+fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
+    if listing.tools.iter().all(|tool| filter.shows(&tool.name)) {
+        return Arc::clone(listing);
+    }
+    let mut shown = Listing::clone(listing);
+    shown.tools.retain(|tool| filter.shows(&tool.name));
+    Arc::new(shown)
+}
+
+/// A listing of tools that are made here.
+fn made(tools: Vec<(String, Value)>) -> Arc<Listing> {
+    let tools = tools.into_iter().filter_map(|(name, tool)| {
+        let tool = to_raw_value(&tool).ok()?;
+        Some(DeclaredTool {
+            name,
+            tool,
+            function: None,
+        })
+    });
+    let declaration = Declaration {
+        format: dormouse_wit::declaration::FORMAT,
+        mapping: dormouse_wit::declaration::MAPPING,
+        name: None,
+        version: None,
+        title: None,
+        description: None,
+        instance: Instance::PerCall,
+        grants: Vec::new(),
+        tools: tools.collect(),
+        prompts: Vec::new(),
+        resources: Vec::new(),
+        templates: Vec::new(),
+        completion: false,
+    };
+    let listing = Listing::new(declaration, Provenance::Section);
+    Arc::new(listing.unwrap_or_else(|_| Listing::empty()))
+}
+
+fn discover(server: &str) -> (String, Value) {
+    let tool = json!({
+        "name": DISCOVER,
+        "title": format!("Discover {server}"),
+        "description": format!(
+            "The MCP server `{server}` has not been connected yet, so its tools are not known. \
+             Call this once: it connects, answers with the signatures of all of its tools, and \
+             from then on they can be called."
+        ),
+        "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+        "annotations": { "readOnlyHint": true, "openWorldHint": true },
+    });
+    (DISCOVER.to_owned(), tool)
+}
+
+fn stub(server: &str, name: &str) -> (String, Value) {
+    let tool = json!({
+        "name": name,
+        "description": format!(
+            "A tool of the MCP server `{server}`, which has not been connected yet: what it does \
+             and what arguments it takes is known after the first call of any of its tools."
+        ),
+        "inputSchema": { "type": "object" },
+    });
+    (name.to_owned(), tool)
+}
+
+/// What a model is told of the tools that a server turned out to have.
+pub(super) fn signatures(
+    server: &str,
+    listing: &Listing,
+    shown: impl Fn(&str) -> String,
+) -> String {
+    let mut text = format!("Server `{server}` has {} tools:\n", listing.tools.len());
+    for tool in &listing.tools {
+        let object: Value = serde_json::from_str(tool.tool.get()).unwrap_or_default();
+        let schema = |name: &str| object.get(name).filter(|schema| schema.is_object());
+        let none = json!({});
+        let input = schema("inputSchema").unwrap_or(&none);
+        text.push_str("\n- ");
+        text.push_str(&compact(&shown(&tool.name), input, schema("outputSchema")));
+        let description = object.get("description").and_then(Value::as_str);
+        if let Some(first) = description.and_then(|text| text.trim().lines().next()) {
+            text.push_str("\n  ");
+            text.extend(first.chars().take(200));
+        }
+    }
+    text
+}
+
+/// How a tool has changed, for whoever has to approve it: the members of the object
+/// that are not the same, as they were and as they are.
+#[must_use]
+pub fn difference(changed: &Changed) -> String {
+    let members = |object: &RawValue| -> BTreeMap<String, Value> {
+        serde_json::from_str(object.get()).unwrap_or_default()
+    };
+    let (was, is) = (members(&changed.was), members(&changed.is));
+    let mut text = format!("tool `{}`\n", changed.name);
+    let names = was
+        .keys()
+        .chain(is.keys().filter(|name| !was.contains_key(*name)));
+    for name in names.filter(|name| *name != "_meta" && was.get(*name) != is.get(*name)) {
+        text.push_str(&format!("  {name}\n"));
+        let told = |members: &BTreeMap<String, Value>| match members.get(name) {
+            None => String::new(),
+            Some(Value::String(text)) => format!("{text}\n"),
+            Some(value) => format!("{value:#}\n"),
+        };
+        let (before, after) = (told(&was), told(&is));
+        let lines = similar::TextDiff::from_lines(&before, &after);
+        for change in lines.iter_all_changes() {
+            let sign = match change.tag() {
+                similar::ChangeTag::Delete => '-',
+                similar::ChangeTag::Insert => '+',
+                similar::ChangeTag::Equal => ' ',
+            };
+            text.push_str(&format!("  {sign} {}", change.to_string_lossy()));
+            if change.missing_newline() {
+                text.push('\n');
+            }
+        }
+    }
+    text
+}

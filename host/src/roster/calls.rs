@@ -1,0 +1,103 @@
+//! Calling tools.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::bridge::{self, DISCOVER};
+use super::door::asked;
+use super::server::tool_error;
+use super::{Context, Refusal, Roster, Server, names};
+
+impl Roster {
+    /// Calls a tool by its server's and its own name. The answer is an MCP
+    /// `CallToolResult`; whatever goes wrong inside the tool is one too
+    /// (`isError`).
+    ///
+    /// # Errors
+    /// There is no such tool to call, or the upstream behind it answers with a
+    /// JSON-RPC error.
+    pub async fn call(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+        context: Context,
+    ) -> Result<Value, Refusal> {
+        let found = self.current(server)?;
+        if let Err(why) = self.allowed(&found, &context).await {
+            return Ok(tool_error(why));
+        }
+        // What was allowed just now is another server than before.
+        let found = self.server(server)?;
+        if found.is_unknown() && tool == DISCOVER {
+            return Ok(self.discover(&found, context).await);
+        }
+        found.call(self, tool, arguments, context).await
+    }
+
+    /// A server as it is on disk now: what was replaced is noticed even where nobody
+    /// tells of it.
+    pub(super) fn current(&self, server: &str) -> Result<Arc<Server>, Refusal> {
+        let found = self.server(server)?;
+        if self.is_current(&found) {
+            return Ok(found);
+        }
+        self.refresh(None);
+        Ok(self.server(server)?)
+    }
+
+    /// Whether a server may be started: its user trusts the project that it is from,
+    /// or says so now.
+    pub(super) async fn allowed(&self, server: &Server, context: &Context) -> Result<(), String> {
+        let config = server.config();
+        let (true, Some(folder)) = (config.enabled, &config.untrusted) else {
+            return Ok(());
+        };
+        let name = &config.name;
+        let launch = config.bridge().map(|bridge| bridge.written.to_string());
+        let launch = launch.unwrap_or_default();
+        let message = format!(
+            "The server `{name}` is from the files of a project, `{}` ({}), and would run:\n\n    \
+             {launch}\n\nTrust this project and start its servers?",
+            folder.display(),
+            config.origin,
+        );
+        if asked(&context.listener, message, "Trust this project").await {
+            return self.trust(folder).map_err(|error| format!("{error:#}"));
+        }
+        Err(format!(
+            "server `{name}` is from the files of a project that is not trusted, `{}`, and so is not started\n\
+             hint: it would run `{launch}`; `dormouse trust` in that folder allows its servers",
+            folder.display()
+        ))
+    }
+
+    /// Trusts a project with what its files say now.
+    ///
+    /// # Errors
+    /// That cannot be kept, or there is nothing in its files.
+    pub fn trust(&self, folder: &Path) -> anyhow::Result<()> {
+        self.configured()?.trust(&self.trust, folder)?;
+        self.reload()
+    }
+
+    /// Connects a server's upstream for the first time, and says what it has.
+    async fn discover(&self, server: &Arc<Server>, context: Context) -> Value {
+        let name = &server.config().name;
+        if let Err(why) = server.connect(self, context).await {
+            return tool_error(format!("server `{name}` could not be connected: {why}"));
+        }
+        let Ok(found) = self.server(name) else {
+            return tool_error(format!("server `{name}` is gone"));
+        };
+        let config = found.config();
+        let shown = |tool: &str| names::shown(name, config.prefix.as_deref(), tool);
+        let text = match found.listed() {
+            Some(listing) => bridge::signatures(name, listing, shown),
+            None => format!("server `{name}` is disabled"),
+        };
+        json!({ "content": [{ "type": "text", "text": text }] })
+    }
+}

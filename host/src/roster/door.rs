@@ -1,0 +1,171 @@
+//! What may pass between a bridged server and its upstream.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Weak};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::{Roster, bridge};
+use crate::config::OnChange;
+use crate::runtime::{Capability, Listener, Notice, Question};
+use crate::store::Changed;
+use crate::upstream::{Gate, Offered};
+
+/// The door between one server and its upstream.
+pub(super) struct Door {
+    pub(super) roster: Weak<Roster>,
+    pub(super) server: String,
+}
+
+impl Gate for Door {
+    fn opened(&self, offered: Offered) {
+        if let Some(roster) = self.roster.upgrade() {
+            roster.learn(&self.server, offered);
+        }
+    }
+
+    fn admit<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a Map<String, Value>,
+        caller: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        async move {
+            let name = params.get("name").and_then(Value::as_str);
+            match (method, name, self.roster.upgrade()) {
+                ("tools/call", Some(tool), Some(roster)) => {
+                    roster.admit(&self.server, tool, caller).await
+                }
+                _ => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn updated(&self, uri: &str) {
+        if let Some(roster) = self.roster.upgrade() {
+            roster.notify(&self.server, Notice::Updated(uri.to_owned()));
+        }
+    }
+}
+
+impl Roster {
+    /// Takes note of what an upstream offers, and has agents told what is new.
+    pub(super) fn learn(&self, server: &str, offered: Offered) {
+        let Ok(found) = self.server(server) else {
+            return;
+        };
+        let Some(upstream) = found.config().bridge() else {
+            return;
+        };
+        // What a component says that its upstream has is what its user has seen.
+        let first = found.config().component().and(found.listing());
+        match self
+            .store
+            .learn(&upstream.fingerprint, offered, (upstream.on_change, first))
+        {
+            Ok(news) => {
+                if !news.quarantined.is_empty() {
+                    tracing::warn!(
+                        "server `{server}` has changed tools (`{}`), which are not shown\n\
+                         hint: `dormouse approve {server}` shows how, and allows them",
+                        news.quarantined.join("`, `")
+                    );
+                }
+            }
+            Err(error) => tracing::error!("server `{server}`: {error:#}"),
+        }
+        self.refresh(None);
+    }
+
+    /// Whether a call may go to a tool as it is now.
+    async fn admit(
+        &self,
+        server: &str,
+        tool: &str,
+        caller: &Arc<dyn Listener>,
+    ) -> Result<(), String> {
+        let found = self.server(server).map_err(|error| error.to_string())?;
+        let (Some(upstream), Some(known)) = (found.config().bridge(), found.known()) else {
+            return Ok(());
+        };
+        if known.changed.iter().any(|changed| changed.name == tool) {
+            let asks = upstream.on_change == OnChange::Ask;
+            if asks && approved(server, &known.changed, caller).await {
+                let approval = self.approve(server);
+                return approval.map(drop).map_err(|error| format!("{error:#}"));
+            }
+            return Err(format!(
+                "tool `{tool}` of server `{server}` is no longer what it was when its user last \
+                 saw it, and may not be called until they allow it\n\
+                 hint: `dormouse approve {server}` shows what has changed"
+            ));
+        }
+        if known.listing.tools.iter().any(|known| known.name == tool) {
+            return Ok(());
+        }
+        let tools = known.listing.tools.iter().map(|tool| tool.name.as_str());
+        let mut error = format!("server `{server}` has no tool `{tool}` any more\nhint: it has");
+        for (index, name) in tools.enumerate() {
+            let _ = write!(error, "{} `{name}`", if index > 0 { "," } else { "" });
+        }
+        Err(error)
+    }
+
+    /// Allows the tools of a server as they are now. Says which had changed.
+    ///
+    /// # Errors
+    /// There is no such server, it has no upstream, or that cannot be kept.
+    pub fn approve(&self, server: &str) -> anyhow::Result<Vec<Changed>> {
+        let found = self.server(server)?;
+        let Some(upstream) = found.config().bridge() else {
+            return Ok(Vec::new());
+        };
+        let changed = self.store.approve(&upstream.fingerprint)?;
+        self.refresh(None);
+        Ok(changed)
+    }
+}
+
+/// Asks the user whether tools may be what they are now.
+async fn approved(server: &str, changed: &[Changed], caller: &Arc<dyn Listener>) -> bool {
+    let mut message =
+        format!("The tools of `{server}` are no longer what they were when you last saw them:\n");
+    for changed in changed {
+        message.push('\n');
+        message.push_str(&bridge::difference(changed));
+    }
+    asked(caller, message, "Allow them as they are now").await
+}
+
+/// Asks the user to agree to something. False where nobody can be asked.
+pub(super) async fn asked(caller: &Arc<dyn Listener>, message: String, what: &str) -> bool {
+    if !caller.supports(Capability::ElicitationForm) {
+        return false;
+    }
+    let params = json!({
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": { "agree": { "type": "boolean", "title": what } },
+            "required": ["agree"],
+        },
+    });
+    let Value::Object(params) = params else {
+        return false;
+    };
+    let question = Question {
+        id: "dormouse".to_owned(),
+        capability: Capability::ElicitationForm,
+        params,
+    };
+    let answers = caller.ask(vec![question]).await;
+    answers.is_ok_and(|answers| {
+        answers.first().is_some_and(|answer| {
+            answer.get("action") == Some(&json!("accept"))
+                && answer.pointer("/content/agree") == Some(&json!(true))
+        })
+    })
+}

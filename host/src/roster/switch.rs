@@ -1,0 +1,32 @@
+//! Switching servers on and off.
+
+use super::Roster;
+use crate::config::edit::Editor;
+
+impl Roster {
+    /// Switches a server on or off for good, in the user's own configuration. True
+    /// where that changed anything.
+    ///
+    /// # Errors
+    /// There is no such server, or the configuration cannot be edited.
+    pub fn set_enabled(&self, server: &str, on: bool) -> anyhow::Result<bool> {
+        let found = self.server(server)?;
+        let origin = &found.config().origin;
+        let elsewhere = origin.file != self.places.config;
+        let changed = Editor::new(&self.places.config)?.set_enabled(server, on, elsewhere)?;
+        self.once().remove(server);
+        self.reload()?;
+        Ok(changed)
+    }
+
+    /// Switches a server on or off for as long as this host runs. False where there
+    /// is no such server.
+    pub fn switch_once(&self, server: &str, on: bool) -> bool {
+        let known = self.server(server).is_ok();
+        if known {
+            self.once().insert(server.to_owned(), on);
+            self.refresh(None);
+        }
+        known
+    }
+}

@@ -1,0 +1,83 @@
+//! Finding out what upstreams offer, ahead of any call.
+
+use super::Roster;
+use crate::upstream::{self, Lost};
+
+/// What an upstream turned out to offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after what is counted")]
+pub struct Synced {
+    pub tools: usize,
+    pub prompts: usize,
+    pub resources: usize,
+    /// Its tools that are no longer what their user knows.
+    pub changed: usize,
+}
+
+impl Roster {
+    /// Connects a server's upstream, takes note of what it offers, and disconnects.
+    ///
+    /// # Errors
+    /// The server is none that can be connected, or its upstream does not answer.
+    pub async fn sync(&self, server: &str) -> Result<Synced, String> {
+        let found = self.server(server).map_err(|error| error.to_string())?;
+        let config = found.config();
+        let bridge = config
+            .bridge()
+            .ok_or("it is a plugin, whose tools are known from its file")?;
+        if let Some(folder) = &config.untrusted {
+            return Err(format!(
+                "it is from the files of a project that is not trusted, `{}`\n\
+                 hint: `dormouse trust` in that folder allows its servers",
+                folder.display()
+            ));
+        }
+        if let Some(need) = bridge.needs.first() {
+            return Err(need.clone());
+        }
+        let patience = bridge.patience();
+        let offered = upstream::discover(&self.hub, server, &bridge.launch, patience).await;
+        let offered = offered.map_err(|lost| match lost {
+            Lost::Auth { .. } => {
+                format!("{lost}\nhint: `dormouse login {server}` does that")
+            }
+            lost => lost.to_string(),
+        })?;
+        self.learn(server, offered);
+        let found = self.server(server).map_err(|error| error.to_string())?;
+        let known = found.known().ok_or("what it offers could not be kept")?;
+        let listing = &known.listing;
+        Ok(Synced {
+            tools: listing.tools.len(),
+            prompts: listing.prompts.len(),
+            resources: listing.resources.len() + listing.templates.len(),
+            changed: known.changed.len(),
+        })
+    }
+
+    /// The servers that have an upstream which can be connected, by name.
+    #[must_use]
+    pub fn bridged(&self) -> Vec<String> {
+        let snapshot = self.snapshot();
+        let servers = snapshot.servers().iter();
+        servers
+            .filter(|(_, server)| {
+                let config = server.config();
+                config.enabled && config.untrusted.is_none() && config.bridge().is_some()
+            })
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Finds out, one by one, what the servers offer of which nothing is known.
+    pub(super) async fn sync_unknown(&self) {
+        for server in self.bridged() {
+            let unknown = self
+                .server(&server)
+                .is_ok_and(|server| server.known().is_none());
+            if unknown && let Err(why) = self.sync(&server).await {
+                tracing::warn!("server `{server}`: {why}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a guest asks of its upstream.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
+use super::error::Cause;
+use super::patience::Patience;
+use super::state::State;
+use super::{AskError, Capability, Listener, Notice, Question};
+use crate::upstream::{Failure, Lost};
+
+impl upstream::Host for State {
+    async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
+        let failure = match self.forward(&method, &params).await {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => failure,
+        };
+        let data = match &failure {
+            Failure::Refused(refusal) => refusal.data.clone(),
+            Failure::Lost(_) => None,
+        };
+        let cause = cause(failure);
+        let error = match &cause {
+            Cause::Upstream { code, message, .. } => UpstreamError::Refused(Refusal {
+                code: *code,
+                message: message.clone(),
+                data,
+            }),
+            cause => UpstreamError::Failed(text(cause)),
+        };
+        if let Some(call) = &mut self.call {
+            call.failed = Some(cause);
+        }
+        Err(error)
+    }
+}
+
+impl State {
+    async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
+        let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
+        let Some(upstream) = &self.upstream else {
+            return Err(none("this server has no upstream"));
+        };
+        let Some(call) = &self.call else {
+            return Err(none("no call is running"));
+        };
+        let pace = &call.pace;
+        let listener: Arc<dyn Listener> = Arc::new(Patient {
+            listener: Arc::clone(&call.listener),
+            patience: pace.patience.clone(),
+        });
+        let connection = match upstream.open(call.session) {
+            Some(connection) => connection,
+            None => {
+                let waiting = pace.patience.wait();
+                let connecting = upstream.connect(call.session, &listener);
+                let connection = pace.turn.lend(connecting).await;
+                drop(waiting);
+                // Whoever runs this sees to it that epochs advance and the deadline
+                // counts again, but only before it polls.
+                tokio::task::yield_now().await;
+                connection?
+            }
+        };
+        let asking = upstream.request((call.session, connection), (method, params), &listener);
+        pace.turn.lend(asking).await
+    }
+}
+
+fn cause(failure: Failure) -> Cause {
+    match failure {
+        Failure::Refused(refusal) => Cause::Upstream {
+            code: refusal.code,
+            message: refusal.message,
+            data: refusal
+                .data
+                .and_then(|data| serde_json::from_str(&data).ok()),
+        },
+        Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
+        Failure::Lost(lost) => Cause::Unreached(lost.to_string()),
+    }
+}
+
+/// The text by which a guest passes a cause on.
+pub(super) fn text(cause: &Cause) -> String {
+    match cause {
+        Cause::Unreached(why) => why.clone(),
+        cause => cause.to_string(),
+    }
+}
+
+/// Whoever listens to a call, asked at the cost of nobody's time.
+struct Patient {
+    listener: Arc<dyn Listener>,
+    patience: Patience,
+}
+
+impl Listener for Patient {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        self.listener.progress(progress, total, message);
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        self.listener.log(level, logger, data);
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        self.listener.supports(capability)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        let waiting = self.patience.wait();
+        let asking = self.listener.ask(questions);
+        async move {
+            let answers = asking.await;
+            drop(waiting);
+            answers
+        }
+        .boxed()
+    }
+
+    fn notify(&self, notice: Notice) {
+        self.listener.notify(notice);
+    }
+}

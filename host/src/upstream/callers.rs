@@ -1,0 +1,85 @@
+//! Whom an upstream can talk to: the calls that run over its connection.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use crate::runtime::{Capability, Listener};
+
+/// The listeners of the calls that run, or wait for the connection.
+#[derive(Default)]
+pub(super) struct Callers(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    next: u64,
+    listeners: BTreeMap<u64, Arc<dyn Listener>>,
+}
+
+/// Among the callers until dropped.
+pub(super) struct Calling {
+    callers: Arc<Callers>,
+    number: u64,
+}
+
+impl Callers {
+    pub(super) fn join(self: &Arc<Self>, listener: &Arc<dyn Listener>) -> Calling {
+        let mut inner = self.inner();
+        inner.next += 1;
+        let number = inner.next;
+        inner.listeners.insert(number, Arc::clone(listener));
+        drop(inner);
+        Calling {
+            callers: Arc::clone(self),
+            number,
+        }
+    }
+
+    /// The one who has called last, of those who are wanted. What an upstream asks
+    /// does not say which call it is about.
+    pub(super) fn latest(
+        &self,
+        wanted: impl Fn(&dyn Listener) -> bool,
+    ) -> Option<Arc<dyn Listener>> {
+        let inner = self.inner();
+        let mut listeners = inner.listeners.values().rev();
+        listeners
+            .find(|listener| wanted(listener.as_ref()))
+            .map(Arc::clone)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Nothing that is done under this lock can be left half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        self.callers.inner().listeners.remove(&self.number);
+    }
+}
+
+/// What an upstream is told that it may ask: what the caller's client can do.
+pub(super) fn capabilities(listener: Option<&dyn Listener>) -> Value {
+    let can = |capability| listener.is_some_and(|listener| listener.supports(capability));
+    let mut capabilities = Map::new();
+    let mut elicitation = Map::new();
+    if can(Capability::ElicitationForm) {
+        elicitation.insert("form".into(), json!({}));
+    }
+    if can(Capability::ElicitationUrl) {
+        elicitation.insert("url".into(), json!({}));
+    }
+    if !elicitation.is_empty() {
+        capabilities.insert("elicitation".into(), Value::Object(elicitation));
+    }
+    if can(Capability::Sampling) {
+        capabilities.insert("sampling".into(), json!({}));
+    }
+    if can(Capability::Roots) {
+        capabilities.insert("roots".into(), json!({}));
+    }
+    Value::Object(capabilities)
+}

@@ -1,0 +1,322 @@
+//! An upstream that is a child process: a message for each line of its standard
+//! streams.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStdin, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::channel::{Channel, Lost, Outgoing, Outlet};
+use super::environment;
+use super::launch::Stdio;
+use super::lines::{Line, next};
+use super::process::Process;
+use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
+use super::words::Words;
+
+/// The longest message that is taken, in bytes.
+const LONGEST: usize = 64 << 20;
+
+/// How many messages may wait to be written, and to be heard.
+const QUEUE: usize = 64;
+
+/// How long a child may take to end after its input has.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// How long is waited for what a child says with its last breath.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What is known of a child.
+struct Fate {
+    words: Words,
+    /// Why it was given up, where it did not end by itself.
+    given_up: OnceLock<String>,
+    status: OnceLock<String>,
+    /// Cancelled when it is to end.
+    closing: CancellationToken,
+    /// Cancelled when it has ended.
+    exited: CancellationToken,
+    /// Cancelled when all that it has started has ended too.
+    gone: CancellationToken,
+}
+
+/// Something to write, and where it is told that it is written.
+type Queued = (String, oneshot::Sender<io::Result<()>>);
+
+struct Pipe {
+    pid: u32,
+    queue: mpsc::Sender<Queued>,
+    fate: Arc<Fate>,
+    /// Ends the child when nobody can talk to it any more.
+    _closing: DropGuard,
+}
+
+/// Starts a child.
+///
+/// # Errors
+/// It cannot be started.
+pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<Channel, Lost> {
+    let command = command(stdio)?;
+    reaper.ready();
+    let (process, (stdin, stdout, stderr)) =
+        Process::spawn(command).map_err(|error| Lost::Broken(unstarted(stdio, &error)))?;
+    let pid = process.id();
+    let watched = reaper.watch(pid);
+    tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.command);
+    let fate = Arc::new(Fate {
+        words: Words::new(server),
+        given_up: OnceLock::new(),
+        status: OnceLock::new(),
+        closing: CancellationToken::new(),
+        exited: CancellationToken::new(),
+        gone: CancellationToken::new(),
+    });
+    let (queue, queued) = mpsc::channel(QUEUE);
+    let (said, inlet) = mpsc::channel(QUEUE);
+    tokio::spawn(write(stdin, queued, fate.closing.clone()));
+    let hearing = tokio::spawn({
+        let fate = Arc::clone(&fate);
+        async move { fate.words.hear(stderr).await }
+    });
+    tokio::spawn({
+        let (fate, server) = (Arc::clone(&fate), server.to_owned());
+        async move {
+            read(&server, stdout, &said, &fate).await;
+            // There is nothing to be had from it any more, unless why.
+            let last = futures::future::join(fate.exited.cancelled(), hearing);
+            if tokio::time::timeout(LAST_WORDS, last).await.is_err() {
+                let closed = || "it has closed its stdout".to_owned();
+                let _ = fate.given_up.get_or_init(closed);
+            }
+            fate.closing.cancel();
+        }
+    });
+    tokio::spawn(attend(process, watched, Arc::clone(&fate)));
+    let closing = fate.closing.clone().drop_guard();
+    let outlet = Arc::new(Pipe {
+        pid,
+        queue,
+        fate,
+        _closing: closing,
+    });
+    Ok(Channel { outlet, inlet })
+}
+
+fn command(stdio: &Stdio) -> Result<Command, Lost> {
+    if stdio.command.is_empty() {
+        return Err(Lost::Broken("its command is empty".into()));
+    }
+    let mut command = Command::new(program(&stdio.command));
+    let own = stdio.env.iter().map(|(name, value)| (name, value.expose()));
+    command
+        .args(&stdio.args)
+        .env_clear()
+        .envs(environment::inherited())
+        .envs(own);
+    if let Some(cwd) = &stdio.cwd {
+        if !cwd.is_dir() {
+            let why = format!("its `cwd` `{}` is no folder", cwd.display());
+            return Err(Lost::Broken(why));
+        }
+        command.current_dir(cwd);
+    }
+    Ok(command)
+}
+
+/// Where the program is. Windows looks for `NAME.exe` only, and what npm installs
+/// is `NAME.cmd`.
+#[cfg(windows)]
+fn program(name: &str) -> std::path::PathBuf {
+    let found = || {
+        if name.contains(['/', '\\', '.']) {
+            return None;
+        }
+        let kinds = std::env::var("PATHEXT").unwrap_or_else(|_| ".COM;.EXE;.BAT;.CMD".into());
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
+            .flat_map(|folder| {
+                let kinds: Vec<_> = kinds.split(';').collect();
+                let files = kinds.into_iter().map(|kind| format!("{name}{kind}"));
+                files.map(|file| folder.join(file)).collect::<Vec<_>>()
+            })
+            .find(|file| file.is_file())
+    };
+    found().unwrap_or_else(|| name.into())
+}
+
+#[cfg(not(windows))]
+fn program(name: &str) -> &str {
+    name
+}
+
+fn unstarted(stdio: &Stdio, error: &io::Error) -> String {
+    let command = &stdio.command;
+    match error.kind() {
+        io::ErrorKind::NotFound if command.contains(['/', '\\']) => {
+            format!("there is no program `{command}`")
+        }
+        io::ErrorKind::NotFound => format!(
+            "there is no program `{command}` in `PATH`\nhint: install it, or give its full path"
+        ),
+        _ => format!("`{command}` cannot be started: {error}"),
+    }
+}
+
+impl Outlet for Pipe {
+    fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
+        let queue = self.queue.clone();
+        async move {
+            let broken = || Lost::Broken("it takes no more input".into());
+            let (written, done) = oneshot::channel();
+            let queued = queue.send((message.text, written)).await;
+            queued.map_err(|_| broken())?;
+            done.await
+                .map_err(|_| broken())?
+                .map_err(|error| Lost::Broken(format!("it takes no more input: {error}")))
+        }
+        .boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'static, ()> {
+        let fate = Arc::clone(&self.fate);
+        async move {
+            fate.closing.cancel();
+            fate.gone.cancelled().await;
+        }
+        .boxed()
+    }
+
+    fn epitaph(&self) -> String {
+        let fate = &self.fate;
+        let status = fate.given_up.get().or_else(|| fate.status.get());
+        let what = status.map_or("it is still running", String::as_str);
+        fate.words.below(what)
+    }
+
+    fn pid(&self) -> Option<u32> {
+        Some(self.pid)
+    }
+}
+
+/// Writes whole messages, whoever of those who want them written gives up.
+async fn write(
+    mut stdin: ChildStdin,
+    mut queue: mpsc::Receiver<Queued>,
+    closing: CancellationToken,
+) {
+    let writing = async {
+        while let Some((mut text, written)) = queue.recv().await {
+            text.push('\n');
+            let result = stdin.write_all(text.as_bytes()).await;
+            let broken = result.is_err();
+            // Whoever wanted it written may have gone.
+            let _ = written.send(result);
+            if broken {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = writing => {}
+        () = closing.cancelled() => {}
+    }
+}
+
+/// Reads messages until there are no more, or one is too long.
+async fn read(
+    server: &str,
+    stdout: impl AsyncRead + Unpin,
+    said: &mpsc::Sender<Box<RawValue>>,
+    fate: &Fate,
+) {
+    let mut stdout = BufReader::with_capacity(64 << 10, stdout);
+    let mut line = Vec::new();
+    let mut junk = false;
+    loop {
+        match next(&mut stdout, &mut line, LONGEST).await {
+            Ok(Line::Whole) => {}
+            Ok(Line::TooLong) => {
+                let why = format!("it sent a message of more than {} MiB", LONGEST >> 20);
+                let _ = fate.given_up.set(why);
+                return;
+            }
+            Ok(Line::End) | Err(_) => return,
+        }
+        if let Some(message) = message(&line) {
+            if said.send(message).await.is_err() {
+                return;
+            }
+        } else if !line.trim_ascii().is_empty() && !std::mem::replace(&mut junk, true) {
+            let text = String::from_utf8_lossy(&line);
+            let text: String = text.chars().take(200).collect();
+            tracing::warn!(
+                "server `{server}` prints to stdout what is no message, and goes on: `{}`",
+                text.escape_debug()
+            );
+        }
+    }
+}
+
+/// The message on a line, if there is one.
+fn message(line: &[u8]) -> Option<Box<RawValue>> {
+    let line = line.trim_ascii();
+    let begins = line.starts_with(b"{") || line.starts_with(b"[");
+    begins.then(|| serde_json::from_slice(line).ok()).flatten()
+}
+
+/// Sees a child to its end, and what it has started.
+async fn attend(mut process: Process, watched: Watched, fate: Arc<Fate>) {
+    let status = tokio::select! {
+        status = process.wait() => Some(status),
+        () = fate.closing.cancelled() => None,
+    };
+    let status = match status {
+        Some(status) => status,
+        // Its input has ended by now, which is how it is asked to leave.
+        None => leave(&mut process).await,
+    };
+    let _ = fate.status.set(ended(status));
+    fate.exited.cancel();
+    // What it has started may still have its stdout, and answer.
+    fate.closing.cancelled().await;
+    if process.lives() {
+        process.terminate();
+        let end = tokio::time::Instant::now() + PATIENCE;
+        while process.lives() && tokio::time::Instant::now() < end {
+            tokio::time::sleep(LOOK).await;
+        }
+        process.kill();
+    }
+    watched.forget();
+    fate.gone.cancel();
+}
+
+async fn leave(process: &mut Process) -> io::Result<ExitStatus> {
+    if let Ok(status) = tokio::time::timeout(LEAVE, process.wait()).await {
+        return status;
+    }
+    process.terminate();
+    if let Ok(status) = tokio::time::timeout(PATIENCE, process.wait()).await {
+        return status;
+    }
+    process.kill();
+    process.wait().await
+}
+
+fn ended(status: io::Result<ExitStatus>) -> String {
+    match status {
+        Ok(status) => match status.code() {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => format!("it was ended ({status})"),
+        },
+        Err(error) => format!("it has ended, and nobody knows how: {error}"),
+    }
+}

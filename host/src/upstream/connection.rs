@@ -1,0 +1,263 @@
+//! One connection to an upstream, from its first word to its last.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::callers::{Callers, capabilities};
+use super::channel::{Lost, Outlet};
+use super::handshake::{self, Hello, Manner};
+use super::inbound::question;
+use super::launch::Launch;
+use super::message::Members;
+use super::peer::Peer;
+use super::{Failure, Gate, Hub, Offered, lists};
+use crate::runtime::{AskError, Listener};
+
+/// How often one request may be answered with questions.
+const ROUNDS: usize = 32;
+
+/// How long changes of an upstream's lists are gathered before they are fetched.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// A connection that has been made. It is closed when nobody has it any more.
+pub(crate) struct Connection {
+    hub: Arc<Hub>,
+    outlet: Arc<dyn Outlet>,
+    peer: Arc<Peer>,
+    pub(super) hello: Hello,
+    pub(super) since: SystemTime,
+    pub(super) opened: Instant,
+}
+
+/// What is needed to make one.
+pub(super) struct Opening<'a> {
+    pub(super) hub: &'a Arc<Hub>,
+    pub(super) server: &'a str,
+    pub(super) launch: &'a Launch,
+    /// How long it may take.
+    pub(super) patience: Duration,
+    pub(super) callers: Arc<Callers>,
+    pub(super) gate: Option<Arc<dyn Gate>>,
+}
+
+impl Opening<'_> {
+    /// Connects, greets, and asks for all that there is.
+    pub(super) async fn open(self, manner: &mut Manner) -> Result<(Connection, Offered), Lost> {
+        let end = Instant::now() + self.patience;
+        loop {
+            match self.attempt(*manner, end).await {
+                Ok(made) => return Ok(made),
+                // Whatever it was that ended the connection: a server of the old
+                // time may die of a question of the new one.
+                Err((Lost::Broken(why), false)) if *manner == Manner::Either => {
+                    tracing::debug!("server `{}` is asked in the old way: {why}", self.server);
+                    *manner = Manner::Legacy;
+                }
+                Err((lost, _)) => return Err(lost),
+            }
+        }
+    }
+
+    /// With an error goes whether the server had answered before.
+    async fn attempt(
+        &self,
+        manner: Manner,
+        end: Instant,
+    ) -> Result<(Connection, Offered), (Lost, bool)> {
+        let late = |what: &str| {
+            let limit = self.patience.as_secs_f64();
+            Lost::Broken(format!("it did not answer within {limit} s: {what}"))
+        };
+        // Whoever cannot even be started is not started another way.
+        let channel = tokio::time::timeout_at(end, self.hub.open(self.server, self.launch))
+            .await
+            .map_err(|_| (late("it cannot be reached"), true))?
+            .map_err(|lost| (lost, true))?;
+        let (outlet, inlet) = (channel.outlet, channel.inlet);
+        let (callers, gate) = (Arc::clone(&self.callers), self.gate.clone());
+        let peer = Peer::new(self.server, (Arc::clone(&outlet), inlet), callers, gate);
+        let mut connection = Connection {
+            hub: Arc::clone(self.hub),
+            outlet,
+            peer,
+            hello: Hello::default(),
+            since: SystemTime::now(),
+            opened: Instant::now(),
+        };
+        let able = self.callers.latest(|_| true);
+        let able = capabilities(able.as_deref());
+        let peer = Arc::clone(&connection.peer);
+        let greeting = tokio::time::timeout_at(end, handshake::greet(&peer, manner, &able));
+        let hello = greeting
+            .await
+            .map_err(|_| (late(&peer.epitaph()), true))?
+            .map_err(|failure| (failure.into_lost(), false))?;
+        connection.hello = hello;
+        let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
+            .await
+            .map_err(|_| (late(&peer.epitaph()), true))?
+            .map_err(|failure| (failure.into_lost(), true))?;
+        connection.opened = Instant::now();
+        Ok((connection, offered))
+    }
+}
+
+impl Connection {
+    /// Hears from now on that lists have changed, for the gate.
+    pub(super) fn watch(&self) {
+        let Some(gate) = self.peer.gate.clone() else {
+            return;
+        };
+        let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
+        tokio::spawn(async move {
+            let listening = listen(&peer, &hello);
+            let fetching = async {
+                loop {
+                    peer.changed.notified().await;
+                    tokio::time::sleep(GATHER).await;
+                    match lists::all(&peer, &hello).await {
+                        Ok(offered) => gate.opened(offered),
+                        Err(failure) => tracing::warn!(
+                            "server `{}` says that its lists have changed, and does not tell how: {failure}",
+                            peer.server
+                        ),
+                    }
+                }
+            };
+            tokio::select! {
+                () = peer.over.cancelled() => {}
+                ((), ()) = futures::future::join(listening, fetching) => {}
+            }
+        });
+    }
+
+    /// Sends a request and waits for its result. What the upstream wants to know
+    /// first, the caller's client is asked.
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: &Members,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<Box<RawValue>, Failure> {
+        let _calling = self.peer.callers.join(listener);
+        let mut params = params.clone();
+        for _ in 0..ROUNDS {
+            let answer = self
+                .peer
+                .request(method, params.clone(), Some(listener))
+                .await?;
+            let Some(wanted) = InputRequired::read(&answer) else {
+                return Ok(answer);
+            };
+            wanted.answer(listener, &mut params).await?;
+        }
+        let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
+        Err(Lost::Broken(why).into())
+    }
+
+    /// Why it can no longer be used, if so.
+    pub(super) fn ended(&self) -> Option<String> {
+        self.peer.ended()
+    }
+
+    /// The process behind it.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.outlet.pid()
+    }
+
+    /// Ends it, and waits until it has ended.
+    pub(super) async fn close(self) {
+        self.outlet.close().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.hub.closing(self.outlet.close());
+    }
+}
+
+/// Since there are no sessions, changes are told to those who ask for them.
+async fn listen(peer: &Arc<Peer>, hello: &Hello) {
+    if !peer.is_modern() {
+        return;
+    }
+    let mut wanted = Map::new();
+    for (list, filter) in [
+        ("tools", "toolsListChanged"),
+        ("prompts", "promptsListChanged"),
+        ("resources", "resourcesListChanged"),
+    ] {
+        let declared = hello.capabilities.get(list);
+        if declared.and_then(|list| list.get("listChanged")) == Some(&Value::Bool(true)) {
+            wanted.insert(filter.to_owned(), Value::Bool(true));
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let mut params = Members::default();
+    params.set_value("notifications", &Value::Object(wanted));
+    if let Err(failure) = peer.request("subscriptions/listen", params, None).await {
+        tracing::debug!("server `{}` tells no changes: {failure}", peer.server);
+    }
+}
+
+/// A result that asks for something first (MCP 2026-07-28).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InputRequired {
+    result_type: String,
+    #[serde(default)]
+    input_requests: Map<String, Value>,
+    #[serde(default)]
+    request_state: Option<Box<RawValue>>,
+}
+
+impl InputRequired {
+    const TYPE: &'static str = "input_required";
+
+    fn read(answer: &RawValue) -> Option<Self> {
+        // Most answers are none, and some are large.
+        let members = answer.get().contains(Self::TYPE).then_some(answer.get())?;
+        let wanted: Self = serde_json::from_str(members).ok()?;
+        (wanted.result_type == Self::TYPE).then_some(wanted)
+    }
+
+    /// Has everything asked, and puts the answers into the request.
+    async fn answer(
+        self,
+        listener: &Arc<dyn Listener>,
+        params: &mut Members,
+    ) -> Result<(), Failure> {
+        let mut questions = Vec::new();
+        for (id, request) in &self.input_requests {
+            let method = request.get("method").and_then(Value::as_str);
+            let asked = request.get("params").filter(|params| !params.is_null());
+            let asked = asked.and_then(|params| serde_json::value::to_raw_value(params).ok());
+            let question = question(id, method.unwrap_or_default(), asked.as_deref());
+            questions.push(question.map_err(|(_, why)| {
+                Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
+            })?);
+        }
+        let mut responses = Map::new();
+        if !questions.is_empty() {
+            let answers = listener.ask(questions).await.map_err(|error| {
+                let (AskError::Unsupported(why) | AskError::Invalid(why) | AskError::Failed(why)) =
+                    error;
+                Lost::Broken(format!("what the upstream asks has no answer: {why}"))
+            })?;
+            responses.extend(self.input_requests.keys().cloned().zip(answers));
+        }
+        params.set_value("inputResponses", &Value::Object(responses));
+        if let Some(state) = self.request_state {
+            params.set("requestState", state);
+        }
+        Ok(())
+    }
+}

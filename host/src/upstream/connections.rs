@@ -1,0 +1,403 @@
+//! The connections of one server: made on first use, one for each session or one
+//! for all, and made again when they have ended.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
+use serde_json::{Map, Value};
+
+use super::callers::Callers;
+use super::channel::Lost;
+use super::connection::{Connection, Opening};
+use super::handshake::Manner;
+use super::launch::Launch;
+use super::message::Members;
+use super::peer::lock;
+use super::{Failure, Gate, Hub, Offered};
+use crate::runtime::{Listener, SessionId};
+
+/// How long a failed start is not repeated: doubled each time, up to the second.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// A connection that ends by itself sooner than this has crashed.
+const SHORT: Duration = Duration::from_secs(30);
+
+/// How many crashes in a row are met with a new connection at once.
+const CRASHES: u32 = 2;
+
+/// A server's upstream, as it is configured.
+#[derive(Clone)]
+pub struct Setup {
+    /// The server's name.
+    pub server: String,
+    /// How the upstream is reached.
+    pub launch: Launch,
+    /// Whether all sessions share one connection.
+    pub share: bool,
+    /// How long it may take to connect and to say what it offers.
+    pub start_timeout: Duration,
+    /// What stands between it and its callers.
+    pub gate: Arc<dyn Gate>,
+}
+
+/// One server's upstream.
+pub struct Upstream {
+    me: Weak<Self>,
+    hub: Arc<Hub>,
+    setup: Setup,
+    state: Mutex<State>,
+}
+
+/// How an upstream is.
+#[derive(Debug, Clone, Default)]
+pub struct Status {
+    /// Its connections.
+    pub connections: Vec<Connected>,
+    /// Whether one is being made.
+    pub connecting: bool,
+    /// Why it was last lost or could not be reached; none once it is reached again.
+    pub error: Option<String>,
+    /// That it wants its user to log in, with its `WWW-Authenticate` header.
+    pub needs_auth: Option<Option<String>>,
+    /// What it said of itself when it was last connected (MCP `serverInfo`).
+    pub server_info: Map<String, Value>,
+}
+
+/// One connection.
+#[derive(Debug, Clone)]
+pub struct Connected {
+    /// The session that it is for; none where all share it.
+    pub session: Option<SessionId>,
+    /// The process behind it, where it is a child.
+    pub pid: Option<u32>,
+    /// When it was made.
+    pub since: SystemTime,
+    /// The protocol version that it speaks.
+    pub protocol: String,
+}
+
+type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
+
+#[derive(Default)]
+struct State {
+    links: HashMap<Option<SessionId>, Link>,
+    /// Grows with every attempt, so that one from before a stop is known.
+    attempt: u64,
+    failures: u32,
+    crashes: u32,
+    /// Until when nothing is tried, and why.
+    wait: Option<Instant>,
+    error: Option<Lost>,
+    server_info: Map<String, Value>,
+    /// It has ended a connection on being asked in the new way.
+    legacy: bool,
+}
+
+struct Link {
+    callers: Arc<Callers>,
+    stage: Stage,
+}
+
+enum Stage {
+    Connecting(u64, Connecting),
+    Open(Arc<Connection>),
+}
+
+impl Upstream {
+    /// An upstream that nothing is done with until something is asked of it.
+    #[must_use]
+    pub fn new(hub: Arc<Hub>, setup: Setup) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            hub,
+            setup,
+            state: Mutex::default(),
+        })
+    }
+
+    /// The connection of a session, if there is one.
+    pub(crate) fn open(&self, session: SessionId) -> Option<Arc<Connection>> {
+        match &lock(&self.state).links.get(&self.key(session))?.stage {
+            Stage::Open(connection) if connection.ended().is_none() => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
+
+    /// The connection of a session, made now if need be. All who wait share one
+    /// attempt, which goes on whoever of them gives up. When it is there, the gate
+    /// knows what the upstream offers.
+    ///
+    /// # Errors
+    /// It cannot be made, or is not tried again yet.
+    pub(crate) async fn connect(
+        &self,
+        session: SessionId,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<Arc<Connection>, Lost> {
+        let (connecting, _calling) = {
+            let mut state = lock(&self.state);
+            let key = self.key(session);
+            self.bury(&mut state, key);
+            let callers = match state.links.get(&key) {
+                Some(link) => Arc::clone(&link.callers),
+                None => Arc::default(),
+            };
+            // Servers ask while they are being connected to.
+            let calling = callers.join(listener);
+            let connecting = match state.links.get(&key).map(|link| &link.stage) {
+                Some(Stage::Open(connection)) => return Ok(Arc::clone(connection)),
+                Some(Stage::Connecting(_, connecting)) => connecting.clone(),
+                None => {
+                    state.may_try()?;
+                    state.attempt += 1;
+                    let attempt = state.attempt;
+                    let connecting = self.start(key, attempt, state.legacy, &callers);
+                    let stage = Stage::Connecting(attempt, connecting.clone());
+                    state.links.insert(key, Link { callers, stage });
+                    connecting
+                }
+            };
+            (connecting, calling)
+        };
+        connecting.await
+    }
+
+    /// Forgets a connection that has ended by itself.
+    fn bury(&self, state: &mut State, key: Option<SessionId>) {
+        let Some(Stage::Open(connection)) = state.links.get(&key).map(|link| &link.stage) else {
+            return;
+        };
+        let Some(why) = connection.ended() else {
+            return;
+        };
+        tracing::info!("server `{}` has ended: {why}", self.setup.server);
+        if connection.opened.elapsed() < SHORT {
+            state.crashes += 1;
+        } else {
+            state.crashes = 0;
+        }
+        if state.crashes > CRASHES {
+            state.wait = Some(Instant::now() + backoff(state.crashes - CRASHES - 1));
+        }
+        state.error = Some(Lost::Broken(why));
+        state.links.remove(&key);
+    }
+
+    fn start(
+        &self,
+        key: Option<SessionId>,
+        attempt: u64,
+        legacy: bool,
+        callers: &Arc<Callers>,
+    ) -> Connecting {
+        let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
+        let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
+        let task = tokio::spawn(async move {
+            let mut manner = if legacy {
+                Manner::Legacy
+            } else {
+                Manner::Either
+            };
+            let opening = Opening {
+                hub: &hub,
+                server: &setup.server,
+                launch: &setup.launch,
+                patience: setup.start_timeout,
+                callers,
+                gate: Some(Arc::clone(&setup.gate)),
+            };
+            let result = match opening.open(&mut manner).await {
+                Ok((connection, offered)) => {
+                    setup.gate.opened(offered);
+                    connection.watch();
+                    Ok(Arc::new(connection))
+                }
+                Err(lost) => Err(lost),
+            };
+            if let Some(me) = me.upgrade() {
+                me.settle((key, attempt), manner, &result);
+            }
+            result
+        });
+        let failed = |error| Lost::Broken(format!("connecting failed: {error}"));
+        async move { task.await.unwrap_or_else(|error| Err(failed(error))) }
+            .boxed()
+            .shared()
+    }
+
+    /// Takes note of how an attempt has ended, unless it was stopped meanwhile.
+    fn settle(
+        &self,
+        (key, attempt): (Option<SessionId>, u64),
+        manner: Manner,
+        result: &Result<Arc<Connection>, Lost>,
+    ) {
+        let mut state = lock(&self.state);
+        let state = &mut *state;
+        let Some(link) = state.links.get_mut(&key) else {
+            return;
+        };
+        if !matches!(link.stage, Stage::Connecting(one, _) if one == attempt) {
+            return;
+        }
+        match result {
+            Ok(connection) => {
+                link.stage = Stage::Open(Arc::clone(connection));
+                state.failures = 0;
+                state.wait = None;
+                state.error = None;
+                state.server_info.clone_from(&connection.hello.server_info);
+                state.legacy = manner == Manner::Legacy;
+            }
+            Err(lost) => {
+                state.links.remove(&key);
+                // Logging in mends it, not waiting.
+                if !matches!(lost, Lost::Auth { .. }) {
+                    state.wait = Some(Instant::now() + backoff(state.failures));
+                    state.failures += 1;
+                }
+                state.error = Some(lost.clone());
+            }
+        }
+    }
+
+    /// Asks the upstream for something, over a connection of its. `params` is the
+    /// text of a JSON object.
+    ///
+    /// # Errors
+    /// The gate does not let it through, the upstream refuses, or it is lost.
+    pub(crate) async fn request(
+        &self,
+        (session, mut connection): (SessionId, Arc<Connection>),
+        (method, params): (&str, &str),
+        listener: &Arc<dyn Listener>,
+    ) -> Result<String, Failure> {
+        let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
+        let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
+        let params = Members::parse(params).map_err(not)?;
+        let admitted = self.setup.gate.admit(method, &values, listener).await;
+        admitted.map_err(Lost::Broken)?;
+        let mut answer = connection.request(method, &params, listener).await;
+        if matches!(answer, Err(Failure::Lost(Lost::Session))) {
+            self.forget(&connection);
+            connection = self.connect(session, listener).await?;
+            let admitted = self.setup.gate.admit(method, &values, listener).await;
+            admitted.map_err(Lost::Broken)?;
+            answer = connection.request(method, &params, listener).await;
+        }
+        if let Err(Failure::Lost(lost @ Lost::Auth { .. })) = &answer {
+            lock(&self.state).error = Some(lost.clone());
+            self.forget(&connection);
+        }
+        answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    fn forget(&self, gone: &Arc<Connection>) {
+        lock(&self.state).links.retain(
+            |_, link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)),
+        );
+    }
+
+    /// Ends the connection of a session, once no call uses it any more.
+    pub fn end_session(&self, session: SessionId) {
+        if !self.setup.share {
+            let link = lock(&self.state).links.remove(&Some(session));
+            drop(link);
+        }
+    }
+
+    /// Ends all connections, each once no call uses it any more, and forgets what
+    /// has failed: the next request connects at once.
+    pub fn stop(&self) {
+        let mut state = lock(&self.state);
+        let links = std::mem::take(&mut state.links);
+        state.failures = 0;
+        state.crashes = 0;
+        state.wait = None;
+        drop(state);
+        drop(links);
+    }
+
+    /// How it is now.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let state = lock(&self.state);
+        let mut status = Status {
+            server_info: state.server_info.clone(),
+            ..Status::default()
+        };
+        match &state.error {
+            Some(Lost::Auth { challenge }) => status.needs_auth = Some(challenge.clone()),
+            error => status.error = error.as_ref().map(ToString::to_string),
+        }
+        for (session, link) in &state.links {
+            match &link.stage {
+                Stage::Connecting(..) => status.connecting = true,
+                Stage::Open(connection) => match connection.ended() {
+                    Some(why) => status.error = Some(why),
+                    None => status.connections.push(Connected {
+                        session: *session,
+                        pid: connection.pid(),
+                        since: connection.since,
+                        protocol: connection.hello.protocol.clone(),
+                    }),
+                },
+            }
+        }
+        status.connections.sort_by_key(|one| one.session);
+        status
+    }
+
+    fn key(&self, session: SessionId) -> Option<SessionId> {
+        (!self.setup.share).then_some(session)
+    }
+}
+
+impl State {
+    /// Whether a connection may be tried now.
+    fn may_try(&self) -> Result<(), Lost> {
+        let now = Instant::now();
+        let Some(wait) = self.wait.filter(|wait| *wait > now) else {
+            return Ok(());
+        };
+        let why = self.error.as_ref().map(ToString::to_string);
+        Err(Lost::Broken(format!(
+            "{}\nhint: it is tried again in {} s; `dormouse restart` tries at once",
+            why.unwrap_or_default(),
+            (wait - now).as_secs().max(1)
+        )))
+    }
+}
+
+fn backoff(failures: u32) -> Duration {
+    BACKOFF
+        .0
+        .saturating_mul(1 << failures.min(5))
+        .min(BACKOFF.1)
+}
+
+/// Connects to an upstream, asks what it offers, and disconnects.
+///
+/// # Errors
+/// Why it cannot be asked.
+pub async fn discover(
+    hub: &Arc<Hub>,
+    server: &str,
+    launch: &Launch,
+    start_timeout: Duration,
+) -> Result<Offered, Lost> {
+    let opening = Opening {
+        hub,
+        server,
+        launch,
+        patience: start_timeout,
+        callers: Arc::default(),
+        gate: None,
+    };
+    let (connection, offered) = opening.open(&mut Manner::Either).await?;
+    connection.close().await;
+    Ok(offered)
+}

@@ -1,0 +1,174 @@
+//! The first words with an upstream, in the eras that MCP has had.
+//!
+//! Since 2026-07-28 there is no handshake: a client asks what there is
+//! (`server/discover`) and says in each request who it is. Before, it had to
+//! `initialize`. Servers of then refuse the question, ignore it or die of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Failure;
+use super::channel::Lost;
+use super::message::Members;
+use super::peer::Peer;
+
+/// The version without a handshake.
+pub(super) const MODERN: &str = "2026-07-28";
+
+/// The newest version with one.
+const LEGACY: &str = "2025-11-25";
+
+/// How long a server may leave `server/discover` unanswered before it is asked in
+/// the old way as well. Both answers count: it may only be slow to start.
+const PROBE: Duration = Duration::from_secs(5);
+
+/// Which way to begin with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// The new way, then the old one.
+    Either,
+    /// The old way: it has ended a connection on being asked in the new one.
+    Legacy,
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hello {
+    pub(super) protocol: String,
+    pub(super) server_info: Map<String, Value>,
+    pub(super) capabilities: Map<String, Value>,
+    pub(super) instructions: Option<String>,
+}
+
+/// Who asks (MCP `Implementation`).
+pub(super) fn us() -> Value {
+    json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// Greets a server; `capabilities` are what it may ask of its client.
+pub(super) async fn greet(
+    peer: &Arc<Peer>,
+    manner: Manner,
+    capabilities: &Value,
+) -> Result<Hello, Failure> {
+    if manner == Manner::Legacy {
+        return initialize(peer, capabilities).await;
+    }
+    peer.speak(Some(MODERN));
+    let mut probe = std::pin::pin!(discover(peer));
+    let refused = tokio::select! {
+        answer = &mut probe => match answer {
+            Ok(hello) => return Ok(hello),
+            Err(Failure::Lost(lost)) => return Err(Failure::Lost(lost)),
+            Err(refused) => Some(refused),
+        },
+        () = tokio::time::sleep(PROBE) => None,
+    };
+    let mut initialize = std::pin::pin!(initialize(peer, capabilities));
+    let Some(refused) = refused else {
+        let first = tokio::select! {
+            hello = &mut initialize => Err(hello),
+            answer = &mut probe => Ok(answer),
+        };
+        return match first {
+            Ok(Ok(hello)) => {
+                peer.speak(Some(MODERN));
+                Ok(hello)
+            }
+            Ok(Err(_)) => initialize.await,
+            Err(Ok(hello)) => Ok(hello),
+            // It knows no `initialize`, and is about to say what it knows instead.
+            Err(Err(refused)) => match probe.await {
+                Ok(hello) => {
+                    peer.speak(Some(MODERN));
+                    Ok(hello)
+                }
+                Err(_) => Err(refused),
+            },
+        };
+    };
+    initialize.await.map_err(|error| match error {
+        Failure::Refused(legacy) => Failure::Lost(Lost::Broken(format!(
+            "it answers neither `server/discover` ({refused}) nor `initialize` ({})",
+            legacy.message
+        ))),
+        lost => lost,
+    })
+}
+
+async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Discovered {
+        supported_versions: Vec<String>,
+        #[serde(default)]
+        capabilities: Map<String, Value>,
+        #[serde(default)]
+        instructions: Option<String>,
+        #[serde(default, rename = "_meta")]
+        meta: Map<String, Value>,
+    }
+    let answer = peer
+        .request("server/discover", Members::default(), None)
+        .await?;
+    let none = |why: String| {
+        Failure::Refused(super::Refusal {
+            code: super::message::NO_METHOD,
+            message: why,
+            data: None,
+        })
+    };
+    let found: Discovered =
+        serde_json::from_str(answer.get()).map_err(|error| none(error.to_string()))?;
+    if !found.supported_versions.iter().any(|one| one == MODERN) {
+        let versions = found.supported_versions.join("`, `");
+        return Err(none(format!("it speaks `{versions}`")));
+    }
+    let server_info = match found.meta.get("io.modelcontextprotocol/serverInfo") {
+        Some(Value::Object(info)) => info.clone(),
+        _ => Map::new(),
+    };
+    Ok(Hello {
+        protocol: MODERN.to_owned(),
+        server_info,
+        capabilities: found.capabilities,
+        instructions: found.instructions,
+    })
+}
+
+async fn initialize(peer: &Arc<Peer>, capabilities: &Value) -> Result<Hello, Failure> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Initialized {
+        protocol_version: String,
+        #[serde(default)]
+        server_info: Map<String, Value>,
+        #[serde(default)]
+        capabilities: Map<String, Value>,
+        #[serde(default)]
+        instructions: Option<String>,
+    }
+    peer.speak(None);
+    let mut params = Members::default();
+    params.set_value("protocolVersion", &json!(LEGACY));
+    params.set_value("capabilities", capabilities);
+    params.set_value("clientInfo", &us());
+    let answer = peer.request("initialize", params, None).await?;
+    let found: Initialized = serde_json::from_str(answer.get()).map_err(|error| {
+        Lost::Broken(format!(
+            "its answer to `initialize` is none of MCP: {error}"
+        ))
+    })?;
+    // Whatever it has chosen: the lists will show whether it can be spoken to.
+    peer.speak(Some(&found.protocol_version));
+    peer.notify("notifications/initialized", &Members::default());
+    Ok(Hello {
+        protocol: found.protocol_version,
+        server_info: found.server_info,
+        capabilities: found.capabilities,
+        instructions: found.instructions,
+    })
+}

@@ -1,0 +1,61 @@
+//! What all upstreams of a process share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use super::channel::{Channel, Lost};
+use super::child;
+use super::launch::Launch;
+use super::reaper::Reaper;
+
+/// How long connections may take to be closed when the process ends. The reaper
+/// sees to what is left then.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Makes connections. One per process.
+pub struct Hub {
+    reaper: Arc<Reaper>,
+    closing: TaskTracker,
+}
+
+impl Hub {
+    /// A hub that has done nothing yet. `reaper` is the program whose subcommand
+    /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
+    /// one, child processes outlive a host that is killed.
+    #[must_use]
+    pub fn new(reaper: Option<PathBuf>) -> Arc<Self> {
+        Arc::new(Self {
+            reaper: Arc::new(Reaper::new(reaper)),
+            closing: TaskTracker::new(),
+        })
+    }
+
+    /// Makes a connection.
+    pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
+        match launch {
+            Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
+            Launch::Http(http) => Err(Lost::Broken(format!(
+                "`{}` is reached over HTTP, which this Dormouse cannot do yet",
+                http.url
+            ))),
+        }
+    }
+
+    /// Does what a connection has to have done when nobody uses it any more.
+    pub(super) fn closing(&self, work: impl Future<Output = ()> + Send + 'static) {
+        // Outside of a runtime there is nothing left that could be closed.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            self.closing.spawn_on(work, &runtime);
+        }
+    }
+
+    /// Waits until all connections are closed that nobody uses any more, for a few
+    /// seconds at most: to be called when the process is about to end.
+    pub async fn close(&self) {
+        self.closing.close();
+        let _ = tokio::time::timeout(CLOSING, self.closing.wait()).await;
+    }
+}

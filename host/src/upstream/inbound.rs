@@ -1,0 +1,180 @@
+//! What an upstream says and asks by itself.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
+use super::peer::{Oddity, Peer, lock};
+use crate::runtime::{AskError, Capability, Listener, Question};
+
+/// The longest text of a message that is passed on, in bytes.
+const TEXT: usize = 64 << 10;
+
+/// The levels of MCP logging: the only ones that a listener knows.
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+impl Peer {
+    /// A request of the upstream's.
+    pub(super) fn asked(self: &Arc<Self>, method: &str, id: &RawValue, params: Option<&RawValue>) {
+        let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
+            return self.odd(Oddity::Flood);
+        };
+        let question = question(id.get(), method, params);
+        let (peer, id) = (Arc::clone(self), id.to_owned());
+        let ping = method == "ping";
+        let key = id.get().to_owned();
+        let mine = key.clone();
+        // It may be done before it is noted, but not before it is let go.
+        let mut asked = lock(&self.asked);
+        let asking = tokio::spawn(async move {
+            let outcome = match question {
+                _ if ping => Ok(json!({})),
+                Ok(question) => peer.ask(question).await,
+                Err(problem) => Err(problem),
+            };
+            peer.reply(&id, outcome).await;
+            lock(&peer.asked).remove(&mine);
+            drop(place);
+        });
+        asked.insert(key, asking.abort_handle());
+    }
+
+    /// Has a caller's client asked.
+    async fn ask(&self, question: Question) -> Result<Value, (i64, String)> {
+        let capability = question.capability;
+        let able = |listener: &dyn Listener| listener.supports(capability);
+        let Some(listener) = self.callers.latest(able) else {
+            let why = format!("there is no client here that could be asked (`{capability}`)");
+            return Err((NO_METHOD, why));
+        };
+        let answers = listener.ask(vec![question]).await;
+        let answer = answers.map_err(|error| match error {
+            AskError::Unsupported(why) => (NO_METHOD, why),
+            AskError::Invalid(why) => (INVALID, why),
+            AskError::Failed(why) => (INTERNAL, why),
+        })?;
+        let none = || (INTERNAL, "the client has not answered".to_owned());
+        answer.into_iter().next().ok_or_else(none)
+    }
+
+    /// A notification of the upstream's.
+    pub(super) fn told(&self, method: &str, params: Option<&RawValue>) {
+        let params = params.map_or("{}", RawValue::get);
+        match method {
+            "notifications/progress" => self.progress(params),
+            "notifications/message" => self.log(params),
+            "notifications/cancelled" => {
+                let id = Members::parse(params).ok();
+                let id = id.as_ref().and_then(|params| params.get("requestId"));
+                if let Some(asking) = id.and_then(|id| lock(&self.asked).remove(id.get())) {
+                    asking.abort();
+                }
+            }
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.changed.notify_one(),
+            "notifications/resources/updated" => {
+                let uri = Members::parse(params).ok();
+                let uri = uri.and_then(|params| params.text("uri"));
+                if let (Some(gate), Some(uri)) = (&self.gate, uri) {
+                    gate.updated(&uri);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&self, params: &str) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Progress {
+            progress_token: Value,
+            progress: f64,
+            #[serde(default)]
+            total: Option<f64>,
+            #[serde(default)]
+            message: Option<String>,
+        }
+        let Ok(told) = serde_json::from_str::<Progress>(params) else {
+            return self.odd(Oddity::NoMessage);
+        };
+        let token = match &told.progress_token {
+            Value::String(text) => text.parse().ok(),
+            token => token.as_u64(),
+        };
+        if let Some(listener) = token.and_then(|token| self.listener(token)) {
+            let message = told.message.map(|text| cut(text, TEXT));
+            listener.progress(told.progress, told.total, message);
+        }
+    }
+
+    fn log(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Told {
+            #[serde(default)]
+            level: String,
+            #[serde(default)]
+            logger: Option<String>,
+            #[serde(default)]
+            data: Value,
+        }
+        if params.len() > TEXT {
+            return self.odd(Oddity::NoMessage);
+        }
+        let Ok(told) = serde_json::from_str::<Told>(params) else {
+            return self.odd(Oddity::NoMessage);
+        };
+        let level = LEVELS.into_iter().find(|level| *level == told.level);
+        match self.callers.latest(|_| true) {
+            Some(listener) => listener.log(level.unwrap_or("info"), told.logger, told.data),
+            None => tracing::info!(
+                server = %self.server,
+                "{}",
+                told.data.to_string().escape_debug()
+            ),
+        }
+    }
+}
+
+/// What the upstream wants to have asked, with its parameters as they are.
+pub(super) fn question(
+    id: &str,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<Question, (i64, String)> {
+    let params = params.map_or("{}", RawValue::get);
+    let params: Map<String, Value> = serde_json::from_str(params)
+        .map_err(|error| (INVALID, format!("`params` is no object: {error}")))?;
+    let capability = match method {
+        "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
+            Capability::ElicitationUrl
+        }
+        "elicitation/create" => Capability::ElicitationForm,
+        "sampling/createMessage" => Capability::Sampling,
+        "roots/list" => Capability::Roots,
+        other => return Err((NO_METHOD, format!("`{other}` is not known here"))),
+    };
+    Ok(Question {
+        id: id.to_owned(),
+        capability,
+        params,
+    })
+}
+
+/// A text of at most that many bytes.
+fn cut(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
+}

@@ -1,0 +1,351 @@
+//! JSON-RPC with one upstream: who waits for which answer.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::callers::{Callers, capabilities};
+use super::channel::{Lost, Outgoing, Outlet};
+use super::handshake::MODERN;
+use super::message::{self, Members, Message, Refusal};
+use super::{Failure, Gate};
+use crate::runtime::Listener;
+
+/// How many answers of ours to an upstream's requests may be on their way.
+const REPLIES: usize = 64;
+
+/// How long a message that nobody waits for may take to get into the upstream.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One connection's other side.
+pub(super) struct Peer {
+    pub(super) server: String,
+    outlet: Arc<dyn Outlet>,
+    pub(super) callers: Arc<Callers>,
+    /// None where an upstream is only asked what it offers.
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    pending: Mutex<Pending>,
+    /// The protocol version that is spoken.
+    version: Mutex<Option<String>>,
+    /// Told when the upstream says that a list of its has changed.
+    pub(super) changed: Notify,
+    /// What it has asked and has no answer to yet, by the text of its id.
+    pub(super) asked: Mutex<HashMap<String, AbortHandle>>,
+    pub(super) replies: Arc<Semaphore>,
+    oddities: AtomicU32,
+    /// Cancelled when the upstream can say nothing more.
+    pub(super) over: CancellationToken,
+}
+
+#[derive(Default)]
+struct Pending {
+    next: u64,
+    waiting: HashMap<u64, Waiting>,
+    /// Why there will be no answer any more.
+    ended: Option<String>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Box<RawValue>, Failure>>,
+    listener: Option<Arc<dyn Listener>>,
+}
+
+/// What an upstream may do and should not: each is logged once for a connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Oddity {
+    NoMessage,
+    Batch,
+    UnknownId,
+    Flood,
+}
+
+impl Oddity {
+    fn text(self) -> &'static str {
+        match self {
+            Self::NoMessage => "says what is no message of JSON-RPC; that is ignored",
+            Self::Batch => "sends several messages as one; they are taken apart",
+            Self::UnknownId => "answers what nobody has asked, or twice; that is ignored",
+            Self::Flood => "asks faster than it takes answers; some get none",
+        }
+    }
+}
+
+impl Peer {
+    /// A peer that hears what comes in, until nothing more does.
+    pub(super) fn new(
+        server: &str,
+        (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Box<RawValue>>),
+        callers: Arc<Callers>,
+        gate: Option<Arc<dyn Gate>>,
+    ) -> Arc<Self> {
+        let peer = Arc::new(Self {
+            server: server.to_owned(),
+            outlet,
+            callers,
+            gate,
+            pending: Mutex::default(),
+            version: Mutex::default(),
+            changed: Notify::new(),
+            asked: Mutex::default(),
+            replies: Arc::new(Semaphore::new(REPLIES)),
+            oddities: AtomicU32::new(0),
+            over: CancellationToken::new(),
+        });
+        let hearing = Arc::clone(&peer);
+        tokio::spawn(async move {
+            while let Some(text) = inlet.recv().await {
+                hearing.hear(&text);
+            }
+            hearing.end();
+        });
+        peer
+    }
+
+    /// Asks the upstream. Dropped before the answer is there, it tells the upstream
+    /// that nobody waits any more.
+    pub(super) async fn request(
+        self: &Arc<Self>,
+        method: &str,
+        mut params: Members,
+        listener: Option<&Arc<dyn Listener>>,
+    ) -> Result<Box<RawValue>, Failure> {
+        let (answer, mut answered) = oneshot::channel();
+        let id = {
+            let mut pending = lock(&self.pending);
+            if let Some(why) = &pending.ended {
+                return Err(Lost::Broken(why.clone()).into());
+            }
+            pending.next += 1;
+            let id = pending.next;
+            let listener = listener.cloned();
+            pending.waiting.insert(id, Waiting { answer, listener });
+            id
+        };
+        let _unanswered = Unanswered {
+            peer: self,
+            id,
+            // Neither may be taken back.
+            quiet: matches!(method, "initialize" | "server/discover"),
+        };
+        let meta = self.meta(id, listener);
+        if !meta.is_empty() {
+            params.extend("_meta", meta);
+        }
+        let name = params.text("name").or_else(|| params.text("uri"));
+        let mut sending = self.outlet.send(Outgoing {
+            text: message::request(Some(id), method, &params),
+            method: Some(method.to_owned()),
+            id: Some(id),
+            name,
+            version: self.version(),
+        });
+        // Over HTTP the answer can be there before all has been sent.
+        let mut sent = false;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answered => {
+                    let gone = || Err(Lost::Broken("the connection has ended".into()).into());
+                    return answer.unwrap_or_else(|_| gone());
+                }
+                result = &mut sending, if !sent => {
+                    sent = true;
+                    match result {
+                        Ok(()) => {}
+                        // What has broken under a message usually says why in a moment.
+                        Err(Lost::Broken(why)) => {
+                            let last = tokio::time::timeout(Duration::from_secs(1), self.over.cancelled());
+                            let why = last.await.map_or(why, |()| self.outlet.epitaph());
+                            return Err(Lost::Broken(why).into());
+                        }
+                        Err(lost) => return Err(lost.into()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a request says of itself and, since versions are no longer agreed on
+    /// beforehand, of us.
+    fn meta(&self, id: u64, listener: Option<&Arc<dyn Listener>>) -> Vec<(&'static str, Value)> {
+        let mut meta = Vec::new();
+        if listener.is_some() {
+            meta.push(("progressToken", json!(id)));
+        }
+        if self.is_modern() {
+            let able = capabilities(listener.map(AsRef::as_ref));
+            meta.extend([
+                ("io.modelcontextprotocol/protocolVersion", json!(MODERN)),
+                ("io.modelcontextprotocol/clientInfo", super::handshake::us()),
+                ("io.modelcontextprotocol/clientCapabilities", able),
+            ]);
+            if listener.is_some() {
+                // Everything: whoever listens knows what its agent wants to hear.
+                meta.push(("io.modelcontextprotocol/logLevel", json!("debug")));
+            }
+        }
+        meta
+    }
+
+    /// Tells the upstream something, without waiting until it has heard.
+    pub(super) fn notify(self: &Arc<Self>, method: &str, params: &Members) {
+        self.post(Outgoing {
+            text: message::request(None, method, params),
+            method: Some(method.to_owned()),
+            id: None,
+            name: None,
+            version: self.version(),
+        });
+    }
+
+    /// Answers a request of the upstream's.
+    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Value, (i64, String)>) {
+        let sending = self.outlet.send(Outgoing {
+            text: message::response(id, &outcome),
+            method: None,
+            id: None,
+            name: None,
+            version: self.version(),
+        });
+        if let Err(lost) = sending.await {
+            tracing::debug!("server `{}` cannot be answered: {lost}", self.server);
+        }
+    }
+
+    fn post(&self, message: Outgoing) {
+        let sending = tokio::time::timeout(PATIENCE, self.outlet.send(message));
+        tokio::spawn(async move {
+            // One that has gone, or that hears nothing, needs no telling.
+            let _ = sending.await;
+        });
+    }
+
+    /// Notes an answer, and hands on everything else.
+    fn hear(self: &Arc<Self>, text: &RawValue) {
+        if text.get().starts_with('[') {
+            self.odd(Oddity::Batch);
+            match serde_json::from_str::<Vec<&RawValue>>(text.get()) {
+                Ok(messages) => messages.into_iter().for_each(|one| self.hear_one(one)),
+                Err(_) => self.odd(Oddity::NoMessage),
+            }
+        } else {
+            self.hear_one(text);
+        }
+    }
+
+    fn hear_one(self: &Arc<Self>, text: &RawValue) {
+        let Ok(message) = serde_json::from_str::<Message<'_>>(text.get()) else {
+            return self.odd(Oddity::NoMessage);
+        };
+        match (&message.method, message.id) {
+            (Some(method), Some(id)) => self.asked(method, id, message.params),
+            (Some(method), None) => self.told(method, message.params),
+            (None, _) => self.answered(&message),
+        }
+    }
+
+    fn answered(&self, message: &Message<'_>) {
+        let waiting = message
+            .answers()
+            .and_then(|id| lock(&self.pending).waiting.remove(&id));
+        let Some(waiting) = waiting else {
+            return self.odd(Oddity::UnknownId);
+        };
+        let answer = match (message.result, message.error) {
+            (Some(result), _) => Ok(result.to_owned()),
+            (None, Some(error)) => Err(Failure::Refused(Refusal::read(error))),
+            (None, None) => Err(Failure::Refused(Refusal {
+                code: message::INTERNAL,
+                message: "the upstream answered without a result".into(),
+                data: None,
+            })),
+        };
+        // Whoever asked may have gone.
+        let _ = waiting.answer.send(answer);
+    }
+
+    /// Whoever listens to the request of that progress token.
+    pub(super) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
+        lock(&self.pending).waiting.get(&token)?.listener.clone()
+    }
+
+    fn end(&self) {
+        let why = self.outlet.epitaph();
+        let waiting = {
+            let mut pending = lock(&self.pending);
+            pending.ended = Some(why.clone());
+            std::mem::take(&mut pending.waiting)
+        };
+        for (_, one) in waiting {
+            let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
+        }
+        for (_, asking) in lock(&self.asked).drain() {
+            asking.abort();
+        }
+        self.over.cancel();
+    }
+
+    /// Why there will be no more answers, if so.
+    pub(super) fn ended(&self) -> Option<String> {
+        lock(&self.pending).ended.clone()
+    }
+
+    /// Logs what is odd, once.
+    pub(super) fn odd(&self, oddity: Oddity) {
+        let bit = 1 << oddity as u32;
+        if self.oddities.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            tracing::warn!("server `{}` {}", self.server, oddity.text());
+        }
+    }
+
+    /// Says from now on which protocol version is spoken.
+    pub(super) fn speak(&self, version: Option<&str>) {
+        *lock(&self.version) = version.map(str::to_owned);
+    }
+
+    fn version(&self) -> Option<String> {
+        lock(&self.version).clone()
+    }
+
+    /// Whether every request has to say who asks.
+    pub(super) fn is_modern(&self) -> bool {
+        lock(&self.version).as_deref() == Some(MODERN)
+    }
+
+    /// How the connection is, in words, for whoever gives up on it.
+    pub(super) fn epitaph(&self) -> String {
+        self.outlet.epitaph()
+    }
+}
+
+/// A request, until it has an answer.
+struct Unanswered<'a> {
+    peer: &'a Arc<Peer>,
+    id: u64,
+    quiet: bool,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        let open = lock(&self.peer.pending).waiting.remove(&self.id).is_some();
+        if !open || self.quiet || self.peer.over.is_cancelled() {
+            return;
+        }
+        let mut params = Members::default();
+        params.set_value("requestId", &json!(self.id));
+        params.set_value("reason", &json!("nobody waits for the answer any more"));
+        self.peer.notify("notifications/cancelled", &params);
+    }
+}
+
+/// Locks what no panic can have left half done.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

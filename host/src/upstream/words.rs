@@ -1,0 +1,82 @@
+//! What a child prints to stderr: into the log, bounded and escaped, and its end
+//! kept for the error of whoever waits for it.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, BufReader};
+
+use super::lines::{Line, next};
+use super::peer::lock;
+
+/// How many lines are kept, and how long each may be, in bytes.
+const KEPT: usize = 20;
+const LONGEST: usize = 1 << 10;
+
+/// How much is logged in a while, in bytes; the rest of that while is left out.
+const LOGGED: usize = 32 << 10;
+const WHILE: Duration = Duration::from_secs(10);
+
+/// The last words of a child.
+pub(super) struct Words {
+    server: String,
+    last: Mutex<VecDeque<String>>,
+}
+
+impl Words {
+    pub(super) fn new(server: &str) -> Self {
+        Self {
+            server: server.to_owned(),
+            last: Mutex::default(),
+        }
+    }
+
+    /// Hears all that is said, until the end.
+    pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
+        let mut stderr = BufReader::new(stderr);
+        let mut since = Instant::now();
+        let mut logged = 0_usize;
+        let mut line = Vec::new();
+        loop {
+            match next(&mut stderr, &mut line, LONGEST).await {
+                // Of a line that is too long its beginning is enough.
+                Ok(Line::Whole | Line::TooLong) => {}
+                Ok(Line::End) | Err(_) => return,
+            }
+            // Escaped, so that nothing can forge lines of the log or steer a terminal.
+            let text = String::from_utf8_lossy(&line)
+                .trim_end()
+                .escape_debug()
+                .to_string();
+            if text.is_empty() {
+                continue;
+            }
+            if since.elapsed() > WHILE {
+                (since, logged) = (Instant::now(), 0);
+            }
+            let before = logged;
+            logged = logged.saturating_add(text.len());
+            if logged <= LOGGED {
+                tracing::info!(server = %self.server, stream = "stderr", "{text}");
+            } else if before <= LOGGED {
+                tracing::warn!(server = %self.server, "prints so much to stderr that some is left out here");
+            }
+            let mut last = lock(&self.last);
+            if last.len() == KEPT {
+                last.pop_front();
+            }
+            last.push_back(text);
+        }
+    }
+
+    /// The last lines, below what is said of the child.
+    pub(super) fn below(&self, what: &str) -> String {
+        let last = lock(&self.last);
+        if last.is_empty() {
+            return what.to_owned();
+        }
+        let lines: Vec<_> = last.iter().map(String::as_str).collect();
+        format!("{what}; its last words:\n{}", lines.join("\n"))
+    }
+}
