@@ -213,11 +213,12 @@ impl Home {
     /// It does not.
     pub fn json(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.run(arguments)?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
         ensure!(
             output.status.success(),
-            "`dormouse {}` failed: {stderr}",
-            arguments.join(" ")
+            "`dormouse {}` failed: {}",
+            arguments.join(" "),
+            said.concat()
         );
         serde_json::from_slice(&output.stdout).with_context(|| {
             format!(

@@ -8,6 +8,7 @@ pub mod component;
 pub mod guard;
 pub mod home;
 pub mod http;
+pub mod oauth;
 pub mod processes;
 pub mod sdk;
 pub mod upstream;

@@ -67,6 +67,21 @@ fn heavy_lists_a_thousand_plugins_without_an_engine() {
     }
 }
 
+/// What a start has read is there for the next one, however soon the agent goes.
+#[test]
+fn leaves_an_index_behind() {
+    for _ in 0..5 {
+        let home = Home::new().unwrap();
+        home.guests(&["bench"]).unwrap();
+        let mut client = home.serve().unwrap();
+        client.tools().unwrap();
+        assert!(client.close(Duration::from_secs(6)).unwrap().success());
+        let index = home.path().join("cache/dormouse/catalog.index");
+        let index = std::fs::read_to_string(index).unwrap();
+        assert!(index.contains("bench.wasm"), "{index}");
+    }
+}
+
 /// The list is the same, byte for byte, at every start.
 #[test]
 fn lists_the_same_bytes_each_time() {

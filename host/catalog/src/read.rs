@@ -88,6 +88,10 @@ fn listing(file: &mut File, size: u64) -> Result<Listing, Problem> {
         let section = bytes.get(start..end).unwrap_or_default();
         return declared(section, Provenance::Front);
     }
+    // All of it at once: growing bit by bit copies everything again and again, and
+    // leaves the allocator with pieces that nothing fits into later.
+    let rest = size.saturating_sub(bytes.len() as u64);
+    bytes.reserve_exact(usize::try_from(rest).unwrap_or(0));
     read_to(file, &mut bytes, LIMIT)?;
     whole(&bytes, size)
 }

@@ -17,6 +17,7 @@ mod doctor;
 mod hosts;
 mod inspect;
 mod list;
+mod login;
 mod offers;
 mod pack;
 mod progress;
@@ -37,7 +38,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::discovery::Surroundings;
 use crate::config::paths;
@@ -109,6 +113,8 @@ enum Command {
     /// Hides a server's tools from agents, and keeps its configuration.
     Disable(switch::Switch),
     Restart(restart::Restart),
+    Login(login::Login),
+    Logout(login::Logout),
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
@@ -152,6 +158,8 @@ impl Cli {
             Command::Enable(switch) => switch.run(global.places()?, true),
             Command::Disable(switch) => switch.run(global.places()?, false),
             Command::Restart(restart) => restart.run(global.places()?),
+            Command::Login(login) => login.run(&global.places()?),
+            Command::Logout(logout) => logout.run(&global.places()?),
             Command::Sync(sync) => sync.run(&global.places()?),
             Command::Trust(trust) => trust.run(global.places()?),
             Command::Approve(approve) => approve.run(global.places()?),
@@ -200,13 +208,20 @@ impl Global {
             Some(Err(error)) => (EnvFilter::new(level), Some(error)),
             None => (EnvFilter::new(level), None),
         };
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
+        let lines = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
-            .init();
+            .with_filter(filter.and(filter_fn(|event| !tells_a_login(event))));
+        tracing_subscriber::registry().with(lines).init();
         if let Some(error) = bad {
             tracing::warn!("`{LOG}` is not understood and left out of account: {error}");
         }
     }
+}
+
+/// Whether an event may have in it what a login brings. rmcp logs that in detail,
+/// codes and identity tokens too, and it has no place in any log, however much is
+/// asked for.
+fn tells_a_login(event: &Metadata<'_>) -> bool {
+    event.target().starts_with("rmcp::transport::auth") && *event.level() > Level::INFO
 }

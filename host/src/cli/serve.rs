@@ -77,7 +77,7 @@ async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     background.abort();
     // Dropping what it holds takes the control socket away.
     let _ = background.await;
-    roster.close().await;
+    finish(&roster).await;
     outcome
 }
 
@@ -94,8 +94,16 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     server.run(stop).await;
     background.abort();
     let _ = background.await;
-    roster.close().await;
+    finish(&roster).await;
     Ok(())
+}
+
+/// Stops the servers, and writes down what this host has read of them: an agent
+/// that only looks at the list is gone before the background gets to it, and each
+/// start would be a first one.
+async fn finish(roster: &Roster) {
+    roster.close().await;
+    roster.save();
 }
 
 /// What a host does beside answering its agent, once the first answer is out.

@@ -16,7 +16,7 @@ pub(super) const IN_FLIGHT: usize = 4096;
 pub(super) struct Common {
     pub(super) roster: Arc<Roster>,
     pub(super) shelf: Arc<Shelf>,
-    pub(super) in_flight: Semaphore,
+    pub(super) in_flight: Arc<Semaphore>,
 }
 
 impl Common {
@@ -26,7 +26,7 @@ impl Common {
         Ok(Arc::new(Self {
             roster,
             shelf: Shelf::new()?,
-            in_flight: Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS)),
+            in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
         }))
     }
 }

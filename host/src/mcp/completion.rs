@@ -1,12 +1,11 @@
 //! `completion/complete`.
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
+use super::caller::Caller;
 use super::commands;
-use super::handler::{Host, refusal, stateless};
+use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
@@ -25,7 +24,7 @@ impl Host {
     pub(super) async fn complete_argument(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
@@ -34,10 +33,7 @@ impl Host {
             Kind::Resource | Kind::Template => None,
         };
         if let Some(servers) = of_command {
-            return Ok(complete(
-                fitting(servers, &request.value),
-                stateless(context),
-            ));
+            return Ok(complete(fitting(servers, &request.value), caller.stateless));
         }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {
@@ -49,17 +45,17 @@ impl Host {
         };
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
-            return self.ask_to_complete(offer, request, context).await;
+            return self.ask_to_complete(offer, request, caller).await;
         }
         let result = fitting(cases.unwrap_or_default(), &request.value);
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 
     async fn ask_to_complete(
         &self,
         offer: &Offer,
         request: Request,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
@@ -82,14 +78,14 @@ impl Host {
             .carry_out(
                 order,
                 Continued::default(),
-                context,
+                caller,
                 |roster, order, call| async move {
                     let completed = roster.complete(&order.server, completion, call).await;
                     completed.map_err(refusal)
                 },
             )
             .await?;
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 }
 

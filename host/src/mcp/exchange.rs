@@ -11,12 +11,13 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
 use rmcp::RoleServer;
 use rmcp::model::{CancelledNotificationParam, CustomRequest, ErrorData, RequestId, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::handler::{Host, stateless};
+use super::caller::Caller;
+use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
@@ -44,6 +45,20 @@ pub(super) struct Suspended {
     asked: Asked,
 }
 
+/// A call that was begun for a request.
+pub(super) struct Begun {
+    exchange: Exchange,
+    /// What it has said, as far as nobody was told of that yet.
+    relay: Arc<Relay>,
+    /// Answers that came along with the request.
+    given: Map<String, Value>,
+    /// What it asks, and nobody was asked yet.
+    asked: Option<Ask>,
+    /// How it has ended, or what it waits for now.
+    ended: Option<Result<Outcome, Asked>>,
+    _place: OwnedSemaphorePermit,
+}
+
 /// Questions that a stateless client is asked.
 struct Asked {
     ask: Ask,
@@ -67,13 +82,16 @@ impl Host {
         &self,
         order: Order,
         mut continued: Continued,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
         work: impl FnOnce(Arc<crate::roster::Roster>, Order, Context) -> F,
     ) -> Outcome
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let Ok(_place) = self.common.in_flight.try_acquire() else {
+        if let Some(begun) = caller.take() {
+            return self.run(begun, caller).await;
+        }
+        let Ok(place) = self.common.in_flight.clone().try_acquire_owned() else {
             return Err(ErrorData::internal_error(
                 format!(
                     "`{}` was not called: too many calls are waiting already\n\
@@ -95,7 +113,11 @@ impl Host {
             None => {
                 let roster = self.common.roster.clone();
                 let (line, asks) = Line::new(roster.clone(), &order.server, order.may_ask());
-                let cancel = CancellationToken::new();
+                // What is known to rmcp ends with its request, which a call may outlive.
+                let cancel = match caller.peer {
+                    Some(_) => CancellationToken::new(),
+                    None => caller.gone.clone(),
+                };
                 let call = Context {
                     session: self.session,
                     cancel: cancel.clone(),
@@ -111,26 +133,43 @@ impl Host {
                 }
             }
         };
-        self.run(exchange, continued.responses, context).await
+        let relay = Arc::new(Relay::new(caller.token.clone(), caller.level));
+        exchange.line.attach(&relay, caller.capabilities.clone());
+        let begun = Begun {
+            exchange,
+            relay,
+            given: continued.responses,
+            asked: None,
+            ended: None,
+            _place: place,
+        };
+        self.run(begun, caller).await
     }
 
-    async fn run(
-        &self,
-        mut exchange: Exchange,
-        mut given: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Outcome {
-        let modern = stateless(context);
-        let relay = Arc::new(Relay::new(
-            context.meta.get_progress_token(),
-            self.log_level(context),
-        ));
-        let capabilities = context.client_capabilities().unwrap_or_default();
-        exchange.line.attach(&relay, capabilities);
-        let mut relaying = std::pin::pin!(relay.run(&context.peer));
+    async fn run(&self, mut begun: Begun, caller: &Caller<'_>) -> Outcome {
+        let relay = begun.relay.clone();
+        let exchange = &mut begun.exchange;
+        let mut relaying = std::pin::pin!(async {
+            match caller.peer {
+                Some(peer) => relay.run(peer).await,
+                None => relay.waiting().await,
+            }
+        });
+        let mut impatient = std::pin::pin!(async {
+            match caller.patience {
+                Some(patience) => tokio::time::sleep(patience).await,
+                None => std::future::pending().await,
+            }
+        });
         let mut listening = true;
         let mut asking: Option<BoxFuture<'_, ()>> = None;
+        if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
+            asking = Some(ask_session(peer, ask).boxed());
+        }
         let end = loop {
+            if let Some(end) = begun.ended.take() {
+                break end;
+            }
             let answering = async {
                 match &mut asking {
                     Some(asking) => asking.await,
@@ -138,33 +177,50 @@ impl Host {
                 }
             };
             tokio::select! {
+                // Most calls are done at once, and then nothing else need be looked at.
+                biased;
                 outcome = &mut exchange.work => break Ok(outcome),
                 Some(ask) = exchange.asks.recv() => {
-                    if !modern {
-                        asking = Some(ask_session(&context.peer, ask).boxed());
-                        continue;
-                    }
-                    // What is asked may have come along with the request.
-                    if let Some(asked) = Asked::new(ask).answer(&mut given) {
-                        break Err(asked);
+                    match caller.peer {
+                        // What is asked may have come along with the request.
+                        _ if caller.stateless => {
+                            if let Some(asked) = Asked::new(ask).answer(&mut begun.given) {
+                                break Err(asked);
+                            }
+                        }
+                        Some(peer) => asking = Some(ask_session(peer, ask).boxed()),
+                        None => {
+                            begun.asked = Some(ask);
+                            return put_aside(begun, caller);
+                        }
                     }
                 }
                 () = answering => asking = None,
-                () = &mut relaying, if listening => listening = false,
-                () = context.ct.cancelled(), if !exchange.cancel.is_cancelled() => {
+                () = &mut relaying, if listening => {
+                    if caller.peer.is_none() {
+                        return put_aside(begun, caller);
+                    }
+                    listening = false;
+                }
+                () = caller.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
+                () = &mut impatient => return put_aside(begun, caller),
             }
         };
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
-        if listening {
+        if caller.peer.is_none() && !relay.is_empty() {
+            begun.ended = Some(end);
+            return put_aside(begun, caller);
+        }
+        if listening && caller.peer.is_some() {
             tokio::select! {
                 () = relaying => {}
-                () = context.ct.cancelled() => {}
+                () = caller.gone.cancelled() => {}
                 () = self.closed.cancelled() => {}
             }
         }
@@ -174,16 +230,19 @@ impl Host {
                 let failed = outcome.as_ref().map_or(true, |result| {
                     result.get("isError") == Some(&Value::Bool(true))
                 });
-                match exchange.line.missing_capability() {
-                    Some(missing) if failed && modern => Err(missing),
+                match begun.exchange.line.missing_capability() {
+                    Some(missing) if failed && caller.stateless => Err(missing),
                     _ => outcome,
                 }
             }
             // Nobody would come back for it.
-            Err(_) if context.ct.is_cancelled() => {
+            Err(_) if caller.gone.is_cancelled() => {
                 Err(ErrorData::internal_error("the call was cancelled", None))
             }
-            Err(asked) => Ok(self.input_required(Suspended { exchange, asked })),
+            Err(asked) => {
+                let exchange = begun.exchange;
+                Ok(self.input_required(Suspended { exchange, asked }))
+            }
         }
     }
 
@@ -204,6 +263,15 @@ impl Host {
             "requestState": state,
         })
     }
+}
+
+/// Leaves a call to somebody who can tell and ask its client.
+fn put_aside(begun: Begun, caller: &Caller<'_>) -> Outcome {
+    caller.put_aside(begun);
+    Err(ErrorData::internal_error(
+        "this call goes on elsewhere",
+        None,
+    ))
 }
 
 impl Asked {

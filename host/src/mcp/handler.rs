@@ -9,14 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use rmcp::model::{
     CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, LoggingLevel,
-    ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    RequestMetaObject, ServerCapabilities, ServerConfig, SetLevelRequestParams,
     SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, announce};
+use super::caller::{Caller, is_stateless};
 use super::common::Common;
 use super::relay;
 use super::resources::{Subscriptions, unknown};
@@ -70,20 +72,13 @@ impl Host {
     /// The least severe level that is to be told to the client of a request. From
     /// 2026-07-28 on each request says so itself, and one that does not wants to
     /// hear nothing.
-    pub(super) fn log_level(&self, context: &RequestContext<RoleServer>) -> Option<u8> {
-        if stateless(context) {
-            context.meta.log_level().map(severity)
+    pub(super) fn log_level(&self, stateless: bool, meta: &RequestMetaObject) -> Option<u8> {
+        if stateless {
+            meta.log_level().map(severity)
         } else {
             Some(self.level.load(Ordering::Relaxed))
         }
     }
-}
-
-/// Whether a request is of the era without a handshake.
-pub(super) fn stateless(context: &RequestContext<RoleServer>) -> bool {
-    context
-        .protocol_version()
-        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// What is wrong with a request that rmcp does not understand: its parameters, if
@@ -137,6 +132,29 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
 }
 
 impl Host {
+    /// Answers what concerns the plugins. A result that is a string stands for its
+    /// own text.
+    pub(super) async fn answer(
+        &self,
+        method: &str,
+        params: Option<Value>,
+        caller: &Caller<'_>,
+    ) -> Result<Value, ErrorData> {
+        // What waits for a plugin is large, and is moved about by those who wait for
+        // it: a box is moved in no time.
+        match method {
+            "tools/list" => self.list_tools(params.as_ref(), caller),
+            "tools/call" => Box::pin(self.call_tool(params, caller)).await,
+            "prompts/list" => self.list_prompts(params.as_ref(), caller),
+            "prompts/get" => Box::pin(self.get_prompt(params, caller)).await,
+            "resources/list" => self.list_resources(params.as_ref(), caller),
+            "resources/templates/list" => self.list_templates(params.as_ref(), caller),
+            "resources/read" => Box::pin(self.read_resource(params, caller)).await,
+            "completion/complete" => Box::pin(self.complete_argument(params, caller)).await,
+            method => Err(misunderstood(method, caller.stateless)),
+        }
+    }
+
     /// What some server really has.
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
@@ -180,21 +198,10 @@ impl ServerHandler for Host {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let params = request.params;
-        // What waits for a plugin is large, and rmcp moves what this returns about:
-        // a box is moved in no time.
-        match request.method.as_str() {
-            "tools/list" => self.list_tools(params.as_ref(), &context),
-            "tools/call" => Box::pin(self.call_tool(params, &context)).await,
-            "prompts/list" => self.list_prompts(params.as_ref(), &context),
-            "prompts/get" => Box::pin(self.get_prompt(params, &context)).await,
-            "resources/list" => self.list_resources(params.as_ref(), &context),
-            "resources/templates/list" => self.list_templates(params.as_ref(), &context),
-            "resources/read" => Box::pin(self.read_resource(params, &context)).await,
-            "completion/complete" => Box::pin(self.complete_argument(params, &context)).await,
-            method => Err(misunderstood(method, stateless(&context))),
-        }
-        .map(CustomResult)
+        let caller = Caller::of(self, &context, None);
+        self.answer(&request.method, request.params, &caller)
+            .await
+            .map(CustomResult)
     }
 
     async fn set_level(
@@ -202,7 +209,8 @@ impl ServerHandler for Host {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if stateless(&context) {
+        let version = context.protocol_version();
+        if version.is_some_and(|version| is_stateless(version.as_str())) {
             return Err(ErrorData::method_not_found::<
                 rmcp::model::SetLevelRequestMethod,
             >());

@@ -7,6 +7,7 @@
 //! JSON text already as it is.
 
 mod announce;
+mod caller;
 mod commands;
 mod common;
 mod completion;
@@ -110,6 +111,6 @@ where
         Err(error) => Err(error).context("the agent's first messages were not understood"),
     };
     ending.cancel();
-    session.end();
+    drop(session);
     outcome
 }

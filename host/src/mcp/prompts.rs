@@ -1,12 +1,11 @@
 //! `prompts/list` and `prompts/get`.
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::Value;
 
+use super::caller::Caller;
 use super::commands;
-use super::handler::{Host, refusal, stateless};
+use super::handler::{Host, refusal};
 use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::names;
@@ -15,10 +14,10 @@ impl Host {
     pub(super) fn list_prompts(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("prompts", params, context, |text| {
+        list("prompts", params, caller, |text| {
             snapshot.prompts().write_list(text);
             commands::append(text, &snapshot);
         })
@@ -27,7 +26,7 @@ impl Host {
     pub(super) async fn get_prompt(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let Named {
             name,
@@ -35,7 +34,7 @@ impl Host {
             continued,
         } = Named::take(params, ("prompts/get", "prompt"))?;
         if let Some(said) = commands::run(&self.common.roster, &name, &arguments) {
-            return Ok(complete(said?, stateless(context)));
+            return Ok(complete(said?, caller.stateless));
         }
         let snapshot = self.common.roster.snapshot();
         let Some(offer) = snapshot.prompts().find(&name) else {
@@ -54,16 +53,11 @@ impl Host {
             arguments,
         };
         let result = self
-            .carry_out(
-                order,
-                continued,
-                context,
-                |roster, order, call| async move {
-                    let got = roster.prompt(&offer, order.arguments, call).await;
-                    got.map_err(refusal)
-                },
-            )
+            .carry_out(order, continued, caller, |roster, order, call| async move {
+                let got = roster.prompt(&offer, order.arguments, call).await;
+                got.map_err(refusal)
+            })
             .await?;
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 }

@@ -136,6 +136,18 @@ impl Relay {
         }
     }
 
+    /// Whether nothing waits to be sent.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue().notes.is_empty()
+    }
+
+    /// Ends when something waits to be sent.
+    pub(super) async fn waiting(&self) {
+        while self.is_empty() {
+            self.changed.notified().await;
+        }
+    }
+
     fn next(&self) -> Next {
         let mut queue = self.queue();
         match queue.notes.pop_front() {

@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
+use super::caller::Caller;
 use super::commands;
-use super::handler::{Host, refusal, stateless};
+use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::Refusal;
@@ -69,10 +68,10 @@ impl Host {
     pub(super) fn list_resources(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resources", params, context, |text| {
+        list("resources", params, caller, |text| {
             snapshot.resources().write_list(text);
             commands::append_status(text, &snapshot);
         })
@@ -81,10 +80,10 @@ impl Host {
     pub(super) fn list_templates(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("resourceTemplates", params, context, |text| {
+        list("resourceTemplates", params, caller, |text| {
             snapshot.templates().write_list(text);
         })
     }
@@ -92,7 +91,7 @@ impl Host {
     pub(super) async fn read_resource(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
         let Some(Value::Object(mut params)) = params else {
@@ -106,7 +105,7 @@ impl Host {
         let Some((offer, variables)) = snapshot.resource(&uri) else {
             let status = commands::read_status(&self.common.roster, &uri);
             let status = status.ok_or_else(|| unknown(&uri))?;
-            return Ok(read(status, stateless(context)));
+            return Ok(read(status, caller.stateless));
         };
         let offer = offer.clone();
         let order = Order {
@@ -116,17 +115,12 @@ impl Host {
             arguments: Map::new(),
         };
         let result = self
-            .carry_out(
-                order,
-                continued,
-                context,
-                |roster, order, call| async move {
-                    let uri = &order.key;
-                    let read = roster.read(uri, (&offer, variables), call).await;
-                    read.map_err(|refused| with_uri(refused, uri))
-                },
-            )
+            .carry_out(order, continued, caller, |roster, order, call| async move {
+                let uri = &order.key;
+                let read = roster.read(uri, (&offer, variables), call).await;
+                read.map_err(|refused| with_uri(refused, uri))
+            })
             .await?;
-        Ok(read(result, stateless(context)))
+        Ok(read(result, caller.stateless))
     }
 }

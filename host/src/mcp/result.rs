@@ -1,11 +1,9 @@
 //! Results as their era writes them.
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::handler::stateless;
+use super::caller::Caller;
 
 /// What a list in the stateless era begins with: complete, stale at once, and for
 /// nobody else, which is what rmcp says of a list that does not say itself.
@@ -19,7 +17,7 @@ const STATELESS: &str = r#"{"resultType":"complete","ttlMs":0,"cacheScope":"priv
 pub(super) fn list(
     what: &str,
     params: Option<&Value>,
-    context: &RequestContext<RoleServer>,
+    caller: &Caller<'_>,
     write: impl FnOnce(&mut String),
 ) -> Result<Value, ErrorData> {
     match params.and_then(|params| params.get("cursor")) {
@@ -31,7 +29,7 @@ pub(super) fn list(
             ));
         }
     }
-    let mut text = String::from(if stateless(context) { STATELESS } else { "{" });
+    let mut text = String::from(if caller.stateless { STATELESS } else { "{" });
     text.push('"');
     text.push_str(what);
     text.push_str("\":");

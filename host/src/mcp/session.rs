@@ -6,7 +6,7 @@ use super::common::Common;
 use crate::runtime::SessionId;
 
 /// An agent's connection, as the roster knows it. Over stdio there is one for
-/// the whole life of the process.
+/// the whole life of the process. It ends when this is dropped.
 pub(super) struct Session {
     common: Arc<Common>,
     id: SessionId,
@@ -21,9 +21,11 @@ impl Session {
     pub(super) fn id(&self) -> SessionId {
         self.id
     }
+}
 
+impl Drop for Session {
     /// Lets go of all that was kept for this agent.
-    pub(super) fn end(self) {
+    fn drop(&mut self) {
         self.common.shelf.end_session(self.id);
         self.common.roster.end_session(self.id);
     }

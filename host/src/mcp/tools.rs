@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::ErrorData;
-use rmcp::service::RequestContext;
 use serde_json::Value;
 
-use super::handler::{Host, refusal, stateless};
+use super::caller::Caller;
+use super::handler::{Host, refusal};
 use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::{Refusal, Server, Snapshot, names};
@@ -16,16 +15,16 @@ impl Host {
     pub(super) fn list_tools(
         &self,
         params: Option<&Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("tools", params, context, |text| snapshot.write_list(text))
+        list("tools", params, caller, |text| snapshot.write_list(text))
     }
 
     pub(super) async fn call_tool(
         &self,
         params: Option<Value>,
-        context: &RequestContext<RoleServer>,
+        caller: &Caller<'_>,
     ) -> Result<Value, ErrorData> {
         let Named {
             name,
@@ -44,23 +43,18 @@ impl Host {
             arguments,
         };
         let result = self
-            .carry_out(
-                order,
-                continued,
-                context,
-                |roster, order, call| async move {
-                    roster
-                        .call(&order.server, &tool, order.arguments, call)
-                        .await
-                        .map_err(|refused| match refused {
-                            // It has gone since it was found.
-                            Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
-                            refused => refusal(refused),
-                        })
-                },
-            )
+            .carry_out(order, continued, caller, |roster, order, call| async move {
+                roster
+                    .call(&order.server, &tool, order.arguments, call)
+                    .await
+                    .map_err(|refused| match refused {
+                        // It has gone since it was found.
+                        Refusal::NotFound(why) => ErrorData::invalid_params(why, None),
+                        refused => refusal(refused),
+                    })
+            })
             .await?;
-        Ok(complete(result, stateless(context)))
+        Ok(complete(result, caller.stateless))
     }
 }
 

@@ -122,7 +122,7 @@ impl Roster {
             store: Store::new(places.data.join("servers")),
             trust,
             runtime: Runtime::new(places.cache.clone()),
-            hub: Hub::new(places.program.clone()),
+            hub: Hub::new(places.program.clone(), &places.data),
             places,
             current: RwLock::default(),
             config: Mutex::default(),

@@ -64,7 +64,7 @@ pub enum Cause {
         message: String,
         data: Option<Value>,
     },
-    #[error("its upstream cannot be asked: {0}")]
+    #[error("its upstream failed: {0}")]
     Unreached(String),
     #[error("its upstream wants you to log in")]
     Auth { challenge: Option<String> },

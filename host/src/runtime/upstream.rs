@@ -1,5 +1,8 @@
 //! What a guest asks of its upstream.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use futures::FutureExt as _;
@@ -21,7 +24,7 @@ impl upstream::Host for State {
         };
         let data = match &failure {
             Failure::Refused(refusal) => refusal.data.clone(),
-            Failure::Lost(_) => None,
+            _ => None,
         };
         let cause = cause(failure);
         let error = match &cause {
@@ -80,6 +83,7 @@ fn cause(failure: Failure) -> Cause {
                 .data
                 .and_then(|data| serde_json::from_str(&data).ok()),
         },
+        Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
         Failure::Lost(lost) => Cause::Unreached(lost.to_string()),
     }

@@ -128,11 +128,41 @@ impl Upstream {
 
     /// The connection of a session, made now if need be. All who wait share one
     /// attempt, which goes on whoever of them gives up. When it is there, the gate
-    /// knows what the upstream offers.
+    /// knows what the upstream offers. Where the upstream wants to know its user
+    /// first, they are asked to log in.
     ///
     /// # Errors
-    /// It cannot be made, or is not tried again yet.
+    /// It cannot be made, or is not tried again yet, or nobody has logged in.
     pub(crate) async fn connect(
+        &self,
+        session: SessionId,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<Arc<Connection>, Failure> {
+        match self.attempt(session, listener).await {
+            Err(Lost::Auth { challenge }) => {
+                self.authorize(listener, challenge.as_deref()).await?;
+                Ok(self.attempt(session, listener).await?)
+            }
+            connected => Ok(connected?),
+        }
+    }
+
+    /// Has the user log in to the upstream.
+    async fn authorize(
+        &self,
+        listener: &Arc<dyn Listener>,
+        challenge: Option<&str>,
+    ) -> Result<(), Failure> {
+        let Launch::Http(http) = &self.setup.launch else {
+            let why = "it wants a login, which a child process has to see to itself";
+            return Err(Failure::Barred(why.to_owned()));
+        };
+        let login = self.hub.login(&self.setup.server, http);
+        let authorized = login.authorize(listener, challenge).await;
+        authorized.map_err(Failure::Barred)
+    }
+
+    async fn attempt(
         &self,
         session: SessionId,
         listener: &Arc<dyn Listener>,
@@ -279,20 +309,38 @@ impl Upstream {
         let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
         let params = Members::parse(params).map_err(not)?;
         let admitted = self.setup.gate.admit(method, &values, listener).await;
-        admitted.map_err(Lost::Broken)?;
+        admitted.map_err(Failure::Barred)?;
         let mut answer = connection.request(method, &params, listener).await;
-        if matches!(answer, Err(Failure::Lost(Lost::Session))) {
-            self.forget(&connection);
+        let again = match &answer {
+            Err(Failure::Lost(Lost::Session)) => {
+                self.forget(&connection);
+                true
+            }
+            // It may let everybody look, and want to know who does something.
+            Err(Failure::Lost(Lost::Auth { challenge })) => {
+                self.shut_out(&connection, challenge);
+                self.authorize(listener, challenge.as_deref()).await?;
+                true
+            }
+            _ => false,
+        };
+        if again {
             connection = self.connect(session, listener).await?;
             let admitted = self.setup.gate.admit(method, &values, listener).await;
-            admitted.map_err(Lost::Broken)?;
+            admitted.map_err(Failure::Barred)?;
             answer = connection.request(method, &params, listener).await;
         }
-        if let Err(Failure::Lost(lost @ Lost::Auth { .. })) = &answer {
-            lock(&self.state).error = Some(lost.clone());
-            self.forget(&connection);
+        if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
+            self.shut_out(&connection, challenge);
         }
         answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    /// Takes note that a connection is of no use before its user logs in.
+    fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
+        let challenge = challenge.clone();
+        lock(&self.state).error = Some(Lost::Auth { challenge });
+        self.forget(connection);
     }
 
     fn forget(&self, gone: &Arc<Connection>) {

@@ -9,6 +9,9 @@ pub enum Failure {
     /// The upstream answered with an error.
     #[error("{}", .0.message)]
     Refused(Refusal),
+    /// The gate did not let it through.
+    #[error("{0}")]
+    Barred(String),
     /// It did not get there, or no answer came back.
     #[error(transparent)]
     Lost(#[from] Lost),
@@ -19,6 +22,7 @@ impl Failure {
     pub(super) fn into_lost(self) -> Lost {
         match self {
             Self::Lost(lost) => lost,
+            Self::Barred(why) => Lost::Broken(why),
             Self::Refused(refusal) => Lost::Broken(format!(
                 "it refuses: {} (code {})",
                 refusal.message, refusal.code

@@ -164,7 +164,9 @@ async fn initialize(peer: &Arc<Peer>, capabilities: &Value) -> Result<Hello, Fai
     })?;
     // Whatever it has chosen: the lists will show whether it can be spoken to.
     peer.speak(Some(&found.protocol_version));
-    peer.notify("notifications/initialized", &Members::default());
+    // Nothing may overtake this.
+    peer.tell("notifications/initialized", &Members::default())
+        .await?;
     Ok(Hello {
         protocol: found.protocol_version,
         server_info: found.server_info,

@@ -1,15 +1,16 @@
 //! What all upstreams of a process share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
+use super::auth::{Auth, Logins};
 use super::channel::{Channel, Lost};
-use super::child;
-use super::launch::Launch;
+use super::launch::{Http, Launch};
 use super::reaper::Reaper;
+use super::{child, http};
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.
@@ -18,17 +19,20 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// Makes connections. One per process.
 pub struct Hub {
     reaper: Arc<Reaper>,
+    logins: Logins,
     closing: TaskTracker,
 }
 
 impl Hub {
     /// A hub that has done nothing yet. `reaper` is the program whose subcommand
     /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
-    /// one, child processes outlive a host that is killed.
+    /// one, child processes outlive a host that is killed. `data` is Dormouse's data
+    /// folder, where logins are kept.
     #[must_use]
-    pub fn new(reaper: Option<PathBuf>) -> Arc<Self> {
+    pub fn new(reaper: Option<PathBuf>, data: &Path) -> Arc<Self> {
         Arc::new(Self {
             reaper: Arc::new(Reaper::new(reaper)),
+            logins: Logins::new(data),
             closing: TaskTracker::new(),
         })
     }
@@ -37,11 +41,16 @@ impl Hub {
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
         match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
-            Launch::Http(http) => Err(Lost::Broken(format!(
-                "`{}` is reached over HTTP, which this Dormouse cannot do yet",
-                http.url
-            ))),
+            Launch::Http(entry) => {
+                let login = self.login(server, entry);
+                http::connect(entry, Some(Arc::new(login))).await
+            }
         }
+    }
+
+    /// The user's login at a server's upstream.
+    pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
+        self.logins.of(server, http)
     }
 
     /// Does what a connection has to have done when nobody uses it any more.

@@ -45,7 +45,8 @@ pub struct Http {
 /// register by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OAuth {
-    /// The client that Dormouse is there.
+    /// The client that Dormouse is there: an id that was given out, or the `https`
+    /// URL of a client-id metadata document.
     pub client_id: Option<String>,
     /// The environment variable that has the client's secret.
     pub client_secret_env: Option<String>,

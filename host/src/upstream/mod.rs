@@ -3,6 +3,7 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
+pub mod auth;
 mod callers;
 mod channel;
 mod child;
@@ -12,6 +13,7 @@ mod environment;
 mod failure;
 mod gate;
 mod handshake;
+mod http;
 mod hub;
 mod inbound;
 pub mod launch;
@@ -23,6 +25,9 @@ mod peer;
 mod process;
 pub mod reaper;
 mod words;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use channel::Lost;
 pub use connections::{Connected, Setup, Status, Upstream, discover};

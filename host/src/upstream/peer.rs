@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
@@ -194,15 +195,19 @@ impl Peer {
         meta
     }
 
-    /// Tells the upstream something, without waiting until it has heard.
-    pub(super) fn notify(self: &Arc<Self>, method: &str, params: &Members) {
-        self.post(Outgoing {
+    /// Tells the upstream something.
+    pub(super) fn tell(
+        &self,
+        method: &str,
+        params: &Members,
+    ) -> BoxFuture<'static, Result<(), Lost>> {
+        self.outlet.send(Outgoing {
             text: message::request(None, method, params),
             method: Some(method.to_owned()),
             id: None,
             name: None,
             version: self.version(),
-        });
+        })
     }
 
     /// Answers a request of the upstream's.
@@ -217,14 +222,6 @@ impl Peer {
         if let Err(lost) = sending.await {
             tracing::debug!("server `{}` cannot be answered: {lost}", self.server);
         }
-    }
-
-    fn post(&self, message: Outgoing) {
-        let sending = tokio::time::timeout(PATIENCE, self.outlet.send(message));
-        tokio::spawn(async move {
-            // One that has gone, or that hears nothing, needs no telling.
-            let _ = sending.await;
-        });
     }
 
     /// Notes an answer, and hands on everything else.
@@ -341,7 +338,12 @@ impl Drop for Unanswered<'_> {
         let mut params = Members::default();
         params.set_value("requestId", &json!(self.id));
         params.set_value("reason", &json!("nobody waits for the answer any more"));
-        self.peer.notify("notifications/cancelled", &params);
+        let telling = self.peer.tell("notifications/cancelled", &params);
+        // Outside of a runtime there is nobody left to tell.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // One that has gone, or that hears nothing, needs no telling.
+            runtime.spawn(tokio::time::timeout(PATIENCE, telling));
+        }
     }
 }
 

@@ -91,9 +91,9 @@ fn behind_a_header_stays_closed_without_it() {
     let lines = format!("url = '{url}'\nheaders = {{ Authorization = '{wrong}' }}");
     home.table("everything", &lines).unwrap();
     let output = home.run(&["sync", "everything"]).unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        !output.status.success() && told.contains("`everything`"),
+        !output.status.success() && told.contains("everything"),
         "{told}"
     );
     let mut client = home.serve().unwrap();

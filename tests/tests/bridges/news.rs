@@ -24,7 +24,7 @@ fn progress_is_heard_alike() {
     let [direct, through] = [&mut pair.direct, &mut pair.through].map(|side| {
         let heard = std::mem::take(&mut side.client.notifications).into_iter();
         let heard = heard.filter(|message| message["method"] == "notifications/progress");
-        heard.collect::<Vec<_>>()
+        heard.map(|message| side.told(&message)).collect::<Vec<_>>()
     });
     assert_eq!(through, direct);
     assert_eq!(direct.len(), 4, "{direct:?}");

@@ -58,7 +58,9 @@ impl Side {
 
     /// What this side has said, without what only it can have said.
     pub(crate) fn told(&self, answer: &Value) -> Value {
-        self.with(answer, &self.folder.display().to_string(), HERE)
+        let mut told = self.with(answer, &self.folder.display().to_string(), HERE);
+        without_era(&mut told);
+        told
     }
 
     /// A value in which one text stands for another one.
@@ -77,10 +79,15 @@ impl Side {
     /// All that is listed, with the names that the server itself has given.
     pub(crate) fn list(&mut self, method: &str, key: &str) -> Vec<Value> {
         let mut items = self.client.list(method, key).unwrap();
+        // Dormouse's own commands and its status are there besides.
+        items.retain(|item| match key {
+            "prompts" => item["name"].as_str().unwrap().starts_with(&self.prefix),
+            "resources" => !item["uri"].as_str().unwrap().starts_with("dormouse:"),
+            _ => true,
+        });
         for item in &mut items {
             let name = item["name"].as_str().unwrap();
-            let is_prefixed = matches!(key, "tools" | "prompts");
-            if is_prefixed {
+            if matches!(key, "tools" | "prompts") {
                 let own = name.strip_prefix(&self.prefix);
                 let own = own.unwrap_or_else(|| panic!("`{name}` is without `{}`", self.prefix));
                 item["name"] = json!(own);
@@ -235,10 +242,32 @@ fn text(result: &Value) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A value with every text in it edited; names of members are left alone.
+/// Takes out what a server says in one era of the protocol only. A client that knows
+/// nothing but the older one hears that from a server that Dormouse speaks the newer
+/// one with, and from the server itself does not.
+fn without_era(outcome: &mut Value) {
+    let Some(result) = outcome.get_mut("result").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let Some(meta) = result.get_mut("_meta").and_then(Value::as_object_mut) {
+        meta.remove("io.modelcontextprotocol/serverInfo");
+        if meta.is_empty() {
+            result.remove("_meta");
+        }
+    }
+}
+
+/// A value with every text in it edited; names of members are left alone. Numbers are
+/// what they are worth, so that `1.0` is `1`, as in JSON it is.
 fn edited(value: &Value, edit: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => json!(edit(text)),
+        Value::Number(number) => match number.as_f64() {
+            Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 1e15 => {
+                json!(whole as i64)
+            }
+            _ => value.clone(),
+        },
         Value::Array(items) => items.iter().map(|item| edited(item, edit)).collect(),
         Value::Object(members) => members
             .iter()

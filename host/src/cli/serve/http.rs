@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use axum::http::uri::Authority;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _};
+use hyper::http::uri::Authority;
 
 use crate::cli::Cli;
 use crate::config::units;

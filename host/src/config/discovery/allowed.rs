@@ -29,22 +29,33 @@ pub(super) fn name(written: &str) -> String {
 /// The allowed name of each written one, no two of them the same. Where several
 /// lead to one name, the one that is written just so keeps it, else the first in
 /// the alphabet; the others get a few digits that depend on nothing but themselves.
-pub(super) fn names<'a>(written: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
-    let written: BTreeSet<&str> = written.into_iter().collect();
+/// Those of the first group have their choice before the second's: a stranger's
+/// project does not change what a user's own server is called.
+pub(super) fn names<'a>(
+    users: impl IntoIterator<Item = &'a str>,
+    strangers: impl IntoIterator<Item = &'a str>,
+) -> BTreeMap<String, String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut names = BTreeMap::new();
-    let (kept, changed): (Vec<&str>, Vec<&str>) = written
-        .into_iter()
-        .partition(|written| name(written) == **written);
-    for written in kept.into_iter().chain(changed) {
-        let mut allowed = name(written);
-        let mut length = 4;
-        while taken.contains(&allowed) {
-            allowed = format!("{}-{}", name(written), digits(written, length));
-            length += 1;
+    let groups: [BTreeSet<&str>; 2] =
+        [users.into_iter().collect(), strangers.into_iter().collect()];
+    for written in groups {
+        let (kept, changed): (Vec<&str>, Vec<&str>) = written
+            .into_iter()
+            .partition(|written| name(written) == **written);
+        for written in kept.into_iter().chain(changed) {
+            if names.contains_key(written) {
+                continue;
+            }
+            let mut allowed = name(written);
+            let mut length = 4;
+            while taken.contains(&allowed) {
+                allowed = format!("{}-{}", name(written), digits(written, length));
+                length += 1;
+            }
+            taken.insert(allowed.clone());
+            names.insert(written.to_owned(), allowed);
         }
-        taken.insert(allowed.clone());
-        names.insert(written.to_owned(), allowed);
     }
     names
 }
@@ -71,7 +82,7 @@ mod tests {
             ("a_.b", "a_b"),
             ("a\nb", "a_b"),
             ("zeit-ä", "zeit-"),
-            ("日本", "server-9c12"),
+            ("日本", "server-fb52"),
             ("", "server-af13"),
         ] {
             assert_eq!(name(written), allowed, "{written}");
@@ -81,12 +92,21 @@ mod tests {
 
     #[test]
     fn no_two_names_become_one() {
-        let names = names(["a.b", "a_b", "a b", "c d", "c.d", "a.b"]);
+        let names = names(["a.b", "a_b", "a b", "c d", "c.d", "a.b"], []);
         let unique: BTreeSet<_> = names.values().collect();
         assert_eq!(unique.len(), 5);
         assert_eq!(names.get("a_b").map(String::as_str), Some("a_b"));
         assert_eq!(names.get("c d").map(String::as_str), Some("c_d"));
         assert!(names.values().all(|name| name::check(name).is_ok()));
+    }
+
+    #[test]
+    fn a_stranger_renames_nothing() {
+        let names = names(["a.b", "x"], ["a_b", "x", "y"]);
+        assert_eq!(names.get("a.b").map(String::as_str), Some("a_b"));
+        assert_ne!(names.get("a_b").map(String::as_str), Some("a_b"));
+        assert_eq!(names.get("y").map(String::as_str), Some("y"));
+        assert_eq!(names.len(), 4);
     }
 
     proptest::proptest! {

@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, Text, Written};
-use super::expansion::{self, Expansion, Filler};
+use super::expansion::Expansion;
+use super::filler::{self, Filler};
 use super::{dotenv, itself};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
 
-/// What a draft comes to.
-pub(super) enum Built {
-    /// A server.
-    Server(ServerConfig),
-    /// Something that is not to be bridged, and why.
+/// Why a draft is no server.
+pub(super) enum Refused {
+    /// It is not to be bridged, and why.
     Skipped(String),
-    /// A server that nobody could start: what is wrong, and what to do.
+    /// Nobody could start it: what is wrong, and what to do.
     Bad(String, &'static str),
 }
 
@@ -29,7 +28,7 @@ pub(super) fn build(
     origin: Origin,
     expansion: Expansion,
     filler: &mut Filler<'_>,
-) -> Built {
+) -> Result<ServerConfig, Refused> {
     // A project's server runs in the project's folder, as it does in its client.
     let folder = match &origin.scope {
         Scope::Project(folder) | Scope::Local(folder) => Some(folder.clone()),
@@ -43,19 +42,16 @@ pub(super) fn build(
     };
     let launch = match written {
         Written::Stdio { .. } => filling.stdio(written),
-        Written::Http { .. } => match filling.http(written) {
-            Ok(launch) => launch,
-            Err(built) => return built,
-        },
+        Written::Http { .. } => filling.http(written)?,
     };
     if itself::is(&launch) {
-        return Built::Skipped("it is Dormouse itself".to_owned());
+        return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
     }
     let mut limits = Limits::default();
     if let Some(timeout) = draft.call_timeout {
         limits.timeout = timeout;
     }
-    Built::Server(ServerConfig {
+    Ok(ServerConfig {
         name: name.to_owned(),
         adapter: Adapter::Bridge(Box::new(Bridge {
             launch,
@@ -194,16 +190,14 @@ impl Filling<'_, '_> {
             .collect();
         let cwd = cwd.map(|cwd| self.text(&cwd, "cwd"));
         let cwd = match (&self.folder, cwd) {
-            (Some(folder), cwd) => {
-                let cwd = cwd.unwrap_or_default();
-                Some(expansion::path(&cwd, folder, &self.filler.around.home))
-            }
+            (Some(folder), Some(cwd)) => Some(filler::path(&cwd, folder, &self.filler.around.home)),
+            (Some(folder), None) => Some(folder.clone()),
             (None, Some(cwd)) => {
                 // In a user's file, a relative folder is one of whatever project
                 // the client was started in.
                 let around = self.filler.around;
                 let base = around.project.as_deref().unwrap_or(&around.home);
-                Some(expansion::path(&cwd, base, &around.home))
+                Some(filler::path(&cwd, base, &around.home))
             }
             (None, None) => None,
         };
@@ -225,7 +219,7 @@ impl Filling<'_, '_> {
         let file = self.text(written, "envFile");
         let around = self.filler.around;
         let base = self.folder.as_deref().or(around.project.as_deref());
-        let path = expansion::path(&file, base.unwrap_or(&around.home), &around.home);
+        let path = filler::path(&file, base.unwrap_or(&around.home), &around.home);
         match self.filler.read_text(&path) {
             Ok(text) => {
                 let variables = dotenv::parse(&text).into_iter();
@@ -243,7 +237,7 @@ impl Filling<'_, '_> {
         }
     }
 
-    fn http(&mut self, written: Written) -> Result<Launch, Built> {
+    fn http(&mut self, written: Written) -> Result<Launch, Refused> {
         let Written::Http {
             url,
             headers,
@@ -275,7 +269,7 @@ impl Filling<'_, '_> {
     }
 }
 
-fn judge(url: &str, written: &str) -> Result<(), Built> {
+fn judge(url: &str, written: &str) -> Result<(), Refused> {
     let parsed = url.parse::<hyper::Uri>().ok();
     let scheme = parsed
         .as_ref()
@@ -283,10 +277,10 @@ fn judge(url: &str, written: &str) -> Result<(), Built> {
         .map(str::to_ascii_lowercase);
     match scheme.as_deref() {
         Some("http" | "https") => Ok(()),
-        Some("ws" | "wss") => Err(Built::Skipped(
+        Some("ws" | "wss") => Err(Refused::Skipped(
             "servers behind WebSockets cannot be bridged".to_owned(),
         )),
-        _ => Err(Built::Bad(
+        _ => Err(Refused::Bad(
             format!("{} is no URL of a server", quoted(written)),
             "it begins with `https://` or `http://`",
         )),

@@ -87,10 +87,10 @@ impl Dialect {
                 draft.enabled = Some(value == on);
             }
         }
-        draft.filter.include = self.include.and_then(|key| entry.texts(key));
+        draft.filter.include = self.include.and_then(|key| entry.names(key));
         draft.filter.exclude = self
             .exclude
-            .and_then(|key| entry.texts(key))
+            .and_then(|key| entry.names(key))
             .unwrap_or_default();
         if self.include != Some("tools") {
             draft.stubs = entry.tool_names("tools");

@@ -7,7 +7,7 @@ use crate::config::Filter;
 use crate::upstream::HttpTransport;
 
 /// A server as it is written.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub(super) struct Draft {
     pub(super) launch: Option<Written>,
     /// Whether it is on; none where the entry does not say.
@@ -20,7 +20,6 @@ pub(super) struct Draft {
 }
 
 /// How it is reached, as it is written.
-#[derive(Debug, Clone)]
 pub(super) enum Written {
     Stdio {
         command: String,
@@ -38,8 +37,8 @@ pub(super) enum Written {
     },
 }
 
-/// A value that is written, or taken from somewhere else.
-#[derive(Debug, Clone)]
+/// A value that is written, or taken from somewhere else. It may be a secret: there
+/// is no way to print it.
 pub(super) enum Text {
     /// Written, in the client's syntax.
     Written(String),

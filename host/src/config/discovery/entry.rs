@@ -139,6 +139,14 @@ impl<'r> Entry<'r, '_> {
         Some(texts)
     }
 
+    /// The names in a list, or a single one that stands for itself.
+    pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
+        match self.value(key)?.text() {
+            Some(name) => Some(vec![name.to_owned()]),
+            None => self.texts(key),
+        }
+    }
+
     /// A table of texts. Nothing of a value is ever in a message.
     pub(super) fn table(&mut self, key: &str) -> BTreeMap<String, Text> {
         let Some(node) = self.value(key) else {
@@ -153,12 +161,15 @@ impl<'r> Entry<'r, '_> {
         for member in node.members() {
             let name = &member.key;
             if name.is_empty() || name.contains(['\0', '=']) {
+                // What stands behind a `=` is a value that slipped in.
+                let shown = name.split('=').next().unwrap_or_default();
                 let message = format!(
-                    "`{}` has a key that is no name: {}",
+                    "`{}` has a key that is no name: it begins with {}",
                     self.named(key),
-                    quoted(name)
+                    quoted(shown)
                 );
-                self.reader.problem(member.at, message, None);
+                let hint = "write the name as the key, and the value behind the colon";
+                self.reader.problem(member.at, message, Some(hint));
                 continue;
             }
             match plain(&member.node) {

@@ -4,13 +4,19 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-/// No configuration is larger than this. Claude Code keeps its history in the file
-/// that its servers are in, which so can be of many megabytes.
-const LARGEST: u64 = 64 << 20;
+use crate::config::units;
+
+/// No configuration is larger than this, in bytes. Claude Code keeps its history in
+/// the file that its servers are in, which so can be of many megabytes.
+pub(super) const CONFIGURATION: u64 = 64 << 20;
+
+/// No file that a value is taken from is larger than this, in bytes. A stranger's
+/// project can name any file, any number of times.
+pub(super) const VALUE: u64 = 64 << 10;
 
 /// The bytes of a file; none where there is no such file. The error says what is
-/// wrong with it, as what follows "the file".
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+/// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
+pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -28,11 +34,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(cannot)?;
-    file.take(LARGEST + 1)
+    file.take(largest + 1)
         .read_to_end(&mut bytes)
         .map_err(cannot)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("is larger than {} MiB", LARGEST >> 20));
+    if bytes.len() as u64 > largest {
+        return Err(format!("is larger than {}", units::human_size(largest)));
     }
     Ok(Some(bytes))
 }

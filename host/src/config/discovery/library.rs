@@ -34,6 +34,16 @@ pub(super) struct Document {
     pub(super) root: Node,
 }
 
+impl Loaded {
+    /// What the file says, where it could be read.
+    pub(super) fn root(&self) -> Option<&Node> {
+        match self {
+            Self::Document(document) => Some(&document.root),
+            Self::Missing | Self::Bad(_) => None,
+        }
+    }
+}
+
 impl Library {
     /// A file, which is a project's where one is given.
     pub(super) fn open(
@@ -47,7 +57,7 @@ impl Library {
         if let Some(loaded) = self.files.get(file) {
             return Rc::clone(loaded);
         }
-        let bytes = files::read(file);
+        let bytes = files::read(file, files::CONFIGURATION);
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
             self.add(project, file, bytes);
         }

@@ -15,15 +15,17 @@ mod draft;
 mod entry;
 mod expansion;
 mod files;
+mod filler;
 mod formats;
 mod itself;
 mod library;
 mod merge;
 pub mod places;
 mod search;
+mod settle;
 mod surroundings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
@@ -112,12 +114,28 @@ impl Discovery {
         contents.map(|(project, content)| (project.as_path(), content))
     }
 
-    /// All that is wrong, in the order of the files.
+    /// All that is wrong, in the order of the files; what is wrong in a file that
+    /// several clients read, once.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.sources.iter().flat_map(|source| match &source.state {
+        let mut told = BTreeSet::new();
+        let all = self.sources.iter().flat_map(|source| match &source.state {
             SourceState::Missing => &[],
             SourceState::Read { problems, .. } => problems.as_slice(),
-        })
+        });
+        all.filter(move |problem| told.insert((&problem.file, problem.line, problem.column)))
+    }
+
+    /// Of an entry that several clients read, and that one of them takes, nobody
+    /// need hear that another does not.
+    fn skip_once(&mut self) {
+        let place =
+            |origin: &Origin, name: &str| (origin.file.clone(), origin.line, name.to_owned());
+        let found = self.found.iter();
+        let mut told: BTreeSet<_> = found
+            .map(|found| place(&found.server.origin, &found.written_name))
+            .collect();
+        self.skipped
+            .retain(|skipped| told.insert(place(&skipped.origin, &skipped.written_name)));
     }
 }
 
@@ -132,11 +150,14 @@ pub fn discover(surroundings: &Surroundings, clients: &[Client]) -> Discovery {
         discovery.found.extend(search.found);
         discovery.skipped.extend(search.skipped);
     }
-    let written = discovery
-        .found
-        .iter()
-        .map(|found| found.written_name.as_str());
-    let names = allowed::names(written);
+    let written = |of_project: bool| {
+        let found = discovery.found.iter();
+        let found = found.filter(move |found| {
+            matches!(found.server.origin.scope, Scope::Project(_)) == of_project
+        });
+        found.map(|found| found.written_name.as_str())
+    };
+    let names = allowed::names(written(false), written(true));
     for found in &mut discovery.found {
         if let Some(name) = names.get(&found.written_name) {
             found.server.name.clone_from(name);
@@ -149,6 +170,7 @@ pub fn discover(surroundings: &Surroundings, clients: &[Client]) -> Discovery {
         }
     }
     discovery.contents = library.contents();
+    discovery.skip_once();
     discovery
 }
 

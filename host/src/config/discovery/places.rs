@@ -193,9 +193,10 @@ impl Places<'_> {
         self.user(folder.join(".mcp.json"), mcp_servers());
         self.user(own.clone(), mcp_servers());
         self.project(".mcp.json", mcp_servers());
-        if let Some(project) = &self.around.project {
-            let keys = ["projects", &project.to_string_lossy(), "mcpServers"];
-            self.add(Scope::Local(project.clone()), own, Shape::json(&keys));
+        // A folder need not be marked as a project's to have servers there.
+        if let Some(folder) = self.around.project.as_ref().or(self.around.folder.as_ref()) {
+            let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
+            self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
         }
         let folder = if cfg!(any(windows, target_os = "macos")) {
             "ClaudeCode"

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::build::{Built, build};
+use super::build::{Refused, build};
 use super::dialect::Outcome;
 use super::document::{Member, Node, Value};
 use super::entry::{Entry, Reader};
-use super::expansion::Filler;
-use super::formats::{self, claude_code, continue_dev, copilot, forge, gemini, opencode, vscode};
+use super::filler::Filler;
+use super::formats::{self, continue_dev, copilot, forge, vscode};
 use super::library::{Document, Library, Loaded};
-use super::places::{self, Place, Syntax};
+use super::places::{self, Place};
 use super::{Found, Skipped, Source, SourceState, Surroundings};
 use crate::config::problem::quoted;
-use crate::config::{Adapter, Client, Origin, Problem, Scope};
+use crate::config::{Client, Origin, Problem, Scope};
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -25,13 +25,13 @@ const MOST: usize = 1000;
 
 /// The search of one client's files, and what it has come to.
 pub(super) struct Search<'a> {
-    client: Client,
-    around: &'a Surroundings,
-    library: &'a mut Library,
+    pub(super) client: Client,
+    pub(super) around: &'a Surroundings,
+    pub(super) library: &'a mut Library,
     pub(super) sources: Vec<Source>,
     pub(super) found: Vec<Found>,
     pub(super) skipped: Vec<Skipped>,
-    documents: Vec<(Scope, Rc<Loaded>)>,
+    pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
 }
 
 impl<'a> Search<'a> {
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         };
         let secrets = match self.client {
             Client::Continue => {
-                continue_dev::secrets(self.around, project_of(&place.scope).is_some())
+                continue_dev::secrets(self.around, project_of(&place.scope), self.library)
             }
             _ => BTreeMap::new(),
         };
@@ -114,6 +114,9 @@ impl<'a> Search<'a> {
         for server in servers.iter().take(MOST) {
             self.server(server, &context, &mut reader);
         }
+        reader
+            .problems
+            .sort_by_key(|problem| (problem.line, problem.column));
         reader.problems
     }
 
@@ -171,17 +174,18 @@ impl<'a> Search<'a> {
             reader.problem(server.node.at, message, None);
             return;
         }
-        // Whoever reads the shared file leaves Forge's own words to Forge.
-        let shared = place.file.file_name().is_some_and(|name| name == SHARED);
-        if shared && self.client != Client::Forge && forge::is_own(server.node) {
-            return;
-        }
         let origin = Origin {
             file: place.file.clone(),
             line: reader.lines.line(server.at),
             client: Some(self.client),
             scope: place.scope.clone(),
         };
+        // Whoever reads the shared file leaves Forge's own words to Forge.
+        let shared = place.file.file_name().is_some_and(|name| name == SHARED);
+        if shared && self.client != Client::Forge && forge::is_own(server.node) {
+            self.skip(server.name, origin, "it is written for Forge".to_owned());
+            return;
+        }
         let mut entry = Entry {
             reader: &mut *reader,
             node: server.node,
@@ -207,6 +211,7 @@ impl<'a> Search<'a> {
             inputs: &context.inputs,
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
+            size: 0,
             read: Vec::new(),
         };
         let expansion = formats::dialect(self.client).expansion;
@@ -224,14 +229,14 @@ impl<'a> Search<'a> {
             }
         }
         match built {
-            Built::Server(config) => self.found.push(Found {
+            Ok(config) => self.found.push(Found {
                 server: config,
                 written_name: server.name.to_owned(),
                 notes: filler.notes,
                 shadowed_by: None,
             }),
-            Built::Skipped(why) => self.skip(server.name, origin, why),
-            Built::Bad(message, hint) => reader.problem(server.node.at, message, Some(hint)),
+            Err(Refused::Skipped(why)) => self.skip(server.name, origin, why),
+            Err(Refused::Bad(message, hint)) => reader.problem(server.node.at, message, Some(hint)),
         }
     }
 
@@ -267,121 +272,6 @@ impl<'a> Search<'a> {
         found.server.origin = origin;
         found.server.enabled = enabled.unwrap_or(found.server.enabled);
         self.found.push(found);
-    }
-
-    /// Turns off what a client's settings turn off.
-    fn switch(&mut self) {
-        match self.client {
-            Client::ClaudeCode => self.switch_claude_code(),
-            Client::Gemini => self.each(|found, document| {
-                if let Some(why) = gemini::off(document, &found.written_name) {
-                    found.server.enabled = false;
-                    found.notes.push(format!("it is off: {why}"));
-                }
-            }),
-            Client::OpenCode => self.each(|found, document| {
-                if let Adapter::Bridge(bridge) = &mut found.server.adapter {
-                    opencode::add_to(&mut bridge.filter, document, &found.written_name);
-                }
-            }),
-            _ => {}
-        }
-    }
-
-    /// Applies each document to each server that it may say something of: what is in
-    /// a project's folder says nothing of a user's own servers.
-    fn each(&mut self, apply: impl Fn(&mut Found, &Node)) {
-        for found in &mut self.found {
-            for (scope, loaded) in &self.documents {
-                let may =
-                    project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
-                if let (true, Loaded::Document(document)) = (may, &**loaded) {
-                    apply(found, &document.root);
-                }
-            }
-        }
-    }
-
-    /// Claude Code asks for each server of a project's, and notes the answers in its
-    /// settings and in the user's own file.
-    fn switch_claude_code(&mut self) {
-        let Some(project) = self.around.project.clone() else {
-            return;
-        };
-        let mut documents = Vec::new();
-        for file in claude_code::settings(self.around) {
-            let scope = if file.starts_with(&project) {
-                Scope::Project(project.clone())
-            } else {
-                Scope::User
-            };
-            let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
-            if let Loaded::Bad(problem) = &*loaded {
-                self.sources.push(Source {
-                    client: self.client,
-                    scope,
-                    file,
-                    state: SourceState::Read {
-                        servers: 0,
-                        problems: vec![problem.clone()],
-                    },
-                });
-            }
-            documents.push(loaded);
-        }
-        let settings = documents.iter().filter_map(|loaded| root(loaded));
-        let own = self.documents.iter().filter_map(|(_, loaded)| {
-            let root = root(loaded)?;
-            claude_code::of_project(root, &project)
-        });
-        let all: Vec<&Node> = settings.chain(own).collect();
-        for found in &mut self.found {
-            if project_of(&found.server.origin.scope).is_some()
-                && let Some(why) = claude_code::off(&all, &found.written_name)
-            {
-                found.server.enabled = false;
-                found.notes.push(format!("it is off: {why}"));
-            }
-        }
-    }
-
-    /// Notes which servers this client does not take, because of others of its own.
-    fn shadow(&mut self) {
-        let mut last: BTreeMap<String, usize> = BTreeMap::new();
-        for (index, found) in self.found.iter().enumerate() {
-            last.insert(found.written_name.clone(), index);
-        }
-        let managed = self.managed();
-        let origins: Vec<Origin> = self
-            .found
-            .iter()
-            .map(|found| found.server.origin.clone())
-            .collect();
-        for (index, found) in self.found.iter_mut().enumerate() {
-            found.shadowed_by = match (&managed, last.get(&found.written_name)) {
-                (Some(managed), _) if found.server.origin.scope != Scope::Managed => {
-                    Some(managed.clone())
-                }
-                (_, Some(winner)) if *winner != index => origins.get(*winner).cloned(),
-                _ => None,
-            };
-        }
-    }
-
-    /// Where there is a file of managed servers, Claude Code takes no others.
-    fn managed(&self) -> Option<Origin> {
-        let mut sources = self.sources.iter();
-        let source = sources.find(|source| {
-            self.client == Client::ClaudeCode
-                && source.scope == Scope::Managed
-                && source.state != SourceState::Missing
-        })?;
-        Some(Origin {
-            file: source.file.clone(),
-            line: 1,
-            client: Some(self.client),
-            scope: Scope::Managed,
-        })
     }
 }
 
@@ -425,15 +315,8 @@ impl<'d> Named<'d> {
     }
 }
 
-fn root(loaded: &Loaded) -> Option<&Node> {
-    match loaded {
-        Loaded::Document(document) => Some(&document.root),
-        Loaded::Missing | Loaded::Bad(_) => None,
-    }
-}
-
 /// The project in whose folder a file is, where it is in one.
-fn project_of(scope: &Scope) -> Option<&Path> {
+pub(super) fn project_of(scope: &Scope) -> Option<&Path> {
     match scope {
         Scope::Project(folder) => Some(folder.as_path()),
         Scope::Managed | Scope::User | Scope::Local(_) => None,

@@ -3,6 +3,7 @@
 //! It is data, so that a test can stand anywhere.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,7 +12,7 @@ use anyhow::Context;
 const REPOSITORY: &str = ".git";
 
 /// The folders and variables that clients' files are found and read with.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Surroundings {
     /// The user's home folder.
     pub home: PathBuf,
@@ -23,42 +24,56 @@ pub struct Surroundings {
     pub app_data: PathBuf,
     /// The folder of what administrators write; `/etc` on Linux.
     pub system: PathBuf,
-    /// The folder of the project in which the process works.
+    /// The folder in which the process works; none where it works for no folder in
+    /// particular.
+    pub folder: Option<PathBuf>,
+    /// The folder of the project that [`Self::folder`] belongs to.
     pub project: Option<PathBuf>,
     /// The variables of the environment that are text.
     pub env: HashMap<String, String>,
 }
 
+impl fmt::Debug for Surroundings {
+    /// Without the values of the environment.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("home", &self.home)
+            .field("folder", &self.folder)
+            .field("project", &self.project)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Surroundings {
-    /// Those of this process. `project` is where it works (its working directory,
-    /// or what a user names); the project is that folder or the nearest one above
-    /// it that is marked as one.
+    /// Those of this process. `folder` is where it works (its working directory, or
+    /// what a user names); the project is that folder or the nearest one above it
+    /// that is marked as one.
     ///
     /// # Errors
     /// The user has no home folder.
-    pub fn of_process(project: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn of_process(folder: Option<&Path>) -> anyhow::Result<Self> {
         let home = etcetera::home_dir().context(
             "your home folder cannot be found\nhint: set HOME, or name a file with `--config`",
         )?;
         let env = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        Ok(Self::new(home, env, project))
+        Ok(Self::new(home, env, folder))
     }
 
     /// Those of a home folder and an environment.
     #[must_use]
-    pub fn new(home: PathBuf, env: HashMap<String, String>, project: Option<&Path>) -> Self {
+    pub fn new(home: PathBuf, env: HashMap<String, String>, folder: Option<&Path>) -> Self {
         // A relative path there is to be ignored, says the XDG specification.
-        let folder = |name: &str| {
+        let named = |name: &str| {
             let path = env.get(name).map(PathBuf::from);
             path.filter(|path| path.is_absolute())
         };
-        let config_home = folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let config_home = named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let (app_data, system) = if cfg!(windows) {
             (
-                folder("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
-                folder("ProgramFiles").unwrap_or_else(|| PathBuf::from(r"C:\Program Files")),
+                named("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
+                named("ProgramFiles").unwrap_or_else(|| PathBuf::from(r"C:\Program Files")),
             )
         } else if cfg!(target_os = "macos") {
             (
@@ -68,23 +83,39 @@ impl Surroundings {
         } else {
             (config_home.clone(), PathBuf::from("/etc"))
         };
-        let project = project.and_then(|folder| project_of(folder, &home));
+        let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
+        let project = folder
+            .as_deref()
+            .and_then(|folder| project_of(folder, &home));
         Self {
             home,
             config_home,
             app_data,
             system,
+            folder,
             project,
             env,
         }
+    }
+
+    /// A variable of the environment. Windows does not tell upper from lower case in
+    /// their names.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let exact = self.env.get(name);
+        let value = exact.or_else(|| {
+            let mut variables = self.env.iter().filter(|_| cfg!(windows));
+            let like = variables.find(|(other, _)| other.eq_ignore_ascii_case(name));
+            like.map(|(_, value)| value)
+        });
+        value.map(String::as_str)
     }
 
     /// A variable of the environment; none where it is empty, which is how people
     /// unset one for a single command.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&str> {
-        let value = self.env.get(name).map(String::as_str);
-        value.filter(|value| !value.is_empty())
+        self.value(name).filter(|value| !value.is_empty())
     }
 }
 

@@ -86,6 +86,7 @@ impl Home {
             app_data: home.join(".config"),
             home,
             system: self.path("system"),
+            folder: Some(self.path("project")),
             project: Some(self.path("project")),
             env: HashMap::from(env),
         }
@@ -304,6 +305,28 @@ fn a_project_is_the_nearest_marked_folder_below_home() {
     assert_eq!(project_of(&inside, &user), Some(home.path("project")));
     home.write(".mcp.json", "{}");
     assert_eq!(project_of(&home.path("home/other"), &user), None);
+}
+
+#[test]
+fn what_marks_a_project_is_what_clients_keep_in_one() {
+    let home = Home::empty();
+    fs::create_dir_all(home.path("project/.continue/mcpServers")).unwrap();
+    home.write("project/.continue/mcpServers/a.yaml", "");
+    for client in Client::all() {
+        for place in places::files(client, &home.around()) {
+            let Ok(file) = place.file.strip_prefix(home.path("project")) else {
+                continue;
+            };
+            let marks = places::PROJECT_MARKS;
+            let marked = marks.iter().any(|mark| file.starts_with(mark));
+            // Many a folder that is no project has settings of an editor.
+            assert!(
+                marked || file.ends_with("settings.json"),
+                "{}",
+                file.display()
+            );
+        }
+    }
 }
 
 #[test]

@@ -72,7 +72,12 @@ fn switching_changes_one_line() {
 fn adding_appends() {
     let f = fixture(FULL);
     f.editor
-        .add("new", Path::new("/opt/new.wasm"), (&Grants::default(), None), false)
+        .add(
+            "new",
+            Path::new("/opt/new.wasm"),
+            (&Grants::default(), None),
+            false,
+        )
         .unwrap();
     assert_eq!(
         f.text(),
@@ -124,8 +129,12 @@ env = ["TZ"]
 fn a_name_that_is_taken_is_replaced_only_on_demand_and_with_its_grants() {
     let f = fixture(FULL);
     let add = |replace| {
-        f.editor
-            .add("time", Path::new("/t.wasm"), (&Grants::default(), None), replace)
+        f.editor.add(
+            "time",
+            Path::new("/t.wasm"),
+            (&Grants::default(), None),
+            replace,
+        )
     };
     assert_eq!(
         add(false).unwrap_err().to_string(),

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hyper::http::request::Parts;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
     InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
@@ -18,7 +19,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::endpoint::SESSION;
+use super::quick::Handed;
 use super::raw::MARK;
+use super::sessions::{Known, Sessions};
+use crate::mcp::caller::Caller;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
 use crate::mcp::service::caught;
@@ -28,14 +33,16 @@ use crate::roster::Roster;
 /// A legacy session, or a single request of the stateless era. What was kept for
 /// it is let go of when it is dropped.
 pub(super) struct Agent {
-    host: Host,
-    session: Option<Session>,
+    host: Arc<Host>,
+    sessions: Sessions,
+    _session: Session,
 }
 
 /// What all agents of one server share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) common: Arc<Common>,
+    pub(super) sessions: Sessions,
     /// Ends running calls, when cancelled.
     pub(super) ending: CancellationToken,
     /// Ends what waits for news, when cancelled.
@@ -49,8 +56,9 @@ impl Shared {
         let host =
             Host::new(self.common.clone(), session.id(), closed).among_others(self.ending.clone());
         Agent {
-            host,
-            session: Some(session),
+            host: Arc::new(host),
+            sessions: self.sessions.clone(),
+            _session: session,
         }
     }
 
@@ -63,9 +71,6 @@ impl Shared {
 impl Drop for Agent {
     fn drop(&mut self) {
         self.host.closed.cancel();
-        if let Some(session) = self.session.take() {
-            session.end();
-        }
     }
 }
 
@@ -123,10 +128,12 @@ impl ServerHandler for Agent {
         if let Some(method) = request.method.strip_prefix(MARK) {
             request.method = method.to_owned();
         }
-        let id = context.id.clone();
-        caught(&id, self.host.on_custom_request(request, context))
-            .await
-            .and_then(unfolded)
+        let begun = context.extensions.get::<Parts>();
+        let begun = begun.and_then(|parts| parts.extensions.get::<Handed>()?.take());
+        let caller = Caller::of(&self.host, &context, begun);
+        let answer = self.host.answer(&request.method, request.params, &caller);
+        let answered = caught(&context.id, answer).await;
+        answered.map(CustomResult).and_then(unfolded)
     }
 
     async fn initialize(
@@ -182,6 +189,16 @@ impl ServerHandler for Agent {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let parts = context.extensions.get::<Parts>();
+        let session = parts.and_then(|parts| parts.headers.get(SESSION)?.to_str().ok());
+        if let Some((session, client)) = session.zip(context.peer.peer_info()) {
+            let known = Known {
+                host: self.host.clone(),
+                version: client.protocol_version.clone(),
+                capabilities: client.capabilities.clone(),
+            };
+            self.sessions.know(session, known);
+        }
         self.host.on_initialized(context).await;
     }
 

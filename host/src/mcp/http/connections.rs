@@ -1,20 +1,22 @@
 //! Connections: who gets one, and who has to make room.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::{Extension, Router};
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use super::endpoint::Endpoint;
 
 /// How long a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);
@@ -93,11 +95,11 @@ impl Connections {
     }
 
     /// Serves all who come, for ever.
-    pub(super) async fn accept(&self, listener: TcpListener, router: Router) {
+    pub(super) async fn accept(&self, listener: TcpListener, endpoint: Arc<Endpoint>) {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => match self.seat().await {
-                    Some(seat) => self.admit(stream, seat, &router),
+                    Some(seat) => self.admit(stream, seat, &endpoint),
                     None => {
                         tracing::warn!("a client was sent away: all connections are busy");
                         // It goes into the socket's buffer or nowhere.
@@ -133,7 +135,7 @@ impl Connections {
         let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
     }
 
-    fn admit(&self, stream: TcpStream, seat: (u64, CancellationToken), router: &Router) {
+    fn admit(&self, stream: TcpStream, seat: (u64, CancellationToken), endpoint: &Arc<Endpoint>) {
         let (number, close) = seat;
         let local = stream.local_addr();
         let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
@@ -142,12 +144,12 @@ impl Connections {
             number,
             local,
         };
-        let service = router.clone().layer(Extension(connection));
+        let endpoint = endpoint.clone();
         let (closing, head) = (self.0.closing.child_token(), self.0.head);
         let all = self.clone();
         self.0.tasks.spawn(async move {
             tokio::select! {
-                () = serve(stream, service, head, closing) => {}
+                () = serve(stream, (endpoint, connection), head, closing) => {}
                 () = close.cancelled() => tracing::debug!("an idle connection has made room"),
             }
             all.open().seats.remove(&number);
@@ -212,13 +214,19 @@ impl Drop for Busy {
     }
 }
 
-async fn serve(stream: TcpStream, service: Router, head: Duration, closing: CancellationToken) {
+async fn serve(
+    stream: TcpStream,
+    (endpoint, connection): (Arc<Endpoint>, Connection),
+    head: Duration,
+    closing: CancellationToken,
+) {
     // Answers are small and many, and each is awaited.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("a connection cannot be made quick: {error}");
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(UNREAD));
+    let (endpoint, connection) = (&endpoint, &connection);
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
@@ -226,7 +234,9 @@ async fn serve(stream: TcpStream, service: Router, head: Duration, closing: Canc
             .max_buf_size(HEAD)
             .serve_connection(
                 TokioIo::new(Box::pin(stream)),
-                TowerToHyperService::new(service),
+                service_fn(move |request| async move {
+                    Ok::<_, Infallible>(endpoint.answer(connection, request).await)
+                }),
             )
     );
     let served = tokio::select! {

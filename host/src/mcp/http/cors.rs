@@ -1,13 +1,15 @@
 //! What a browser wants to hear before it lets a page read an answer. Only pages
 //! that the guard lets in are ever told anything.
 
-use axum::http::header::{
+use hyper::header::HeaderValue;
+use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, ORIGIN, VARY,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use hyper::{HeaderMap, Method, StatusCode};
+
+use super::answer::{self, Response};
 
 /// Whether a browser asks what it may ask. It does so without the token that it
 /// will send, so there is none to check yet.
@@ -20,7 +22,7 @@ pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 /// The answer to that. A page may send what headers it likes: which ones MCP has
 /// depends on the tool.
 pub(super) fn preflight(headers: &HeaderMap) -> Response {
-    let mut response = StatusCode::NO_CONTENT.into_response();
+    let mut response = answer::empty(StatusCode::NO_CONTENT);
     let answer = response.headers_mut();
     let methods = HeaderValue::from_static("GET, POST, DELETE");
     answer.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);

@@ -1,38 +1,32 @@
 //! What is answered where: `/mcp`, `/health` and `/ready`.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::{any, get};
-use axum::{Extension, Router};
 use bytes::Bytes;
-use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::header::{
+    ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::StreamableHttpService;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::agent::{Agent, Shared};
-use super::connections::{Busy, Connection};
+use super::answer::{self, Held, Response};
+use super::connections::Connection;
 use super::cors;
 use super::guard::{Guard, Refusal};
+use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
 
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
 
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Everything that a request meets.
 pub(super) struct Endpoint {
@@ -53,139 +47,132 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn router(self: Arc<Self>) -> Router {
-        let guarded = Router::new()
-            .route(PATH, any(mcp))
-            .route("/ready", get(ready))
-            .fallback(|| async {
-                (
-                    StatusCode::NOT_FOUND,
-                    "there is nothing here; MCP is spoken at /mcp\n",
-                )
-            })
-            .layer(middleware::from_fn_with_state(self.clone(), check))
-            .with_state(self);
-        Router::new()
-            .route("/health", get(|| async { "ok\n" }))
-            .merge(guarded)
-    }
-}
-
-async fn ready(State(endpoint): State<Arc<Endpoint>>) -> Response {
-    if endpoint.stopping.is_cancelled() {
-        (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response()
-    } else {
-        "ready\n".into_response()
-    }
-}
-
-/// Lets in who may come in.
-async fn check(
-    State(endpoint): State<Arc<Endpoint>>,
-    Extension(connection): Extension<Connection>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let guard = &endpoint.guard;
-    let headers = request.headers();
-    if let Err(refusal) = guard.place(connection.local, request.uri(), headers) {
-        return refused(&refusal);
-    }
-    let origin = headers.get(ORIGIN).cloned();
-    let mut response = if cors::is_preflight(request.method(), headers) {
-        cors::preflight(headers)
-    } else {
-        match guard.token(headers) {
-            Ok(()) => next.run(request).await,
-            Err(refusal) => refused(&refusal),
+    /// Answers a request.
+    pub(super) async fn answer(
+        &self,
+        connection: &Connection,
+        request: Request<Incoming>,
+    ) -> Response {
+        if request.uri().path() == "/health" {
+            return said(request.method(), StatusCode::OK, "ok\n");
         }
-    };
-    if let Some(origin) = origin {
-        cors::open(&mut response, origin);
-    }
-    response
-}
-
-fn refused(refusal: &Refusal) -> Response {
-    tracing::debug!("a request was refused: {refusal}");
-    let mut response = (refusal.status(), format!("{refusal}\n")).into_response();
-    if let Some(challenge) = refusal.challenge() {
-        let challenge = HeaderValue::from_static(challenge);
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-    }
-    response
-}
-
-async fn mcp(
-    State(endpoint): State<Arc<Endpoint>>,
-    Extension(connection): Extension<Connection>,
-    request: Request,
-) -> Response {
-    let answered = if request.method() == Method::POST {
-        endpoint.post(&connection, request).await
-    } else {
-        let held = Held {
-            _busy: connection.busy(),
-            _running: None,
+        let headers = request.headers();
+        if let Err(refusal) = self.guard.place(connection.local, request.uri(), headers) {
+            return refused(&refusal);
+        }
+        let origin = headers.get(ORIGIN).cloned();
+        let mut response = if cors::is_preflight(request.method(), headers) {
+            cors::preflight(headers)
+        } else {
+            match self.guard.token(headers) {
+                Ok(()) => self.admitted(connection, request).await,
+                Err(refusal) => refused(&refusal),
+            }
         };
-        Ok(endpoint.pass(request, held).await)
-    };
-    answered.unwrap_or_else(|refused| *refused)
-}
+        if let Some(origin) = origin {
+            cors::open(&mut response, origin);
+        }
+        response
+    }
 
-/// What is held until an answer has gone out.
-struct Held {
-    _busy: Busy,
-    _running: Option<TaskTrackerToken>,
-}
+    /// Answers who may come in.
+    async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
+        match request.uri().path() {
+            PATH if request.method() == Method::POST => {
+                let answered = self.post(connection, request).await;
+                answered.unwrap_or_else(|refused| *refused)
+            }
+            PATH => {
+                let held = Held {
+                    _busy: connection.busy(),
+                    _running: None,
+                };
+                answer::hold(self.pass(request).await, held)
+            }
+            "/ready" if self.stopping.is_cancelled() => said(
+                request.method(),
+                StatusCode::SERVICE_UNAVAILABLE,
+                "stopping\n",
+            ),
+            "/ready" => said(request.method(), StatusCode::OK, "ready\n"),
+            _ => {
+                let why = "there is nothing here; MCP is spoken at /mcp\n";
+                answer::text(StatusCode::NOT_FOUND, why)
+            }
+        }
+    }
 
-impl Endpoint {
     async fn post(
         &self,
         connection: &Connection,
-        request: Request,
+        request: Request<Incoming>,
     ) -> Result<Response, Box<Response>> {
         let (mut parts, body) = request.into_parts();
         if !is_json(&parts.headers) {
             let message = "the `Content-Type` has to be `application/json`\n";
-            let response = (StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
-            return Err(Box::new(response.into_response()));
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(Box::new(answer::text(status, message)));
         }
         let body = self.read(&parts.headers, body).await?;
-        let busy = connection.busy();
-        let message = raw::read(&body)
-            .map_err(|refused| Box::new(failed(StatusCode::BAD_REQUEST, *refused)))?;
         let mut held = Held {
-            _busy: busy,
+            _busy: connection.busy(),
             _running: None,
         };
-        if let Kind::Request { id, method } = &message.kind {
-            self.admit(&parts.headers, id, method)?;
-            let tracker = if method == "subscriptions/listen" {
-                &self.listening
-            } else {
-                &self.running
-            };
-            held._running = Some(tracker.token());
+        let message = raw::read(&body)
+            .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
+        let mut marked = body.clone();
+        // Whatever of a request is known here, until rmcp has it.
+        let mut quick = None;
+        match &message.kind {
+            Kind::Request { id, method } => {
+                self.admit(&parts.headers, id, method)?;
+                let tracker = if method == "subscriptions/listen" {
+                    &self.listening
+                } else {
+                    &self.running
+                };
+                held._running = Some(tracker.token());
+                let schema = |name: &str| self.shared.schema(name);
+                let params = body.get(message.params.clone()).unwrap_or_default();
+                if raw::in_order(method, params, &parts.headers, schema) {
+                    let asked = Asked { id, method, params };
+                    match self.quick(&asked, &parts).await {
+                        Some(Outcome::Answered(response)) => {
+                            return Ok(answer::hold(response, held));
+                        }
+                        Some(Outcome::Begun(handed, known)) => {
+                            parts.extensions.insert(handed);
+                            quick = known;
+                        }
+                        None => {}
+                    }
+                    marked = raw::mark(&message, &body, &mut parts.headers);
+                }
+            }
+            Kind::Cancelled(id) => {
+                if let Some(session) = session(&parts.headers) {
+                    self.sessions.cancel(session, id);
+                }
+            }
+            Kind::Notification | Kind::Response => {}
         }
-        let schema = |name: &str| self.shared.schema(name);
-        let body = raw::mark(&message, body, &mut parts.headers, schema);
         let id = match message.kind {
             Kind::Request { id, .. } => Some(id),
-            Kind::Notification | Kind::Response => None,
+            Kind::Notification | Kind::Cancelled(_) | Kind::Response => None,
         };
-        let request = Request::from_parts(parts, Full::new(body));
-        let response = self.pass(request, held).await;
+        let request = Request::from_parts(parts, Full::new(marked));
+        let response = self.pass(request).await;
+        drop(quick);
         // JSON that is none of its messages: the type of its content is not
         // what is wrong with it.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             let error = ErrorData::invalid_request("this is not a message of MCP", None);
-            return Err(Box::new(failed(
+            return Err(Box::new(answer::error(
                 StatusCode::BAD_REQUEST,
                 JsonRpcError::new(id, error),
             )));
         }
-        Ok(response)
+        Ok(answer::hold(response, held))
     }
 
     /// Whether a request may be begun now.
@@ -197,12 +184,12 @@ impl Endpoint {
     ) -> Result<(), Box<Response>> {
         let refuse = |error| {
             let error = JsonRpcError::new(Some(id.clone()), error);
-            Err(Box::new(failed(StatusCode::BAD_REQUEST, error)))
+            Err(Box::new(answer::error(StatusCode::BAD_REQUEST, error)))
         };
         let busy = |message: &str| {
             let error = ErrorData::internal_error(message.to_owned(), None);
             let error = JsonRpcError::new(Some(id.clone()), error);
-            let mut response = failed(StatusCode::SERVICE_UNAVAILABLE, error);
+            let mut response = answer::error(StatusCode::SERVICE_UNAVAILABLE, error);
             let soon = HeaderValue::from_static("1");
             response.headers_mut().insert(RETRY_AFTER, soon);
             Err(Box::new(response))
@@ -210,8 +197,7 @@ impl Endpoint {
         if self.stopping.is_cancelled() {
             return busy("this server is stopping");
         }
-        let session = headers.get(SESSION).and_then(|id| id.to_str().ok());
-        match session {
+        match session(headers) {
             Some(session) if self.sessions.has_asked(session, id) => {
                 refuse(ErrorData::invalid_request(
                     format!("a request with the id `{id}` is on its way already"),
@@ -226,9 +212,9 @@ impl Endpoint {
     }
 
     /// The whole body, if it is neither too long nor too slow.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Box<Response>> {
+    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Box<Response>> {
         let refuse =
-            |status: StatusCode, message: String| Err(Box::new((status, message).into_response()));
+            |status: StatusCode, message: String| Err(Box::new(answer::text(status, message)));
         let too_long = || {
             let message = format!("a message may have at most {} bytes\n", self.longest);
             refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
@@ -255,14 +241,39 @@ impl Endpoint {
     }
 
     /// Lets rmcp answer.
-    async fn pass<B>(&self, request: axum::http::Request<B>, held: Held) -> Response
+    async fn pass<B>(&self, request: Request<B>) -> Response
     where
         B: http_body::Body + Send + 'static,
         B::Error: std::fmt::Display,
     {
-        let (parts, body) = self.service.handle(request).await.into_parts();
-        Response::from_parts(parts, Body::new(Holding { body, _held: held }))
+        // What waits there is large, and most requests never come here.
+        Box::pin(self.service.handle(request)).await.map(Into::into)
     }
+}
+
+/// What is said where there is nothing to do.
+fn said(method: &Method, status: StatusCode, what: &'static str) -> Response {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return answer::text(status, what);
+    }
+    let mut response = answer::empty(StatusCode::METHOD_NOT_ALLOWED);
+    let allowed = HeaderValue::from_static("GET, HEAD");
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    tracing::debug!("a request was refused: {refusal}");
+    let mut response = answer::text(refusal.status(), format!("{refusal}\n"));
+    if let Some(challenge) = refusal.challenge() {
+        let challenge = HeaderValue::from_static(challenge);
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
 }
 
 fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -275,42 +286,4 @@ fn is_json(headers: &HeaderMap) -> bool {
         .and_then(|said| said.to_str().ok());
     said.and_then(|said| said.split(';').next())
         .is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
-}
-
-/// An answer that is a JSON-RPC error.
-fn failed(status: StatusCode, error: JsonRpcError) -> Response {
-    // Where the id could not be read, JSON-RPC wants it to be null.
-    let mut value = serde_json::to_value(error).unwrap_or_default();
-    if let Some(answer) = value.as_object_mut() {
-        answer.entry("id").or_insert(serde_json::Value::Null);
-    }
-    let json = [(CONTENT_TYPE, "application/json")];
-    (status, json, value.to_string()).into_response()
-}
-
-/// The body of an answer, and what is held until it has gone out or nobody wants
-/// it any more.
-struct Holding<B> {
-    body: B,
-    _held: Held,
-}
-
-impl<B: http_body::Body + Unpin> http_body::Body for Holding<B> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
-    }
 }

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::http::uri::Authority;
+use hyper::{HeaderMap, StatusCode, Uri};
 use subtle::ConstantTimeEq as _;
 
 use super::header::only;

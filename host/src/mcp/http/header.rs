@@ -1,7 +1,7 @@
 //! Headers that must not be said twice.
 
-use axum::http::HeaderMap;
-use axum::http::header::AsHeaderName;
+use hyper::HeaderMap;
+use hyper::header::AsHeaderName;
 
 /// The value of a header that may be there once at most: proxies and servers do
 /// not agree on which of several counts.

@@ -8,11 +8,13 @@
 //! an [`agent`] for each session or request, which is the same host as over stdio.
 
 mod agent;
+mod answer;
 mod connections;
 mod cors;
 mod endpoint;
 pub mod guard;
 mod header;
+mod quick;
 mod raw;
 mod sessions;
 
@@ -89,13 +91,14 @@ impl Server {
             format!("cannot listen at `{wanted}`\nhint: port 0 is any that is free")
         })?;
         let address = listener.local_addr()?;
+        let sessions = Sessions::new(options.max_sessions, options.session_idle);
         let shared = Shared {
             common: Common::new(roster, options.max_calls)?,
+            sessions: sessions.clone(),
             ending: CancellationToken::new(),
             closed: CancellationToken::new(),
         };
         let end = CancellationToken::new();
-        let sessions = Sessions::new(options.max_sessions, options.session_idle);
         let config = StreamableHttpServerConfig::default()
             // Who is let in is the guard's to say.
             .disable_allowed_hosts()
@@ -141,7 +144,6 @@ impl Server {
     pub async fn run(self, stop: CancellationToken) {
         let endpoint = self.endpoint;
         let (shared, sessions) = (&endpoint.shared, &endpoint.sessions);
-        let router = endpoint.clone().router();
         let stopped = async {
             stop.cancelled().await;
             endpoint.stopping.cancel();
@@ -160,7 +162,7 @@ impl Server {
             let _ = timeout(FLUSH, endpoint.listening.wait()).await;
         };
         tokio::select! {
-            () = self.connections.accept(self.listener, router) => {}
+            () = self.connections.accept(self.listener, endpoint.clone()) => {}
             () = sessions.sweep() => {}
             () = stopped => {}
         }

@@ -10,10 +10,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
 use rmcp::model::{ErrorData, JsonObject, JsonRpcError, ProtocolVersion, RequestId};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -26,7 +27,7 @@ use super::header::only;
 pub(super) const MARK: &str = "raw:";
 
 /// The methods that do.
-const RAW: [&str; 8] = [
+pub(super) const RAW: [&str; 8] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -39,7 +40,7 @@ const RAW: [&str; 8] = [
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-const VERSION: &str = "mcp-protocol-version";
+pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// What a message is, as far as one has to know to pass it on.
 #[derive(Debug)]
@@ -48,12 +49,17 @@ pub(super) struct Message {
     /// Where in the text the method's name begins, quotation mark included.
     method: usize,
     /// Where in the text the parameters are.
-    params: Range<usize>,
+    pub(super) params: Range<usize>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    Request { id: RequestId, method: String },
+    Request {
+        id: RequestId,
+        method: String,
+    },
+    /// That the answer to a request is not wanted any more.
+    Cancelled(RequestId),
     Notification,
     Response,
 }
@@ -149,6 +155,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
     }
     let kind = match id {
         Some(id) => Kind::Request { id, method },
+        None if method == "notifications/cancelled" => cancelled(outside.params),
         None => Kind::Notification,
     };
     Ok(Message {
@@ -156,6 +163,20 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
         method: place(text, name).start,
         params: outside.params.map_or(0..0, |params| place(text, params)),
     })
+}
+
+/// A notification that a request is cancelled, if it says which.
+fn cancelled(params: Option<&RawValue>) -> Kind {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        id: RequestId,
+    }
+    let cancelled = params.map(|params| serde_json::from_str::<Cancelled>(params.get()));
+    match cancelled {
+        Some(Ok(cancelled)) => Kind::Cancelled(cancelled.id),
+        _ => Kind::Notification,
+    }
 }
 
 fn is_json(text: &str) -> bool {
@@ -169,21 +190,13 @@ fn place(text: &str, part: &RawValue) -> Range<usize> {
 }
 
 /// Marks a request that is to go around rmcp's types, in its body and its headers.
-/// `schema` gives the input schema of a tool that has arguments in headers.
-pub(super) fn mark(
-    message: &Message,
-    body: Bytes,
-    headers: &mut HeaderMap,
-    schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
-) -> Bytes {
+pub(super) fn mark(message: &Message, body: &Bytes, headers: &mut HeaderMap) -> Bytes {
     let Kind::Request { method, .. } = &message.kind else {
-        return body;
+        return body.clone();
     };
     // What bears the mark already gets another one, and so is as unknown as it was.
-    let concerned = RAW.contains(&method.as_str()) || method.starts_with(MARK);
-    let params = body.get(message.params.clone()).unwrap_or_default();
-    if !concerned || !in_order(method, params, headers, schema) {
-        return body;
+    if !RAW.contains(&method.as_str()) && !method.starts_with(MARK) {
+        return body.clone();
     }
     if headers
         .get(METHOD)
@@ -197,8 +210,9 @@ pub(super) fn mark(
     [before, MARK.as_bytes(), after].concat().into()
 }
 
-/// Whether the headers say what the body says, where they have to.
-fn in_order(
+/// Whether the headers of a request say what its body says, where they have to.
+/// `schema` gives the input schema of a tool that has arguments in headers.
+pub(super) fn in_order(
     method: &str,
     params: &[u8],
     headers: &HeaderMap,
@@ -316,7 +330,13 @@ mod tests {
             }});
             (name == "annotated").then(|| Arc::new(schema.as_object().unwrap().clone()))
         };
-        let body = mark(&message, body, &mut headers, schema);
+        let params = body.get(message.params.clone()).unwrap();
+        let body = match &message.kind {
+            Kind::Request { method, .. } if in_order(method, params, &headers, schema) => {
+                mark(&message, &body, &mut headers)
+            }
+            _ => body,
+        };
         let body: Value = serde_json::from_slice(&body).unwrap();
         let method = headers
             .get(METHOD)
@@ -436,7 +456,7 @@ mod tests {
         let text =
             r#" { "x" : {"method":"a"}, "method" :"tools\/call" ,"id":7,"n":1.10,"jsonrpc":"2.0"}"#;
         let body = Bytes::from(text);
-        let marked = mark(&read(&body).unwrap(), body, &mut HeaderMap::new(), |_| None);
+        let marked = mark(&read(&body).unwrap(), &body, &mut HeaderMap::new());
         assert_eq!(marked, text.replace(r#""tools\/"#, r#""raw:tools\/"#));
     }
 

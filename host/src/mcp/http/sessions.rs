@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::Stream;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
@@ -20,6 +20,9 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tokio::runtime::Handle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::mcp::handler::Host;
 
 /// How long a client whose connection broke has to come back for an answer
 /// before its call is cancelled.
@@ -47,6 +50,15 @@ struct Open {
     asked: HashMap<RequestId, Asked>,
     /// Streams on which the client waits for news.
     listening: usize,
+    /// The host as this session has it, from the end of the handshake on.
+    known: Option<Arc<Known>>,
+}
+
+/// What a request of a session needs that is answered without rmcp.
+pub(super) struct Known {
+    pub(super) host: Arc<Host>,
+    pub(super) version: ProtocolVersion,
+    pub(super) capabilities: ClientCapabilities,
 }
 
 /// A request that is not answered yet.
@@ -55,6 +67,16 @@ struct Asked {
     turn: u64,
     /// rmcp's number for its stream.
     stream: Option<u64>,
+    /// Ends it, when cancelled, if it was begun without rmcp.
+    cancel: CancellationToken,
+}
+
+/// A request that is answered without rmcp.
+pub(super) struct Quick {
+    pub(super) known: Arc<Known>,
+    pub(super) cancel: CancellationToken,
+    /// Forgets the request, unless rmcp has it by then.
+    _waiting: Waiting,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +114,60 @@ impl Sessions {
         self.open()
             .get(session)
             .is_some_and(|open| open.asked.contains_key(id))
+    }
+
+    /// Takes note of what a session's handshake has come to.
+    pub(super) fn know(&self, session: &str, known: Known) {
+        if let Some(open) = self.open().get_mut(session) {
+            open.known = Some(Arc::new(known));
+        }
+    }
+
+    /// Begins a request without rmcp, if that knows of no other with its id and the
+    /// version of the protocol is the session's.
+    pub(super) fn quick(
+        &self,
+        session: &str,
+        request: &RequestId,
+        version: Option<&str>,
+    ) -> Option<Quick> {
+        let cancel = CancellationToken::new();
+        let mut all = self.open();
+        let id = all.get_key_value(session)?.0.clone();
+        let open = all.get_mut(session)?;
+        let known = open.known.clone()?;
+        if version.is_some_and(|version| version != known.version.as_str())
+            || open.asked.contains_key(request)
+        {
+            return None;
+        }
+        open.heard = Instant::now();
+        let asked = Asked {
+            turn: 0,
+            stream: None,
+            cancel: cancel.clone(),
+        };
+        open.asked.insert(request.clone(), asked);
+        drop(all);
+        Some(Quick {
+            known,
+            cancel,
+            _waiting: Waiting {
+                sessions: self.clone(),
+                session: id,
+                request: request.clone(),
+                turn: 0,
+                answered: true,
+            },
+        })
+    }
+
+    /// Ends a request that was begun without rmcp.
+    pub(super) fn cancel(&self, session: &str, request: &RequestId) {
+        let open = self.open();
+        if let Some(asked) = open.get(session).and_then(|open| open.asked.get(request)) {
+            asked.cancel.cancel();
+        }
     }
 
     /// Ends sessions whose clients were not heard of for too long, for ever.
@@ -139,7 +215,11 @@ impl Sessions {
         if let Some(open) = open.get_mut(session) {
             open.heard = Instant::now();
             let asked = open.asked.entry(request.clone());
-            let asked = asked.or_insert(Asked { turn, stream: None });
+            let asked = asked.or_insert_with(|| Asked {
+                turn,
+                stream: None,
+                cancel: CancellationToken::new(),
+            });
             asked.turn += 1;
             turn = asked.turn;
         }
@@ -329,6 +409,7 @@ impl SessionManager for Sessions {
             heard: Instant::now(),
             asked: HashMap::new(),
             listening: 0,
+            known: None,
         };
         self.open().insert(id.clone(), open);
         Ok((id, transport))

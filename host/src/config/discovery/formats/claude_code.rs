@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::discovery::Surroundings;
-use crate::config::discovery::dialect::{COMMON, Dialect};
+use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::document::{Node, Value};
-use crate::config::discovery::entry::Unit;
+use crate::config::discovery::entry::{Entry, Unit};
 use crate::config::discovery::expansion;
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -30,12 +30,40 @@ pub(in crate::config::discovery) fn settings(around: &Surroundings) -> Vec<PathB
     files
 }
 
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let mut outcome = DIALECT.read(entry);
+    if let Outcome::Server(draft) = &mut outcome
+        && entry.has("headersHelper")
+    {
+        draft.notes.push(
+            "the headers that its `headersHelper` makes are not sent: only Claude Code runs it"
+                .to_owned(),
+        );
+    }
+    outcome
+}
+
 /// What of the user's own file is about a project.
 pub(in crate::config::discovery) fn of_project<'n>(
     root: &'n Node,
     project: &Path,
 ) -> Option<&'n Node> {
     root.get("projects")?.get(&project.to_string_lossy())
+}
+
+/// Why any server is off in a project, if it is, by what the user's own file says of
+/// that project.
+pub(in crate::config::discovery) fn off_here(
+    project: &[&Node],
+    server: &str,
+) -> Option<&'static str> {
+    let lists = project
+        .iter()
+        .filter_map(|node| node.get("disabledMcpServers"));
+    lists
+        .flat_map(Node::items)
+        .any(|name| name.text() == Some(server))
+        .then_some("`disabledMcpServers` names it")
 }
 
 /// Why a server of a project's `.mcp.json` is off, if it is: what any of the

@@ -3,9 +3,11 @@
 //! files among the blocks are written as other clients write them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::entry::{Entry, Unit};
+use crate::config::discovery::library::Library;
 use crate::config::discovery::{Surroundings, dotenv, expansion, files};
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -17,6 +19,9 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    if entry.has("uses") && !entry.has("command") && !entry.has("url") {
+        return Outcome::Skipped("it is a block of Continue's hub".to_owned());
+    }
     let plain = Dialect {
         headers: "headers",
         ..DIALECT
@@ -29,21 +34,27 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
 }
 
 /// The secrets that Continue keeps in files of variables. Those in a project are
-/// for the project's own servers.
+/// for the project's own servers, which so are made of them.
 pub(in crate::config::discovery) fn secrets(
     around: &Surroundings,
-    of_project: bool,
+    project: Option<&Path>,
+    library: &mut Library,
 ) -> BTreeMap<String, String> {
-    let project = around.project.as_deref().filter(|_| of_project);
     let folders = [
         Some(around.home.join(".continue")),
         project.map(|project| project.join(".continue")),
-        project.map(std::path::Path::to_owned),
+        project.map(Path::to_owned),
     ];
     let mut secrets = BTreeMap::new();
     for folder in folders.into_iter().flatten() {
-        let read = files::read(&folder.join(".env")).ok().flatten();
-        let Some(text) = read.and_then(|bytes| files::text(bytes).ok()) else {
+        let file = folder.join(".env");
+        let Ok(Some(bytes)) = files::read(&file, files::VALUE) else {
+            continue;
+        };
+        if let Some(project) = project.filter(|project| file.starts_with(project)) {
+            library.add(project, &file, &bytes);
+        }
+        let Ok(text) = files::text(bytes) else {
             continue;
         };
         for (name, value) in dotenv::parse(&text) {

@@ -44,6 +44,7 @@ pub(super) fn dialect(client: Client) -> Dialect {
 /// Reads an entry of a client's.
 pub(super) fn read(client: Client, entry: &mut Entry<'_, '_>) -> Outcome {
     match client {
+        Client::ClaudeCode => claude_code::read(entry),
         Client::Codex => codex::read(entry),
         Client::Zed => zed::read(entry),
         Client::Continue => continue_dev::read(entry),

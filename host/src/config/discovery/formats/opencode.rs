@@ -20,6 +20,9 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// Adds to a filter what a document's `tools` say of a server's. A pattern that
 /// turns all of them off leaves those on that others turn on.
 pub(in crate::config::discovery) fn add_to(filter: &mut Filter, root: &Node, server: &str) {
+    // OpenCode puts a `_` for whatever it does not want in a tool's name.
+    let odd = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let server = server.replace(odd, "_");
     let patterns = root.get("tools").map(Node::members).unwrap_or_default();
     let mut all_off = false;
     let mut on = Vec::new();
@@ -27,7 +30,7 @@ pub(in crate::config::discovery) fn add_to(filter: &mut Filter, root: &Node, ser
         let Value::Bool(shown) = member.node.value else {
             continue;
         };
-        let Some(pattern) = of_server(&member.key, server) else {
+        let Some(pattern) = of_server(&member.key, &server) else {
             continue;
         };
         match shown {

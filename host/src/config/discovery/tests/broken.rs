@@ -1,5 +1,6 @@
 //! Files that are not what they should be.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -7,6 +8,8 @@ use proptest::prelude::*;
 use super::*;
 
 /// The files of each client in its home, as they are under a copy of it.
+static FILES: LazyLock<Vec<(Client, String)>> = LazyLock::new(files);
+
 fn files() -> Vec<(Client, String)> {
     let mut files = Vec::new();
     for client in Client::all() {
@@ -64,28 +67,27 @@ fn alone(home: &Home, discovery: &Discovery, file: &str) {
 
 #[test]
 fn a_broken_file_stops_no_other() {
-    let files = files();
-    assert!(files.len() > 25);
-    for (client, file) in files {
+    assert!(FILES.len() > 25);
+    for &(client, ref file) in FILES.iter() {
         let home = Home::of(&[client.name(), "claude-desktop", "windsurf"]);
-        let bytes = fs::read(home.path(&file)).unwrap();
+        let bytes = fs::read(home.path(file)).unwrap();
         let half = &bytes[..bytes.len() / 2];
-        let discovery = with(&home, &file, half);
+        let discovery = with(&home, file, half);
         // Half of a TOML or YAML file can be a whole one.
         if file.ends_with(".json") || file.ends_with(".jsonc") {
-            alone(&home, &discovery, &file);
+            alone(&home, &discovery, file);
         }
         for wrong in ["{ \"mcpServers\": [", "- {", "\0", "= x"] {
-            alone(&home, &with(&home, &file, wrong.as_bytes()), &file);
+            alone(&home, &with(&home, file, wrong.as_bytes()), file);
         }
         // Not UTF-8, in the middle of the file.
         let mut latin = half.to_vec();
         latin.push(0xe4);
-        let discovery = with(&home, &file, &latin);
-        alone(&home, &discovery, &file);
+        let discovery = with(&home, file, &latin);
+        alone(&home, &discovery, file);
         let problem = discovery
             .problems()
-            .find(|problem| problem.file == home.path(&file))
+            .find(|problem| problem.file == home.path(file))
             .unwrap();
         let lines = half.iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(problem.line, lines + 1, "{problem}");
@@ -94,26 +96,26 @@ fn a_broken_file_stops_no_other() {
 
 #[test]
 fn a_byte_order_mark_is_no_mistake() {
-    for (client, file) in files() {
+    for &(client, ref file) in FILES.iter() {
         let home = Home::of(&[client.name()]);
         let mut bytes = b"\xef\xbb\xbf".to_vec();
-        bytes.extend(fs::read(home.path(&file)).unwrap());
+        bytes.extend(fs::read(home.path(file)).unwrap());
         let before = describe(&discover(&home.around(), &all()));
-        assert_eq!(describe(&with(&home, &file, &bytes)), before, "{file}");
+        assert_eq!(describe(&with(&home, file, &bytes)), before, "{file}");
     }
 }
 
 #[test]
 fn depth_and_size_end() {
     let deep = 200_000;
-    for (client, file) in files() {
+    for &(client, ref file) in FILES.iter() {
         let home = Home::of(&[client.name()]);
         let key = places::files(client, &home.around())
             .into_iter()
-            .find(|place| place.file == home.path(&file))
+            .find(|place| place.file == home.path(file))
             .map(|place| place.shape.keys[0].clone())
             .unwrap();
-        let nested = match Path::new(&file).extension().unwrap().to_str().unwrap() {
+        let nested = match Path::new(file).extension().unwrap().to_str().unwrap() {
             "toml" => vec![
                 format!("a = {}", "[".repeat(deep)),
                 format!("a = {}{}", "[".repeat(90), "]".repeat(90)),
@@ -127,19 +129,28 @@ fn depth_and_size_end() {
             ],
         };
         for text in nested {
-            alone(&home, &with(&home, &file, text.as_bytes()), &file);
+            alone(&home, &with(&home, file, text.as_bytes()), file);
         }
     }
 }
 
 #[test]
 fn five_megabytes_are_read() {
-    for (client, file) in files() {
+    // One for each language and way to look into it: this takes its time.
+    let some = [
+        Client::Cursor,
+        Client::Copilot,
+        Client::Codex,
+        Client::Continue,
+        Client::Goose,
+    ];
+    let files = FILES.iter().filter(|(client, _)| some.contains(client));
+    for &(client, ref file) in files {
         let home = Home::of(&[client.name()]);
         let toml = file.ends_with(".toml");
         let key = places::files(client, &home.around())
             .into_iter()
-            .find(|place| place.file == home.path(&file))
+            .find(|place| place.file == home.path(file))
             .map(|place| place.shape.keys[0].clone())
             .unwrap();
         let many: String = (0..60_000)
@@ -162,10 +173,40 @@ fn five_megabytes_are_read() {
             ]
         };
         for text in texts {
-            let discovery = with(&home, &file, text.as_bytes());
+            let discovery = with(&home, file, text.as_bytes());
             let merged = merge(&discovery, &|_| true);
             assert!(merged.servers.len() < 3000);
         }
+    }
+}
+
+#[test]
+fn a_short_text_becomes_no_endless_one() {
+    let home = Home::empty();
+    let mut around = home.around();
+    around.env.insert("LONG".to_owned(), "x".repeat(60_000));
+    let args = vec!["\"$LONG$LONG$LONG\""; 100_000].join(",");
+    let command = r#""command": ["x", "{file:/etc/hosts}"]"#;
+    home.write(
+        "home/.gemini/settings.json",
+        format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"x\", \"args\": [{args}]}}}}}}"),
+    );
+    let many = vec!["\"{file:~/value}\""; 1000].join(",");
+    home.write("home/value", "v".repeat(60_000));
+    home.write(
+        "home/.config/opencode/opencode.json",
+        format!("{{\"mcp\": {{\"b\": {{\"type\": \"local\", {command}, \"args\": [{many}]}}}}}}"),
+    );
+    let discovery = discover(&around, &all());
+    assert_eq!(discovery.found.len(), 2);
+    for found in &discovery.found {
+        let bridge = found.server.bridge().unwrap();
+        assert!((1..=32).contains(&bridge.needs.len()), "{:?}", bridge.needs);
+        let size: usize = match &bridge.launch {
+            Launch::Stdio(stdio) => stdio.args.iter().map(String::len).sum(),
+            Launch::Http(_) => 0,
+        };
+        assert!(size <= 2 << 20, "{size}");
     }
 }
 
@@ -263,6 +304,10 @@ fn every_mistake_is_told_with_its_place() {
             "1:52: `mcpServers.a.env.K` has to be a string, and is a list",
         ),
         (
+            "{\"a\": {\"command\": \"x\", \"env\": {\"K=SECRET\": \"\"}}}",
+            "1:47: `mcpServers.a.env` has a key that is no name: it begins with `K`\nhint: write the name as the key, and the value behind the colon",
+        ),
+        (
             "{\"a\": {\"url\": \"x\", \"headers\": \"SECRET\"}}",
             "1:46: `mcpServers.a.headers` has to be a table of strings, and is a string",
         ),
@@ -280,7 +325,7 @@ fn every_mistake_is_told_with_its_place() {
         ),
         (
             "{\"a\": x}",
-            "1:22: this is not JSON: Unexpected word\nhint: its own client cannot read it either; nothing in it is used",
+            "1:22: this is not JSON: Unexpected token\nhint: its own client cannot read it either; nothing in it is used",
         ),
         (
             "{\"a\": {\"command\": \"a\\u0000b\"}}",
@@ -305,8 +350,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         junk in prop::collection::vec(any::<u8>(), 0..8),
     ) {
-        let files = files();
-        let (client, file) = which.get(&files);
+        let (client, file) = which.get(&FILES);
         let home = Home::of(&[client.name()]);
         let bytes = fs::read(home.path(file)).unwrap();
         let mut changed = bytes[..cut.index(bytes.len() + 1)].to_vec();

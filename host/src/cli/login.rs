@@ -1,0 +1,153 @@
+//! `dormouse login` and `dormouse logout`
+
+use std::io::BufRead as _;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use tokio::sync::mpsc;
+
+use super::output::GOOD;
+use super::{hosts, output};
+use crate::config::{self, name};
+use crate::roster::Places;
+use crate::upstream::auth::{Auth, Pending};
+use crate::upstream::{Http, Launch};
+
+/// Logs in to a server that asks for it (OAuth).
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Prints a link and waits until you have followed it, for ten minutes. Where your \
+    browser runs on another machine (over SSH), it ends on a page that it cannot load: paste that \
+    page's address here.\n\nHosts that run need not be restarted: the login counts for their next call."
+)]
+pub(super) struct Login {
+    /// The server's name.
+    server: String,
+    /// Open the link in your browser.
+    #[arg(long)]
+    browser: bool,
+}
+
+/// Forgets the login at a server, and gives its tokens back where they are taken.
+#[derive(Debug, Args)]
+pub(super) struct Logout {
+    /// The server's name.
+    server: String,
+}
+
+impl Login {
+    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let auth = auth(places, &self.server)?;
+        hosts::block_on(async {
+            let pending = auth.begin(None).await?;
+            output::say("open this link in a browser, or paste here where it has led you:");
+            output::print(&output::clean(pending.link()))?;
+            if self.browser {
+                open(pending.link());
+            }
+            wait(&pending).await
+        })??;
+        let server = &self.server;
+        output::say(&format!(
+            "{}: logged in to `{server}`",
+            output::styled(GOOD, "ok")
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Logout {
+    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let auth = auth(places, &self.server)?;
+        let server = &self.server;
+        if hosts::block_on(auth.logout())?? {
+            output::say(&format!("logged out of `{server}`"));
+        } else {
+            output::say(&format!("you were not logged in to `{server}`"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Waits for the redirect, or for its URL on stdin.
+async fn wait(pending: &Pending) -> anyhow::Result<()> {
+    let mut lines = lines();
+    loop {
+        tokio::select! {
+            outcome = pending.finish() => return Ok(outcome?),
+            // Without stdin there is still the redirect.
+            Some(line) = lines.recv() => {
+                if let Err(why) = pending.paste(&line).await {
+                    output::warn(&why);
+                }
+            }
+        }
+    }
+}
+
+/// The lines of stdin that have something in them. They are read by a thread that
+/// nobody waits for: it may be at a line that never ends.
+fn lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Opens a link in the user's browser, as they have wished.
+fn open(link: &str) {
+    let words: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
+    } else if cfg!(windows) {
+        // No shell, which would read the link's `&` as an end of command.
+        &["rundll32", "url.dll,FileProtocolHandler"]
+    } else {
+        &["xdg-open"]
+    };
+    let Some((program, arguments)) = words.split_first() else {
+        return;
+    };
+    let started = Command::new(program)
+        .args(arguments)
+        .arg(link)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        output::warn(&format!("no browser can be opened by `{program}`: {error}"));
+    }
+}
+
+fn auth(places: &Places, server: &str) -> anyhow::Result<Auth> {
+    let http = upstream(places, server)?;
+    Ok(Auth::new(server, &http, &places.data))
+}
+
+/// Where a configured server is reached.
+fn upstream(places: &Places, server: &str) -> anyhow::Result<Http> {
+    let config = config::load(&places.config)?;
+    let Some(found) = config.servers.get(server) else {
+        let names = config.servers.keys().map(String::as_str);
+        return Err(name::Unknown::new(server, names).into());
+    };
+    let bridge = found
+        .bridge()
+        .with_context(|| format!("`{server}` is a plugin, which nobody logs in to"))?;
+    if let Some(need) = bridge.needs.first() {
+        bail!("`{server}` cannot be reached: {need}");
+    }
+    match &bridge.launch {
+        Launch::Http(http) => Ok(http.clone()),
+        Launch::Stdio(_) => bail!(
+            "`{server}` is a program of this machine, which Dormouse does not log in to\nhint: its credentials go into `env` of the server, or it has a login of its own"
+        ),
+    }
+}

@@ -1,0 +1,133 @@
+//! What a client makes of its own servers once it has read all of its files: those
+//! that its settings turn off, and those that others take the place of.
+
+use std::collections::BTreeMap;
+
+use super::document::Node;
+use super::formats::{claude_code, gemini, opencode};
+use super::library::Loaded;
+use super::places::Syntax;
+use super::search::{Search, project_of};
+use super::{Found, Source, SourceState};
+use crate::config::{Adapter, Client, Origin, Scope};
+
+impl Search<'_> {
+    /// Turns off what a client's settings turn off.
+    pub(super) fn switch(&mut self) {
+        match self.client {
+            Client::ClaudeCode => self.switch_claude_code(),
+            Client::Gemini => self.each(|found, document| {
+                if let Some(why) = gemini::off(document, &found.written_name) {
+                    found.server.enabled = false;
+                    found.notes.push(format!("it is off: {why}"));
+                }
+            }),
+            Client::OpenCode => self.each(|found, document| {
+                if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+                    opencode::add_to(&mut bridge.filter, document, &found.written_name);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    /// Applies each document to each server that it may say something of: what is in
+    /// a project's folder says nothing of a user's own servers.
+    fn each(&mut self, apply: impl Fn(&mut Found, &Node)) {
+        for found in &mut self.found {
+            for (scope, loaded) in &self.documents {
+                let may =
+                    project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
+                if let (true, Loaded::Document(document)) = (may, &**loaded) {
+                    apply(found, &document.root);
+                }
+            }
+        }
+    }
+
+    /// Claude Code asks for each server of a project's, and notes the answers in its
+    /// settings and in the user's own file.
+    fn switch_claude_code(&mut self) {
+        let folder = self.around.project.as_ref();
+        let Some(project) = folder.or(self.around.folder.as_ref()).cloned() else {
+            return;
+        };
+        let mut documents = Vec::new();
+        for file in claude_code::settings(self.around) {
+            let scope = if file.starts_with(&project) {
+                Scope::Project(project.clone())
+            } else {
+                Scope::User
+            };
+            let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
+            if let Loaded::Bad(problem) = &*loaded {
+                self.sources.push(Source {
+                    client: self.client,
+                    scope,
+                    file,
+                    state: SourceState::Read {
+                        servers: 0,
+                        problems: vec![problem.clone()],
+                    },
+                });
+            }
+            documents.push(loaded);
+        }
+        let own = self.documents.iter().filter_map(|(_, loaded)| {
+            let root = loaded.root()?;
+            claude_code::of_project(root, &project)
+        });
+        let own: Vec<&Node> = own.collect();
+        let settings = documents.iter().filter_map(|loaded| loaded.root());
+        let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
+        for found in &mut self.found {
+            let mut off = claude_code::off_here(&own, &found.written_name);
+            if project_of(&found.server.origin.scope).is_some() {
+                off = off.or_else(|| claude_code::off(&all, &found.written_name));
+            }
+            if let Some(why) = off {
+                found.server.enabled = false;
+                found.notes.push(format!("it is off: {why}"));
+            }
+        }
+    }
+
+    /// Notes which servers this client does not take, because of others of its own.
+    pub(super) fn shadow(&mut self) {
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            last.insert(found.written_name.clone(), index);
+        }
+        let managed = self.managed();
+        let origins: Vec<Origin> = self
+            .found
+            .iter()
+            .map(|found| found.server.origin.clone())
+            .collect();
+        for (index, found) in self.found.iter_mut().enumerate() {
+            found.shadowed_by = match (&managed, last.get(&found.written_name)) {
+                (Some(managed), _) if found.server.origin.scope != Scope::Managed => {
+                    Some(managed.clone())
+                }
+                (_, Some(winner)) if *winner != index => origins.get(*winner).cloned(),
+                _ => None,
+            };
+        }
+    }
+
+    /// Where there is a file of managed servers, Claude Code takes no others.
+    fn managed(&self) -> Option<Origin> {
+        let mut sources = self.sources.iter();
+        let source = sources.find(|source| {
+            self.client == Client::ClaudeCode
+                && source.scope == Scope::Managed
+                && source.state != SourceState::Missing
+        })?;
+        Some(Origin {
+            file: source.file.clone(),
+            line: 1,
+            client: Some(self.client),
+            scope: Scope::Managed,
+        })
+    }
+}

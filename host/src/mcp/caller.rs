@@ -1,0 +1,91 @@
+//! Who waits for the answer to a request.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientCapabilities, ProgressToken, ProtocolVersion, RequestMetaObject};
+use rmcp::service::{Peer, RequestContext};
+use tokio_util::sync::CancellationToken;
+
+use super::exchange::Begun;
+use super::handler::Host;
+
+/// The client of a request, as far as the host has to know it to answer.
+pub(super) struct Caller<'a> {
+    /// Whether the request is of the era without a handshake.
+    pub(super) stateless: bool,
+    pub(super) capabilities: ClientCapabilities,
+    /// The client's name for the progress of the request, if it wants to hear of it.
+    pub(super) token: Option<ProgressToken>,
+    /// The least severe level that it wants to hear, if any.
+    pub(super) level: Option<u8>,
+    /// Cancelled when nobody waits for the answer any more.
+    pub(super) gone: CancellationToken,
+    /// Where it is told and asked something before the answer. Without it there is
+    /// only the answer, and a call that needs more is [put aside](Self::put_aside).
+    pub(super) peer: Option<&'a Peer<RoleServer>>,
+    /// After how long a call is put aside in any case; never, where there is a peer.
+    pub(super) patience: Option<Duration>,
+    aside: Mutex<Option<Begun>>,
+}
+
+impl<'a> Caller<'a> {
+    /// Who waits for the answer to a request that rmcp has read, and goes on with
+    /// what was begun for them, if anything was.
+    pub(super) fn of(
+        host: &Host,
+        context: &'a RequestContext<RoleServer>,
+        begun: Option<Begun>,
+    ) -> Self {
+        let version = context.protocol_version();
+        let stateless = version.is_some_and(|version| is_stateless(version.as_str()));
+        Self {
+            stateless,
+            capabilities: context.client_capabilities().unwrap_or_default(),
+            token: context.meta.get_progress_token(),
+            level: host.log_level(stateless, &context.meta),
+            gone: context.ct.clone(),
+            peer: Some(&context.peer),
+            patience: None,
+            aside: Mutex::new(begun),
+        }
+    }
+
+    /// Who hears nothing but the answer.
+    pub(super) fn of_answer(
+        host: &Host,
+        (stateless, meta): (bool, &RequestMetaObject),
+        capabilities: ClientCapabilities,
+        gone: CancellationToken,
+        patience: Option<Duration>,
+    ) -> Self {
+        Self {
+            stateless,
+            capabilities,
+            token: meta.get_progress_token(),
+            level: host.log_level(stateless, meta),
+            gone,
+            peer: None,
+            patience,
+            aside: Mutex::default(),
+        }
+    }
+
+    /// Keeps a call that cannot go on without a peer. What is answered then is of
+    /// no meaning.
+    pub(super) fn put_aside(&self, begun: Begun) {
+        *self.aside.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
+    }
+
+    /// What was put aside, or begun elsewhere.
+    pub(super) fn take(&self) -> Option<Begun> {
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        aside.take()
+    }
+}
+
+/// Whether a version of the protocol has no handshake.
+pub(super) fn is_stateless(version: &str) -> bool {
+    version >= ProtocolVersion::V_2026_07_28.as_str()
+}

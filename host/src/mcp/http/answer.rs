@@ -1,0 +1,139 @@
+//! Answers over HTTP, and what is held until they have gone out.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::Full;
+use http_body_util::combinators::BoxBody;
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use rmcp::model::JsonRpcError;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::connections::Busy;
+
+/// What a request is answered with.
+pub(super) type Response = hyper::Response<Body>;
+
+/// The body of an answer.
+pub(super) struct Body {
+    content: Content,
+    held: Option<Held>,
+}
+
+enum Content {
+    Whole(Full<Bytes>),
+    /// Of rmcp: a message, or a stream of events.
+    Rmcp(BoxBody<Bytes, Infallible>),
+}
+
+/// What is held until an answer has gone out, or nobody wants it any more.
+pub(super) struct Held {
+    pub(super) _busy: Busy,
+    pub(super) _running: Option<TaskTrackerToken>,
+}
+
+impl Body {
+    fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            content: Content::Whole(Full::new(bytes.into())),
+            held: None,
+        }
+    }
+}
+
+impl From<BoxBody<Bytes, Infallible>> for Body {
+    fn from(body: BoxBody<Bytes, Infallible>) -> Self {
+        Self {
+            content: Content::Rmcp(body),
+            held: None,
+        }
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.content {
+            Content::Whole(whole) => Pin::new(whole).poll_frame(cx),
+            Content::Rmcp(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Whole(whole) => whole.is_end_stream(),
+            Content::Rmcp(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match &self.content {
+            Content::Whole(whole) => whole.size_hint(),
+            Content::Rmcp(body) => body.size_hint(),
+        }
+    }
+}
+
+fn of(status: StatusCode, kind: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// An answer of nothing but its head.
+pub(super) fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::whole(Bytes::new()));
+    *response.status_mut() = status;
+    response
+}
+
+/// An answer for people.
+pub(super) fn text(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Response {
+    let bytes = match text.into() {
+        Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+        Cow::Owned(text) => text.into(),
+    };
+    of(status, "text/plain; charset=utf-8", Body::whole(bytes))
+}
+
+/// An answer that is a message.
+pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response {
+    of(status, "application/json", Body::whole(message))
+}
+
+/// An answer that is a JSON-RPC error.
+pub(super) fn error(status: StatusCode, error: JsonRpcError) -> Response {
+    // Where the id could not be read, JSON-RPC wants it to be null.
+    let mut value = serde_json::to_value(error).unwrap_or_default();
+    if let Some(answer) = value.as_object_mut() {
+        answer.entry("id").or_insert(serde_json::Value::Null);
+    }
+    json(status, value.to_string().into())
+}
+
+/// An answer that has ended before there was one: an empty stream of events.
+pub(super) fn nothing() -> Response {
+    of(
+        StatusCode::OK,
+        "text/event-stream",
+        Body::whole(Bytes::new()),
+    )
+}
+
+/// Holds something until an answer has gone out.
+pub(super) fn hold(mut response: Response, held: Held) -> Response {
+    response.body_mut().held = Some(held);
+    response
+}

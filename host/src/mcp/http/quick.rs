@@ -1,0 +1,187 @@
+//! Requests that one message answers, and that rmcp need not see.
+//!
+//! What rmcp has for a request over HTTP, a task, a peer and a stream of events,
+//! most requests never use: they have nothing to say but their answer. So what
+//! concerns the plugins is begun here, and answered by one message of JSON. A call
+//! that says or asks something before that, or takes long in a session, whose client
+//! could then lose its connection and come back, is handed to rmcp as it is and goes
+//! on behind its handler. A request that is not in order in any way is rmcp's from
+//! the beginning, which says what is wrong with it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hyper::header::ACCEPT;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, StatusCode};
+use rmcp::model::{
+    ClientCapabilities, ErrorCode, ErrorData, JsonRpcError, ProtocolVersion, RequestId,
+    RequestMetaObject,
+};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{self, Response};
+use super::endpoint::{Endpoint, SESSION};
+use super::header::only;
+use super::raw::{RAW, VERSION};
+use super::sessions::Quick;
+use crate::mcp::caller::Caller;
+use crate::mcp::exchange::Begun;
+use crate::mcp::handler::Host;
+use crate::mcp::service::caught;
+use crate::mcp::session::Session;
+
+/// How long a client of the era with sessions waits for a stream of events. Until
+/// then it cannot come back for an answer that it has missed.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A call that was begun, on its way through rmcp to the handler.
+#[derive(Clone, Default)]
+pub(super) struct Handed(Arc<Mutex<Option<Begun>>>);
+
+impl Handed {
+    /// Takes the call out.
+    pub(super) fn take(&self) -> Option<Begun> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What has become of a request.
+pub(super) enum Outcome {
+    Answered(Response),
+    /// It needs more than an answer. What knows of it is held until rmcp has it.
+    Begun(Handed, Option<Quick>),
+}
+
+/// A request, as far as it was read.
+pub(super) struct Asked<'a> {
+    pub(super) id: &'a RequestId,
+    pub(super) method: &'a str,
+    pub(super) params: &'a [u8],
+}
+
+impl Endpoint {
+    /// Answers a request whose headers say what its body says, or begins to; `None`
+    /// where it is rmcp's.
+    pub(super) async fn quick(&self, asked: &Asked<'_>, parts: &Parts) -> Option<Outcome> {
+        if !RAW.contains(&asked.method) || !takes_both(&parts.headers) {
+            return None;
+        }
+        let mut params: Map<String, Value> = match asked.params {
+            b"" => Map::new(),
+            params => serde_json::from_slice(params).ok()?,
+        };
+        let meta = match params.remove("_meta") {
+            None => RequestMetaObject::default(),
+            Some(Value::Object(meta)) => meta.into(),
+            Some(_) => return None,
+        };
+        let params = Some(Value::Object(params));
+        let said = only(&parts.headers, VERSION).ok()?;
+        let stateless = ProtocolVersion::V_2026_07_28.as_str();
+        if said == Some(stateless) {
+            if meta.protocol_version()?.as_str() != stateless {
+                return None;
+            }
+            let capabilities = meta.client_capabilities()?;
+            return Some(self.stateless(asked, params, (&meta, capabilities)).await);
+        }
+        if meta.protocol_version().is_some() {
+            return None;
+        }
+        let session = only(&parts.headers, SESSION).ok()??;
+        let quick = self.sessions.quick(session, asked.id, said)?;
+        Some(in_session(quick, asked, params, &meta).await)
+    }
+
+    async fn stateless(
+        &self,
+        asked: &Asked<'_>,
+        params: Option<Value>,
+        (meta, capabilities): (&RequestMetaObject, ClientCapabilities),
+    ) -> Outcome {
+        let common = &self.shared.common;
+        let session = Session::begin(common.clone());
+        let host = Host::new(common.clone(), session.id(), self.shared.closed.clone())
+            .among_others(self.shared.ending.clone());
+        // Where the client goes, all this is dropped, and the call with it.
+        let gone = CancellationToken::new();
+        let caller = Caller::of_answer(&host, (true, meta), capabilities, gone, None);
+        let result = caught(asked.id, host.answer(asked.method, params, &caller)).await;
+        match caller.take() {
+            Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), None),
+            None => Outcome::Answered(stateless_answer(asked.id, result)),
+        }
+    }
+}
+
+async fn in_session(
+    quick: Quick,
+    asked: &Asked<'_>,
+    params: Option<Value>,
+    meta: &RequestMetaObject,
+) -> Outcome {
+    let capabilities = meta.client_capabilities();
+    let capabilities = capabilities.unwrap_or_else(|| quick.known.capabilities.clone());
+    let host = &quick.known.host;
+    let gone = quick.cancel.clone();
+    let caller = Caller::of_answer(host, (false, meta), capabilities, gone, Some(PATIENCE));
+    let result = caught(asked.id, host.answer(asked.method, params, &caller)).await;
+    let begun = caller.take();
+    match begun {
+        Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), Some(quick)),
+        // Who has cancelled a request wants no answer.
+        None if quick.cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
+        None => Outcome::Answered(written(StatusCode::OK, asked.id, result)),
+    }
+}
+
+/// Whether a client takes both a message and a stream of events, as it has to. One
+/// that is choosy about it is left to rmcp.
+fn takes_both(headers: &HeaderMap) -> bool {
+    let said = only(headers, ACCEPT).ok().flatten().unwrap_or_default();
+    let takes = |kind: &str| {
+        said.split(',')
+            .any(|one| one.trim().eq_ignore_ascii_case(kind))
+    };
+    takes("application/json") && takes("text/event-stream")
+}
+
+/// An answer as the era without a handshake has it.
+fn stateless_answer(id: &RequestId, mut result: Result<Value, ErrorData>) -> Response {
+    let status = match &mut result {
+        Ok(_) => StatusCode::OK,
+        Err(error) => {
+            if error.code == ErrorCode::RESOURCE_NOT_FOUND {
+                error.code = ErrorCode::INVALID_PARAMS;
+            }
+            match error.code {
+                ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+                ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+                _ => StatusCode::OK,
+            }
+        }
+    };
+    written(status, id, result)
+}
+
+/// A result is written as it is, byte for byte where it is text already.
+fn written(status: StatusCode, id: &RequestId, result: Result<Value, ErrorData>) -> Response {
+    let result = match result {
+        Ok(result) => result,
+        Err(error) => return answer::error(status, JsonRpcError::new(Some(id.clone()), error)),
+    };
+    let mut message = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
+    // Writing a number, a text or a `Value` into memory cannot fail.
+    let _ = serde_json::to_writer(&mut message, id);
+    message.extend_from_slice(b",\"result\":");
+    match result {
+        Value::String(text) => message.extend_from_slice(text.as_bytes()),
+        result => {
+            let _ = serde_json::to_writer(&mut message, &result);
+        }
+    }
+    message.push(b'}');
+    answer::json(status, message)
+}

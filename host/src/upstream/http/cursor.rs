@@ -1,0 +1,114 @@
+//! How far a stream has been read, and how soon it is asked for again when it ends.
+
+use std::time::Duration;
+
+use super::events::{Event, Events};
+
+/// The wait after the first end, where the server names none.
+const FIRST: Duration = Duration::from_millis(500);
+/// The longest wait that is our own idea.
+const LONGEST: Duration = Duration::from_secs(30);
+/// The shortest wait, whatever the server names.
+const SHORTEST: Duration = Duration::from_millis(50);
+/// How many attempts may fail one after the other.
+const ATTEMPTS: u32 = 6;
+
+/// Where a stream goes on that may take several connections.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    after: Option<String>,
+    /// The wait that the server wants.
+    retry: Option<Duration>,
+    /// How often the stream has ended since it has last said something.
+    ends: u32,
+    failures: u32,
+}
+
+impl Cursor {
+    /// The event after which the stream goes on, if it can.
+    pub(super) fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    /// An event has come: the stream works, and goes on after it.
+    pub(super) fn read(&mut self, event: &Event) {
+        if let Some(id) = &event.id {
+            self.after = Some(id.clone()).filter(|id| !id.is_empty());
+        }
+        self.ends = 0;
+        self.failures = 0;
+    }
+
+    /// The stream begins anew the next time, instead of going on.
+    pub(super) fn forget(&mut self) {
+        self.after = None;
+    }
+
+    /// A connection is over; what it has said of the next one counts from now on.
+    pub(super) fn leave(&mut self, events: &Events) {
+        self.retry = events.retry().or(self.retry);
+    }
+
+    /// How long to wait now; `None` when it has failed too often. `orderly` says that
+    /// the server has ended the stream itself, as it may do as often as it likes.
+    pub(super) fn wait(&mut self, orderly: bool) -> Option<Duration> {
+        self.failures = if orderly { 0 } else { self.failures + 1 };
+        if self.failures > ATTEMPTS {
+            return None;
+        }
+        let backoff = FIRST.saturating_mul(1 << self.ends.min(6)).min(LONGEST);
+        self.ends = self.ends.saturating_add(1);
+        Some(match self.retry {
+            Some(retry) if orderly => retry.max(SHORTEST),
+            Some(retry) => retry.max(backoff),
+            None => backoff,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_up_to_a_bound_and_failures_end_it() {
+        let mut cursor = Cursor::default();
+        let waits: Vec<_> = (0..8).map_while(|_| cursor.wait(false)).collect();
+        let expected = [500, 1000, 2000, 4000, 8000, 16000];
+        assert_eq!(waits, expected.map(Duration::from_millis));
+        cursor.read(&Event::default());
+        assert!((0..1000).all(|_| cursor.wait(true).is_some()));
+        assert_eq!(cursor.wait(true), Some(LONGEST));
+    }
+
+    #[test]
+    fn the_server_has_its_way_but_is_not_hammered() {
+        let minute = Duration::from_secs(60);
+        let mut cursor = Cursor {
+            retry: Some(minute),
+            ..Cursor::default()
+        };
+        assert_eq!(cursor.wait(true), Some(minute));
+        cursor.retry = Some(Duration::ZERO);
+        assert_eq!(cursor.wait(true), Some(SHORTEST));
+        assert_eq!(cursor.wait(false), Some(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn goes_on_after_the_last_event_that_had_an_id() {
+        let mut cursor = Cursor::default();
+        let event = |id: Option<&str>| Event {
+            id: id.map(str::to_owned),
+            ..Event::default()
+        };
+        for (id, after) in [
+            (None, None),
+            (Some("a"), Some("a")),
+            (None, Some("a")),
+            (Some(""), None),
+        ] {
+            cursor.read(&event(id));
+            assert_eq!(cursor.after(), after);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What there is to know of a message to carry it: nothing but whose answer it is.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+/// The parts of a JSON-RPC message that say what it is.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(default)]
+    method: Option<IgnoredAny>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// The messages in a body or an event: one, or a batch of them (2025-03-26).
+///
+/// # Errors
+/// It is neither a JSON object nor an array of them.
+pub(super) fn parse(text: String) -> Result<Vec<Box<RawValue>>, String> {
+    let whole = RawValue::from_string(text).map_err(|error| error.to_string())?;
+    let messages = match whole.get().trim_start().starts_with('[') {
+        true => serde_json::from_str(whole.get()).map_err(|error| error.to_string())?,
+        false => vec![whole],
+    };
+    match messages
+        .iter()
+        .all(|one| one.get().trim_start().starts_with('{'))
+    {
+        true => Ok(messages),
+        false => Err("a JSON object is expected".to_owned()),
+    }
+}
+
+/// Whether a message answers the request of this id.
+pub(super) fn answers(message: &RawValue, request: u64) -> bool {
+    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(message.get()) else {
+        return false;
+    };
+    let id = envelope.id.and_then(|id| id.get().parse().ok());
+    envelope.method.is_none() && id == Some(request)
+}
+
+/// The JSON-RPC error in a body, addressed to the request that it came back for:
+/// a server that refuses a request before it has read it leaves the id out.
+pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
+    let envelope: Envelope<'_> = serde_json::from_str(body).ok()?;
+    let error = envelope.error?;
+    let code: Code = serde_json::from_str(error.get()).ok()?;
+    let answer = match (envelope.id, request) {
+        (Some(id), Some(request)) if id.get().parse() == Ok(request) => Some(body.to_owned()),
+        (None, Some(request)) => Some(format!(
+            r#"{{"jsonrpc":"2.0","id":{request},"error":{}}}"#,
+            error.get()
+        )),
+        _ => None,
+    };
+    Some(Refusal {
+        addressed: envelope.id.is_some() && answer.is_some(),
+        code: code.code,
+        text: code.message,
+        answer: answer.and_then(|text| RawValue::from_string(text).ok()),
+    })
+}
+
+/// A JSON-RPC error that a server has given with an HTTP error.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// Whether the server itself has said which request it refuses.
+    pub(super) addressed: bool,
+    /// Its code.
+    pub(super) code: i64,
+    /// What it says.
+    pub(super) text: String,
+    /// The whole message as the answer to the request, if it is that.
+    pub(super) answer: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    code: i64,
+    #[serde(default)]
+    message: String,
+}
+
+/// An answer to a request in a server's place.
+pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawValue>> {
+    let message = serde_json::to_string(message).ok()?;
+    let text = format!(
+        r#"{{"jsonrpc":"2.0","id":{request},"error":{{"code":{code},"message":{message}}}}}"#
+    );
+    RawValue::from_string(text).ok()
+}
+
+/// The first part of what a server has said, for an error's text: on one line,
+/// without anything that a terminal would obey.
+pub(super) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut shown = String::new();
+    for (count, letter) in text.trim().chars().enumerate() {
+        if count == LONGEST {
+            shown.push('…');
+            break;
+        }
+        match letter {
+            // It would end the backticks around it.
+            '`' => shown.push('\''),
+            _ if letter.is_control() => shown.extend(letter.escape_default()),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn messages_stay_as_they_are() {
+        let text =
+            r#"{"jsonrpc":"2.0","id":1,"result":{"n":1.10,"big":123456789012345678901,"x":{}}}"#;
+        let messages = parse(text.to_owned()).unwrap();
+        assert_eq!(
+            messages.iter().map(|one| one.get()).collect::<Vec<_>>(),
+            [text]
+        );
+        let batch = parse(format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
+        assert_eq!(
+            batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
+            [text, r#"{"method":"x"}"#]
+        );
+        for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
+            assert!(parse(odd.to_owned()).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_told_from_a_request_of_the_same_id() {
+        assert!(answers(&raw(r#"{"id":1,"result":{}}"#), 1));
+        assert!(answers(&raw(r#"{"error":{},"id": 1 }"#), 1));
+        assert!(!answers(&raw(r#"{"id":2,"result":{}}"#), 1));
+        assert!(!answers(&raw(r#"{"id":1,"method":"ping"}"#), 1));
+        assert!(!answers(&raw(r#"{"id":null,"result":{}}"#), 1));
+    }
+
+    #[test]
+    fn a_refusal_without_an_id_is_the_answer_to_what_it_came_back_for() {
+        let body =
+            r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"no","data":1.0},"id":null}"#;
+        let refused = refusal(body, Some(4)).unwrap();
+        assert!(!refused.addressed);
+        assert_eq!(
+            refused.answer.unwrap().get(),
+            r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"no","data":1.0}}"#
+        );
+        let body = r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"no"},"more":1}"#;
+        let refused = refusal(body, Some(4)).unwrap();
+        assert!(refused.addressed);
+        assert_eq!(refused.answer.unwrap().get(), body);
+        // To another request, or to none.
+        assert!(refusal(body, Some(5)).unwrap().answer.is_none());
+        assert!(refusal(body, None).unwrap().answer.is_none());
+        for other in [
+            "",
+            "<html>",
+            r#"{"error":"invalid_token"}"#,
+            r#"{"id":4,"result":{}}"#,
+        ] {
+            assert!(refusal(other, Some(4)).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_harmless() {
+        assert_eq!(excerpt("  a\n\u{1b}[31m`b`  "), "a\\n\\u{1b}[31m'b'");
+        let long = excerpt(&"ü".repeat(10_000));
+        assert_eq!(long.chars().count(), 301);
+    }
+}

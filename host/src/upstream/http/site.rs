@@ -1,0 +1,362 @@
+//! One upstream's place in the web: which secrets are sent there, and to nobody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LOCATION, TRANSFER_ENCODING,
+    WWW_AUTHENTICATE,
+};
+use reqwest::{Method, Request, Response, StatusCode, Url};
+
+use super::Credentials;
+use super::client::{causes, client};
+use super::headers;
+use crate::upstream::{Http, Lost};
+
+/// How many redirects a request follows.
+const REDIRECTS: usize = 5;
+
+/// An endpoint as it is configured.
+pub(super) struct Site {
+    url: Url,
+    /// The entry's own headers, for the URL's origin only.
+    headers: HeaderMap,
+    auth: Option<Arc<dyn Credentials>>,
+}
+
+/// One request.
+pub(super) struct Ask<'a> {
+    pub(super) method: Method,
+    /// Where to; the configured URL unless the server has named another.
+    pub(super) url: Option<&'a Url>,
+    /// What the protocol wants said. These hold no secret.
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    /// The session, for whoever has opened it.
+    pub(super) session: Option<&'a Session>,
+    /// How long the first bytes of the answer may take, if not for ever.
+    pub(super) patience: Option<Duration>,
+}
+
+/// A session, which is worth as much as a password.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    /// What it is called (`Mcp-Session-Id`).
+    pub(super) id: HeaderValue,
+    /// The origin that has opened it.
+    origin: String,
+}
+
+impl Site {
+    /// Reads where an entry leads to. Nothing is dialled.
+    ///
+    /// # Errors
+    /// The URL or a header cannot be one.
+    pub(super) fn new(http: &Http, auth: Option<Arc<dyn Credentials>>) -> Result<Self, Lost> {
+        let url = Url::parse(&http.url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let Some(url) = url else {
+            return Err(Lost::Broken(
+                "the URL is none that can be connected to\n\
+                 hint: it starts with `http://` or `https://` and names a host, like `https://example.com/mcp`"
+                    .to_owned(),
+            ));
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in &http.headers {
+            let Ok(key) = HeaderName::try_from(name.as_str()) else {
+                return Err(Lost::Broken(format!(
+                    "`{name}` cannot be the name of an HTTP header\n\
+                     hint: letters, digits and hyphens make one"
+                )));
+            };
+            let Ok(mut value) = HeaderValue::try_from(value.expose()) else {
+                return Err(Lost::Broken(format!(
+                    "the value of the header `{name}` holds what no header may\n\
+                     hint: look for a line break in it"
+                )));
+            };
+            value.set_sensitive(true);
+            // How long the body is, is ours to say.
+            if key != CONTENT_LENGTH && key != TRANSFER_ENCODING {
+                headers.append(key, value);
+            }
+        }
+        Ok(Self { url, headers, auth })
+    }
+
+    /// The URL that is configured.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// A URL as it may be shown: without user, password and query.
+    pub(super) fn shown(url: &Url) -> String {
+        format!("{}{}", url.origin().ascii_serialization(), url.path())
+    }
+
+    /// Sends a request, follows where it is redirected to, and once more with another
+    /// token where the upstream refuses the first. The answer is whatever it is, but
+    /// no redirect and no wish for a login.
+    ///
+    /// # Errors
+    /// There is no answer, or [`Lost::Auth`].
+    pub(super) async fn ask(&self, ask: &Ask<'_>) -> Result<Response, Lost> {
+        let mut again = true;
+        loop {
+            let response = self.follow(ask).await?;
+            let challenge = challenge(response.headers());
+            let refused = match response.status() {
+                StatusCode::UNAUTHORIZED => true,
+                StatusCode::FORBIDDEN => challenge
+                    .as_deref()
+                    .is_some_and(|text| text.contains("insufficient_scope")),
+                _ => false,
+            };
+            if !refused {
+                return Ok(response);
+            }
+            if !self.is_ours(response.url()) {
+                // To log in there would be to tell a stranger who the user is.
+                return Err(Lost::Broken(format!(
+                    "`{}` redirects to `{}`, which wants a login\n\
+                     hint: if you trust it, configure that URL",
+                    Self::shown(&self.url),
+                    Self::shown(response.url())
+                )));
+            }
+            if let Some(auth) = &self.auth
+                && std::mem::take(&mut again)
+                && auth.rejected(challenge.as_deref()).await?
+            {
+                continue;
+            }
+            return Err(Lost::Auth { challenge });
+        }
+    }
+
+    /// The session that an answer opens, if it does.
+    pub(super) fn session(response: &Response) -> Option<Session> {
+        let mut id = response.headers().get(headers::SESSION)?.clone();
+        id.set_sensitive(true);
+        let origin = response.url().origin().ascii_serialization();
+        Some(Session { id, origin })
+    }
+
+    /// Takes this entry's secrets out of what a server has said, should it have
+    /// repeated one of them.
+    pub(super) fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in self.headers.values() {
+            let Ok(value) = value.to_str() else { continue };
+            // `Bearer abc` is said without its first word, too.
+            for part in [value, value.rsplit(' ').next().unwrap_or_default()] {
+                if part.len() >= 6 {
+                    text = text.replace(part, "…");
+                }
+            }
+        }
+        text
+    }
+
+    fn is_ours(&self, url: &Url) -> bool {
+        url.origin() == self.url.origin()
+    }
+
+    async fn follow(&self, ask: &Ask<'_>) -> Result<Response, Lost> {
+        let mut url = ask.url.unwrap_or(&self.url).clone();
+        for _ in 0..=REDIRECTS {
+            let response = self.once(ask, &url).await?;
+            let status = response.status();
+            // 303 would have us fetch a page instead of saying what we came to say;
+            // the others are followed as the request that it is, because a POST that
+            // turns into a GET is no use to anybody here.
+            let followed = matches!(status.as_u16(), 301 | 302 | 307 | 308);
+            let location = response.headers().get(LOCATION);
+            let Some(location) = location.filter(|_| followed) else {
+                return Ok(response);
+            };
+            url = target(&url, location)?;
+        }
+        Err(Lost::Broken(format!(
+            "`{}` redirects more than {REDIRECTS} times, at last to `{}`",
+            Self::shown(&self.url),
+            Self::shown(&url)
+        )))
+    }
+
+    async fn once(&self, ask: &Ask<'_>, url: &Url) -> Result<Response, Lost> {
+        let mut request = Request::new(ask.method.clone(), url.clone());
+        let headers = request.headers_mut();
+        if self.is_ours(url) {
+            headers.clone_from(&self.headers);
+            // What the user has written down himself goes before what was found out.
+            if !headers.contains_key(AUTHORIZATION)
+                && let Some(auth) = &self.auth
+                && let Some(token) = auth.bearer().await?
+            {
+                let value = format!("Bearer {}", token.expose());
+                let Ok(mut value) = HeaderValue::try_from(value) else {
+                    return Err(Lost::Broken(
+                        "the token holds what no header may".to_owned(),
+                    ));
+                };
+                value.set_sensitive(true);
+                headers.insert(AUTHORIZATION, value);
+            }
+        }
+        for (name, value) in &ask.headers {
+            headers.insert(name, value.clone());
+        }
+        if let Some(session) = ask.session
+            && session.origin == url.origin().ascii_serialization()
+        {
+            headers.insert(headers::SESSION, session.id.clone());
+        }
+        if ask.method == Method::POST {
+            *request.body_mut() = Some(ask.body.clone().into());
+        }
+        let sent = client(url)?.execute(request);
+        let answer = match ask.patience {
+            Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
+                Lost::Broken(format!(
+                    "`{}` has not answered within {} s",
+                    Self::shown(url),
+                    patience.as_secs()
+                ))
+            })?,
+            None => sent.await,
+        };
+        answer.map_err(|error| {
+            let causes = causes(&error);
+            let hint = match error.is_connect() {
+                true if causes.contains("certificate") => {
+                    "\nhint: if an authority of your own has signed it, name a file with that authority's certificate in `SSL_CERT_FILE`"
+                }
+                true => "\nhint: check the URL, and that the server runs",
+                false => "",
+            };
+            Lost::Broken(format!(
+                "`{}` cannot be reached: {causes}{hint}",
+                Self::shown(url)
+            ))
+        })
+    }
+}
+
+/// The challenge that says how to log in: the one for bearer tokens, if there are
+/// several.
+fn challenge(headers: &HeaderMap) -> Option<String> {
+    let all = || {
+        let values = headers.get_all(WWW_AUTHENTICATE).iter();
+        values.filter_map(|value| value.to_str().ok())
+    };
+    let bearer = |text: &&str| text.to_ascii_lowercase().contains("bearer");
+    all()
+        .find(bearer)
+        .or_else(|| all().next())
+        .map(str::to_owned)
+}
+
+/// Where a redirect leads to.
+///
+/// # Errors
+/// It must not be followed.
+fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
+    let shown = Site::shown(from);
+    let target = location.to_str().ok().and_then(|text| from.join(text).ok());
+    let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
+        return Err(Lost::Broken(format!(
+            "`{shown}` redirects to what is no URL"
+        )));
+    };
+    if from.scheme() == "https" && target.scheme() == "http" {
+        return Err(Lost::Broken(format!(
+            "`{shown}` redirects to `{}`, where everybody could read along\n\
+             hint: configure the URL with `https://` that the server really has",
+            Site::shown(&target)
+        )));
+    }
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::Secret;
+
+    #[test]
+    fn redirects_lead_to_what_is_as_safe() {
+        for (from, location, expected) in [
+            (
+                "https://a.example/mcp",
+                "/mcp/",
+                Some("https://a.example/mcp/"),
+            ),
+            (
+                "https://a.example/mcp",
+                "https://b.example/",
+                Some("https://b.example/"),
+            ),
+            (
+                "http://a.example/mcp",
+                "https://a.example/mcp",
+                Some("https://a.example/mcp"),
+            ),
+            (
+                "http://a.example/x/mcp?k=1",
+                "other",
+                Some("http://a.example/x/other"),
+            ),
+            ("https://a.example/mcp", "http://a.example/mcp", None),
+            ("https://a.example/mcp", "//", None),
+            ("http://a.example/mcp", "file:///etc/passwd", None),
+            ("http://a.example/mcp", "javascript:x", None),
+        ] {
+            let location = HeaderValue::from_static(location);
+            let to = target(&Url::parse(from).unwrap(), &location).ok();
+            assert_eq!(
+                to.as_ref().map(Url::as_str),
+                expected,
+                "{from} {location:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_that_leads_nowhere_says_so_without_its_secrets() {
+        for url in [
+            "",
+            "example.com/mcp",
+            "ftp://example.com/",
+            "http://",
+            "file:///x",
+            "mailto:a@b",
+        ] {
+            let http = Http {
+                url: url.to_owned(),
+                ..Http::default()
+            };
+            assert!(
+                matches!(Site::new(&http, None), Err(Lost::Broken(why)) if why.contains("hint:")),
+                "{url}"
+            );
+        }
+        for (name, value) in [("a b", "secret"), ("X-Key", "secret\nX: y")] {
+            let http = Http {
+                url: "http://localhost/".to_owned(),
+                headers: [(name.to_owned(), Secret::new(value))].into(),
+                ..Http::default()
+            };
+            let Err(Lost::Broken(why)) = Site::new(&http, None) else {
+                panic!("{name}");
+            };
+            assert!(why.contains(name) && !why.contains("secret"), "{why}");
+        }
+        let url = Url::parse("https://user:secret@example.com/mcp?key=secret#secret").unwrap();
+        assert_eq!(Site::shown(&url), "https://example.com/mcp");
+    }
+}

@@ -1,0 +1,200 @@
+//! Real servers over the loopback, each as odd as one that exists.
+
+mod limits;
+mod peer;
+mod real;
+mod secrets;
+mod sse;
+mod streamable;
+mod streams;
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Response, StatusCode};
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{Stream, StreamExt as _};
+use http_body_util::BodyExt as _;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// What a server has been asked.
+#[derive(Debug, Clone)]
+struct Seen {
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+/// A server that answers as its test says.
+struct Server {
+    origin: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    async fn start<F, A>(answer: F) -> Self
+    where
+        F: Fn(Seen) -> A + Send + Sync + 'static,
+        A: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&seen);
+        let answer: Arc<dyn Fn(Seen) -> BoxFuture<'static, Response<Body>> + Send + Sync> =
+            Arc::new(move |seen| Box::pin(answer(seen)));
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                let (answer, all) = (Arc::clone(&answer), Arc::clone(&all));
+                let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+                    let (answer, all) = (Arc::clone(&answer), Arc::clone(&all));
+                    async move {
+                        let (parts, body) = request.into_parts();
+                        let body = body.collect().await.unwrap().to_bytes();
+                        let seen = Seen {
+                            method: parts.method,
+                            path: parts.uri.to_string(),
+                            headers: parts.headers,
+                            body: String::from_utf8(body.to_vec()).unwrap(),
+                        };
+                        all.lock().unwrap().push(seen.clone());
+                        Ok::<_, Infallible>(answer(seen).await)
+                    }
+                });
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { origin, seen }
+    }
+
+    fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    fn http(&self) -> Http {
+        Http {
+            url: format!("{}/mcp", self.origin),
+            ..Http::default()
+        }
+    }
+
+    async fn connect(&self) -> Channel {
+        connect(&self.http(), None).await.unwrap()
+    }
+}
+
+fn status(status: u16) -> Response<Body> {
+    text(status, "text/plain", "")
+}
+
+fn text(status: u16, kind: &str, body: &str) -> Response<Body> {
+    Response::builder()
+        .status(StatusCode::from_u16(status).unwrap())
+        .header("content-type", kind)
+        .body(Body::from(body.to_owned()))
+        .unwrap()
+}
+
+fn json(body: &str) -> Response<Body> {
+    text(200, "application/json", body)
+}
+
+/// A stream of these pieces, which ends after them.
+fn sse(pieces: &[&str]) -> Response<Body> {
+    let pieces: Vec<_> = pieces
+        .iter()
+        .map(|piece| Bytes::from((*piece).to_owned()))
+        .collect();
+    stream(futures::stream::iter(pieces))
+}
+
+/// A stream that does not end by itself.
+fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
+    Response::builder()
+        .header("content-type", "text/event-stream; charset=utf-8")
+        .body(Body::from_stream(pieces.map(Ok::<_, Infallible>)))
+        .unwrap()
+}
+
+/// A stream of whatever is sent to it.
+fn fed() -> (mpsc::UnboundedSender<String>, Response<Body>) {
+    let (sender, receiver) = mpsc::unbounded_channel::<String>();
+    let pieces = futures::stream::unfold(receiver, async |mut receiver| {
+        receiver
+            .recv()
+            .await
+            .map(|piece| (Bytes::from(piece), receiver))
+    });
+    (sender, stream(pieces))
+}
+
+fn with(mut response: Response<Body>, name: &'static str, value: &str) -> Response<Body> {
+    response.headers_mut().insert(name, value.parse().unwrap());
+    response
+}
+
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+fn request(id: u64, method: &str) -> Outgoing {
+    Outgoing {
+        text: format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#),
+        method: Some(method.to_owned()),
+        id: Some(id),
+        name: None,
+        version: (method != "initialize").then(|| LEGACY.to_owned()),
+    }
+}
+
+fn notification(method: &str) -> Outgoing {
+    Outgoing {
+        text: format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#),
+        id: None,
+        ..request(0, method)
+    }
+}
+
+fn modern(mut message: Outgoing) -> Outgoing {
+    message.version = Some(MODERN.to_owned());
+    message
+}
+
+fn answer(id: u64) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"n":1.10,"unknown":[]}}}}"#)
+}
+
+/// The next message, which has to come soon.
+async fn next(channel: &mut Channel) -> String {
+    let message = tokio::time::timeout(Duration::from_secs(10), channel.inlet.recv()).await;
+    message
+        .expect("in time")
+        .expect("not ended")
+        .get()
+        .to_owned()
+}
+
+fn broken(sent: Result<(), Lost>) -> String {
+    match sent {
+        Err(Lost::Broken(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}

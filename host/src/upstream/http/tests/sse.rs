@@ -1,0 +1,201 @@
+//! The transport of 2024-11-05.
+
+use super::*;
+
+/// A server of that time: `GET /mcp` is the stream, whose first event leads to `endpoint`.
+async fn old(
+    endpoint: &'static str,
+) -> (Server, Arc<Mutex<Option<mpsc::UnboundedSender<String>>>>) {
+    let stream = Arc::new(Mutex::new(None));
+    let feed = Arc::clone(&stream);
+    let server = Server::start(move |seen: Seen| {
+        let feed = Arc::clone(&feed);
+        async move {
+            match (seen.method, seen.path.as_str()) {
+                (Method::GET, "/mcp") => {
+                    let (sender, stream) = fed();
+                    sender
+                        .send(format!(": hello\n\nevent: endpoint\ndata: {endpoint}\n\n"))
+                        .unwrap();
+                    *feed.lock().unwrap() = Some(sender);
+                    stream
+                }
+                (Method::POST, "/messages?session=1") => {
+                    if let Some(feed) = &*feed.lock().unwrap() {
+                        let id = if seen.body.contains(r#""id":1"#) {
+                            1
+                        } else {
+                            2
+                        };
+                        feed.send(format!("event: message\ndata: {}\n\n", answer(id)))
+                            .unwrap();
+                    }
+                    text(202, "text/plain", "Accepted")
+                }
+                (Method::POST, "/mcp") => text(404, "text/html", "Cannot POST /mcp"),
+                _ => status(404),
+            }
+        }
+    })
+    .await;
+    (server, stream)
+}
+
+#[tokio::test]
+async fn is_found_where_the_newer_one_is_not() {
+    for endpoint in ["/messages?session=1", "messages?session=1"] {
+        let (server, feed) = old(endpoint).await;
+        let mut channel = server.connect().await;
+        // Asked for the newest era, it does not even know the transport.
+        channel
+            .outlet
+            .send(modern(request(1, "server/discover")))
+            .await
+            .unwrap();
+        assert!(next(&mut channel).await.contains("-32601"));
+        channel.outlet.send(request(1, "initialize")).await.unwrap();
+        assert_eq!(next(&mut channel).await, answer(1));
+        channel.outlet.send(request(2, "tools/list")).await.unwrap();
+        assert_eq!(next(&mut channel).await, answer(2));
+        // What it says by itself.
+        let sender = feed.lock().unwrap().clone().unwrap();
+        sender
+            .send("data: junk\n\ndata: {\"method\":\"x\"}\n\n".to_owned())
+            .unwrap();
+        assert_eq!(next(&mut channel).await, r#"{"method":"x"}"#);
+        let paths: Vec<_> = server
+            .seen()
+            .into_iter()
+            .map(|seen| (seen.method, seen.path))
+            .collect();
+        let expected = [
+            (Method::POST, "/mcp"),
+            (Method::POST, "/mcp"),
+            (Method::GET, "/mcp"),
+            (Method::POST, "/messages?session=1"),
+            (Method::POST, "/messages?session=1"),
+        ];
+        assert_eq!(
+            paths,
+            expected.map(|(method, path)| (method, path.to_owned()))
+        );
+    }
+}
+
+#[tokio::test]
+async fn its_end_is_the_end_of_the_connection() {
+    let (server, feed) = old("/messages?session=1").await;
+    let http = Http {
+        transport: HttpTransport::Sse,
+        ..server.http()
+    };
+    let mut channel = connect(&http, None).await.unwrap();
+    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    assert_eq!(next(&mut channel).await, answer(1));
+    *feed.lock().unwrap() = None;
+    let end = tokio::time::timeout(Duration::from_secs(5), channel.inlet.recv()).await;
+    assert!(end.unwrap().is_none());
+    let epitaph = channel.outlet.epitaph();
+    assert!(
+        epitaph.contains("the server has closed it") && epitaph.contains(&server.origin),
+        "{epitaph}"
+    );
+    assert_eq!(
+        broken(channel.outlet.send(request(2, "ping")).await),
+        epitaph
+    );
+}
+
+#[tokio::test]
+async fn the_connection_ends_with_the_channel() {
+    let (server, feed) = old("/messages?session=1").await;
+    let http = Http {
+        transport: HttpTransport::Sse,
+        ..server.http()
+    };
+    let channel = connect(&http, None).await.unwrap();
+    let sender = feed.lock().unwrap().clone().unwrap();
+    drop(channel);
+    tokio::time::timeout(Duration::from_secs(5), sender.closed())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn messages_go_to_no_other_origin() {
+    for endpoint in [
+        "http://127.0.0.1:9/messages",
+        "//example.com/messages",
+        "https://127.0.0.1/",
+        "file:///etc/passwd",
+    ] {
+        let (server, _feed) = old(endpoint).await;
+        let http = Http {
+            transport: HttpTransport::Sse,
+            ..server.http()
+        };
+        let Err(Lost::Broken(why)) = connect(&http, None).await else {
+            panic!("{endpoint}");
+        };
+        assert!(
+            why.contains(&format!("`{endpoint}`")) && why.contains("hint:"),
+            "{why}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn where_there_is_neither_both_are_named() {
+    let server = Server::start(async |seen| match seen.method {
+        Method::GET => text(200, "text/html", "<h1>Welcome</h1>"),
+        _ => text(405, "text/plain", "no"),
+    })
+    .await;
+    let channel = server.connect().await;
+    let why = broken(channel.outlet.send(request(1, "initialize")).await);
+    assert!(why.contains("405 Method Not Allowed: `no`"), "{why}");
+    assert!(why.contains("<h1>Welcome</h1>"), "{why}");
+    // Where only the newer one is wanted, the older one is not looked for.
+    let http = Http {
+        transport: HttpTransport::Streamable,
+        ..server.http()
+    };
+    let channel = connect(&http, None).await.unwrap();
+    broken(channel.outlet.send(request(1, "initialize")).await);
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn a_stream_that_never_begins_is_given_up() {
+    let server = Server::start(async |_| {
+        let (sender, stream) = fed();
+        sender
+            .send(": ping\n\nevent: other\ndata: x\n\n".to_owned())
+            .unwrap();
+        tokio::spawn(async move { sender.closed().await });
+        stream
+    })
+    .await;
+    let http = Http {
+        transport: HttpTransport::Sse,
+        ..server.http()
+    };
+    let Err(Lost::Broken(why)) = connect(&http, None).await else {
+        panic!();
+    };
+    assert!(why.contains("within 2 s"), "{why}");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_gone_is_a_lost_session() {
+    let (server, _feed) = old("/gone").await;
+    let http = Http {
+        transport: HttpTransport::Sse,
+        ..server.http()
+    };
+    let channel = connect(&http, None).await.unwrap();
+    assert_eq!(
+        channel.outlet.send(request(1, "initialize")).await,
+        Err(Lost::Session)
+    );
+}

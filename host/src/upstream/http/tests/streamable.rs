@@ -1,0 +1,365 @@
+//! One POST and its answer.
+
+use super::*;
+
+/// A server that opens a session and answers in JSON.
+async fn plain() -> Server {
+    Server::start(async |seen| {
+        if seen.method != Method::POST {
+            return status(405);
+        }
+        let id = if seen.body.contains(r#""id":1"#) {
+            1
+        } else {
+            2
+        };
+        if seen.body.contains("initialize\"") {
+            return with(json(&answer(id)), "mcp-session-id", "s1");
+        }
+        if seen.body.contains("notifications/") {
+            return text(202, "text/plain", "");
+        }
+        json(&answer(id))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn nothing_is_dialled_before_the_first_message() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let http = Http {
+        url: format!("http://{}/", listener.local_addr().unwrap()),
+        ..Http::default()
+    };
+    let _channel = connect(&http, None).await.unwrap();
+    let accepted = tokio::time::timeout(Duration::from_millis(100), listener.accept()).await;
+    assert!(accepted.is_err());
+}
+
+#[tokio::test]
+async fn a_session_is_kept_and_ended() {
+    let server = plain().await;
+    let mut channel = server.connect().await;
+    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    assert_eq!(next(&mut channel).await, answer(1));
+    channel
+        .outlet
+        .send(notification("notifications/roots"))
+        .await
+        .unwrap();
+    channel.outlet.send(request(2, "tools/list")).await.unwrap();
+    assert_eq!(next(&mut channel).await, answer(2));
+    channel.outlet.close().await;
+    channel.outlet.close().await;
+    assert!(channel.inlet.recv().await.is_none());
+    assert!(channel.outlet.epitaph().contains("closed"));
+    broken(channel.outlet.send(request(3, "ping")).await);
+
+    let seen = server.seen();
+    let methods: Vec<_> = seen.iter().map(|seen| seen.method.as_str()).collect();
+    assert_eq!(methods, ["POST", "POST", "POST", "DELETE"]);
+    let first = &seen[0];
+    assert_eq!(
+        first.header("accept"),
+        Some("application/json, text/event-stream")
+    );
+    assert_eq!(first.header("content-type"), Some("application/json"));
+    assert_eq!(first.body, request(1, "initialize").text);
+    assert!(first.header("user-agent").unwrap().starts_with("dormouse/"));
+    for name in ["mcp-session-id", "mcp-protocol-version", "mcp-method"] {
+        assert_eq!(first.header(name), None);
+    }
+    for later in &seen[1..] {
+        assert_eq!(later.header("mcp-session-id"), Some("s1"));
+        assert_eq!(later.header("mcp-protocol-version"), Some(LEGACY));
+    }
+}
+
+#[tokio::test]
+async fn the_newest_era_has_its_headers_and_no_session() {
+    let server = plain().await;
+    let mut channel = server.connect().await;
+    let mut call = modern(request(1, "tools/call"));
+    call.name = Some("weather".to_owned());
+    channel.outlet.send(call).await.unwrap();
+    assert_eq!(next(&mut channel).await, answer(1));
+    // Over HTTP there is no such message any more: to drop the request is enough.
+    channel
+        .outlet
+        .send(modern(notification("notifications/cancelled")))
+        .await
+        .unwrap();
+    channel.outlet.close().await;
+    let seen = server.seen();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].header("mcp-method"), Some("tools/call"));
+    assert_eq!(seen[0].header("mcp-name"), Some("weather"));
+    assert_eq!(seen[0].header("mcp-protocol-version"), Some(MODERN));
+}
+
+#[tokio::test]
+async fn arguments_go_into_headers_where_the_tool_wants_them_there() {
+    let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"run","inputSchema":{"properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}]}}"#;
+    let server = Server::start(move |seen: Seen| async move {
+        if seen.body.contains("tools/list") {
+            json(list)
+        } else {
+            json(&answer(2))
+        }
+    })
+    .await;
+    let mut channel = server.connect().await;
+    channel
+        .outlet
+        .send(modern(request(1, "tools/list")))
+        .await
+        .unwrap();
+    assert_eq!(next(&mut channel).await, list);
+    let mut call = modern(request(2, "tools/call"));
+    call.name = Some("run".to_owned());
+    call.text = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{"region":"eu"}}}"#.to_owned();
+    channel.outlet.send(call).await.unwrap();
+    assert_eq!(server.seen()[1].header("mcp-param-region"), Some("eu"));
+}
+
+#[tokio::test]
+async fn a_stream_brings_what_comes_before_the_answer_too() {
+    let server = Server::start(async |_| {
+        sse(&[
+            "id: 1\ndata:\n\n: hello\n\nevent: message\nda",
+            "ta: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\r\n\r\n",
+            "event: other\ndata: {}\n\nodd line\ndata: not json\n\n",
+            "data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"result\":{}}\n\n",
+            "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/late\"}\n\n",
+        ])
+    })
+    .await;
+    let mut channel = server.connect().await;
+    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    assert!(next(&mut channel).await.contains("progress"));
+    assert_eq!(
+        next(&mut channel).await,
+        "{\"jsonrpc\":\"2.0\",\n\"id\":1,\"result\":{}}"
+    );
+    assert!(next(&mut channel).await.contains("late"));
+}
+
+#[tokio::test]
+async fn a_batch_is_taken_apart() {
+    let server =
+        Server::start(async |_| json(&format!(r#"[{{"method":"x"}},{}]"#, answer(1)))).await;
+    let mut channel = server.connect().await;
+    channel.outlet.send(request(1, "tools/call")).await.unwrap();
+    assert_eq!(next(&mut channel).await, r#"{"method":"x"}"#);
+    assert_eq!(next(&mut channel).await, answer(1));
+}
+
+#[tokio::test]
+async fn no_request_waits_for_another() {
+    let server = Server::start(async |seen| {
+        if seen.body.contains("slow") {
+            tokio::time::sleep(Duration::from_millis(2500)).await;
+            return json(&answer(1));
+        }
+        json(&answer(2))
+    })
+    .await;
+    let mut channel = server.connect().await;
+    // Longer than what needs no work may take: a call may.
+    let slow = tokio::spawn(channel.outlet.send(request(1, "slow")));
+    channel.outlet.send(request(2, "quick")).await.unwrap();
+    assert_eq!(next(&mut channel).await, answer(2));
+    assert!(!slow.is_finished());
+    slow.await.unwrap().unwrap();
+    assert_eq!(next(&mut channel).await, answer(1));
+}
+
+#[tokio::test]
+async fn connections_are_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let http = Http {
+        url: format!("http://{}/", listener.local_addr().unwrap()),
+        ..Http::default()
+    };
+    let accepted = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&accepted);
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            *count.lock().unwrap() += 1;
+            let service = service_fn(async |request: hyper::Request<hyper::body::Incoming>| {
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                let body = String::from_utf8_lossy(&body).into_owned();
+                let all = [format!("data: {}\n\n", answer(1))];
+                Ok::<_, Infallible>(match body.contains("stream") {
+                    true => sse(&[all[0].as_str()]),
+                    false => json(&answer(1)),
+                })
+            });
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    let channel = connect(&http, None).await.unwrap();
+    for _ in 0..5 {
+        for method in ["stream", "plain"] {
+            channel.outlet.send(request(1, method)).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    // One would do; a busy machine may need another before the first is free again.
+    let accepted = *accepted.lock().unwrap();
+    assert!(accepted < 4, "{accepted}");
+}
+
+#[tokio::test]
+async fn to_drop_a_request_ends_its_post() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let http = Http {
+        url: format!("http://{}/", listener.local_addr().unwrap()),
+        ..Http::default()
+    };
+    for headers in [
+        "",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hi\n\n",
+    ] {
+        let channel = connect(&http, None).await.unwrap();
+        let sent = tokio::spawn(channel.outlet.send(modern(request(1, "tools/call"))));
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut read = [0; 4096];
+        assert!(stream.read(&mut read).await.unwrap() > 0);
+        stream.write_all(headers.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!sent.is_finished());
+        sent.abort();
+        let rest = async { while stream.read(&mut read).await.is_ok_and(|read| read > 0) {} };
+        tokio::time::timeout(Duration::from_secs(5), rest)
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_the_answers_that_they_are() {
+    let server = Server::start(async |seen| {
+        let (code, body) = match seen.body.as_str() {
+            body if body.contains("tools/call") => (
+                400,
+                r#"{"jsonrpc":"2.0","error":{"code":-32020,"message":"Header mismatch","data":{"x":1.0}},"id":1}"#,
+            ),
+            body if body.contains("no-id") => (
+                400,
+                r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"no"},"id":null}"#,
+            ),
+            body if body.contains("server/discover") => (404, "<html>Not found</html>"),
+            body if body.contains("initialize") => (
+                400,
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"which version?"}}"#,
+            ),
+            _ => (500, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oh"}}"#),
+        };
+        text(code, "application/json", body)
+    })
+    .await;
+    let mut channel = server.connect().await;
+    for (method, expected) in [
+        (
+            "tools/call",
+            r#"{"jsonrpc":"2.0","error":{"code":-32020,"message":"Header mismatch","data":{"x":1.0}},"id":1}"#,
+        ),
+        (
+            "no-id",
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#,
+        ),
+        (
+            "initialize",
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"which version?"}}"#,
+        ),
+        (
+            "other",
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"oh"}}"#,
+        ),
+    ] {
+        channel.outlet.send(request(1, method)).await.unwrap();
+        assert_eq!(next(&mut channel).await, expected);
+    }
+    // A server that knows nothing of the newest era is said to know nothing of it.
+    channel
+        .outlet
+        .send(modern(request(1, "server/discover")))
+        .await
+        .unwrap();
+    let unknown = next(&mut channel).await;
+    assert!(
+        unknown.contains("-32601") && unknown.contains("404") && unknown.contains(r#""id":1"#),
+        "{unknown}"
+    );
+    // To a notification there is no answer that could be handed on.
+    let why = broken(channel.outlet.send(notification("no-id")).await);
+    assert!(why.contains("400") && why.contains("-32000"), "{why}");
+}
+
+#[tokio::test]
+async fn a_lost_session_is_told_from_everything_else_that_is_not_found() {
+    let server = Server::start(async |seen| {
+        if seen.body.contains("initialize") {
+            return with(json(&answer(1)), "mcp-session-id", "s1");
+        }
+        let session = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+        match seen.body.as_str() {
+            body if body.contains("old-style") => text(400, "application/json", session),
+            body if body.contains("other") => text(400, "text/plain", "session"),
+            _ => text(404, "application/json", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Session not found"}}"#),
+        }
+    })
+    .await;
+    let mut channel = server.connect().await;
+    // Without a session there is none to lose.
+    channel.outlet.send(request(1, "tools/list")).await.unwrap();
+    assert!(next(&mut channel).await.contains("-32001"));
+    channel.outlet.send(request(1, "initialize")).await.unwrap();
+    next(&mut channel).await;
+    for method in ["tools/list", "old-style"] {
+        let sent = channel.outlet.send(request(1, method)).await;
+        assert_eq!(sent, Err(Lost::Session), "{method}");
+    }
+    assert!(broken(channel.outlet.send(request(1, "other")).await).contains("400"));
+}
+
+#[tokio::test]
+async fn what_is_no_answer_is_told_briefly_and_harmlessly() {
+    let server = Server::start(async |seen| match seen.body.as_str() {
+        body if body.contains("page") => text(200, "text/html", "<html>"),
+        body if body.contains("nothing") => json(""),
+        body if body.contains("taken") => status(202),
+        body if body.contains("junk") => json("nonsense"),
+        body if body.contains("another") => json(&answer(7)),
+        body if body.contains("busy") => with(text(503, "text/plain", ""), "retry-after", "120"),
+        _ => text(
+            500,
+            "text/plain",
+            &format!("\u{1b}[31m`{}", "x".repeat(100_000)),
+        ),
+    })
+    .await;
+    let mut channel = server.connect().await;
+    for (method, part) in [
+        ("page", "`text/html` instead of JSON\nhint: "),
+        ("nothing", "not answered it"),
+        ("taken", "not answered it"),
+        ("junk", "is no message"),
+        ("another", "not answered it"),
+        (
+            "busy",
+            "503 Service Unavailable\nhint: the server wants to be asked again later (`120`)",
+        ),
+        ("error", "500 Internal Server Error: `\\u{1b}[31m'xxx"),
+    ] {
+        let why = broken(channel.outlet.send(request(1, method)).await);
+        assert!(why.contains(part), "{method}: {why}");
+        assert!(why.contains(&format!("`{}/mcp`", server.origin)), "{why}");
+        assert!(why.len() < 500, "{why}");
+        assert_eq!(channel.outlet.epitaph(), why);
+    }
+    // An answer to something else is nevertheless handed on.
+    assert_eq!(next(&mut channel).await, answer(7));
+}

@@ -1,0 +1,609 @@
+//! Real child processes, each odd in its own way.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::runtime::{AskError, Capability, Listener, Question, SessionId};
+
+const ONE: SessionId = SessionId(1);
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Hears everything and answers every question.
+#[derive(Default)]
+pub(crate) struct Ear {
+    heard: Mutex<Vec<Value>>,
+    able: Vec<Capability>,
+    /// How long it takes to answer.
+    pub(crate) thinks: Duration,
+}
+
+impl Ear {
+    pub(crate) fn able(able: &[Capability]) -> Arc<Self> {
+        Arc::new(Self {
+            able: able.to_vec(),
+            ..Self::default()
+        })
+    }
+
+    fn heard(&self) -> Vec<Value> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl Listener for Ear {
+    fn progress(&self, progress: f64, total: Option<f64>, _: Option<String>) {
+        let heard = json!({ "progress": progress, "total": total });
+        self.heard.lock().unwrap().push(heard);
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        let heard = json!({ "level": level, "logger": logger, "data": data });
+        self.heard.lock().unwrap().push(heard);
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        self.able.contains(&capability)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        let answers = questions.iter().map(
+            |question| json!({ "to": question.method(), "params": question.params, "own": [1.5] }),
+        );
+        let answers: Vec<_> = answers.collect();
+        let thinks = self.thinks;
+        async move {
+            tokio::time::sleep(thinks).await;
+            Ok(answers)
+        }
+        .boxed()
+    }
+}
+
+/// Lets everything through but one tool, and notes what it is told.
+#[derive(Default)]
+pub(crate) struct Door {
+    told: Mutex<Vec<String>>,
+}
+
+impl Door {
+    fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().clone()
+    }
+
+    fn names(offered: &Offered) -> Vec<String> {
+        let name = |tool: &Box<serde_json::value::RawValue>| {
+            let tool: Value = serde_json::from_str(tool.get()).unwrap();
+            tool["name"].as_str().unwrap().to_owned()
+        };
+        offered.tools.iter().map(name).collect()
+    }
+}
+
+impl Gate for Door {
+    fn opened(&self, offered: Offered) {
+        let told = format!("opened {}", Self::names(&offered).join(" "));
+        self.told.lock().unwrap().push(told);
+    }
+
+    fn admit<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a Map<String, Value>,
+        _: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        let name = params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let told = format!("admit {method} {name}");
+        self.told.lock().unwrap().push(told);
+        let barred = name == "barred";
+        async move {
+            if barred {
+                return Err("it has changed".to_owned());
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn updated(&self, uri: &str) {
+        self.told.lock().unwrap().push(format!("updated {uri}"));
+    }
+}
+
+pub(crate) fn launch(odd: &[&str]) -> Launch {
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/upstream/tests/server.py");
+    let mut args = vec![server.display().to_string()];
+    args.extend(odd.iter().map(|one| (*one).to_owned()));
+    Launch::Stdio(Stdio {
+        command: "python3".into(),
+        args,
+        ..Stdio::default()
+    })
+}
+
+struct Odd {
+    upstream: Arc<Upstream>,
+    door: Arc<Door>,
+    hub: Arc<Hub>,
+}
+
+fn odd(odd: &[&str]) -> Odd {
+    patient(odd, LIMIT)
+}
+
+fn patient(odd: &[&str], start_timeout: Duration) -> Odd {
+    watched(odd, start_timeout, None)
+}
+
+fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Odd {
+    let (hub, door) = (
+        Hub::new(reaper, Path::new("/none")),
+        Arc::new(Door::default()),
+    );
+    let upstream = Upstream::new(
+        Arc::clone(&hub),
+        Setup {
+            server: "odd".into(),
+            launch: launch(odd),
+            share: odd.contains(&"shared"),
+            start_timeout,
+            gate: door.clone(),
+        },
+    );
+    Odd {
+        upstream,
+        door,
+        hub,
+    }
+}
+
+impl Odd {
+    async fn call_as(
+        &self,
+        session: SessionId,
+        listener: Arc<dyn Listener>,
+        (tool, arguments): (&str, Value),
+    ) -> Result<Value, Failure> {
+        let params = json!({ "name": tool, "arguments": arguments }).to_string();
+        let connection = self.upstream.connect(session, &listener).await?;
+        let to = (session, connection);
+        let asking = self
+            .upstream
+            .request(to, ("tools/call", &params), &listener);
+        let answer = tokio::time::timeout(LIMIT, asking).await.expect("hangs")?;
+        Ok(serde_json::from_str(&answer).unwrap())
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Failure> {
+        self.call_as(ONE, Arc::new(Ear::default()), (tool, arguments))
+            .await
+    }
+
+    async fn text(&self, tool: &str) -> String {
+        text(&self.call(tool, json!({})).await.unwrap())
+    }
+
+    async fn pid(&self) -> u32 {
+        self.text("pid").await.parse().unwrap()
+    }
+
+    async fn good(&self) {
+        let answer = self.call("echo", json!({ "a": 1 })).await.unwrap();
+        assert_eq!(answer["arguments"], json!({ "a": 1 }));
+    }
+}
+
+fn text(answer: &Value) -> String {
+    answer["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+fn why(result: Result<Value, Failure>) -> String {
+    match result {
+        Err(Failure::Lost(lost)) => lost.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[cfg(unix)]
+fn lives(pid: u32) -> bool {
+    // A process that has ended and is not yet waited for is no life.
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[cfg(unix)]
+pub(crate) async fn gone(pid: u32) -> Duration {
+    let begun = Instant::now();
+    while lives(pid) {
+        assert!(begun.elapsed() < LIMIT, "{pid} lives");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    begun.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_offered_is_told_before_the_first_request_goes_out() {
+    let odd = odd(&[]);
+    odd.good().await;
+    let all = "opened echo slow hang die change tell ask refuse pid stats";
+    assert_eq!(odd.door.told(), [all, "admit tools/call echo"]);
+    let status = odd.upstream.status();
+    assert_eq!(status.server_info["name"], "odd");
+    assert_eq!(status.connections.len(), 1);
+    assert_eq!(status.connections[0].pid, Some(odd.pid().await));
+    let barred = odd.call("barred", json!({})).await;
+    assert_eq!(barred, Err(Failure::Barred("it has changed".into())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_passes_as_it_is_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        let listener: Arc<dyn Listener> = Arc::new(Ear::default());
+        let connection = odd.upstream.connect(ONE, &listener).await.unwrap();
+        let params = r#"{"name":"echo","arguments":{"z":1,"a":null}}"#;
+        let asking = odd
+            .upstream
+            .request((ONE, connection), ("tools/call", params), &listener);
+        let answer = asking.await.unwrap();
+        assert_eq!(
+            answer, r#"{"content":[],"x":1.10,"arguments":{"z": 1, "a": null}}"#,
+            "{era:?}"
+        );
+        let refused = odd.call("refuse", json!({})).await;
+        let Err(Failure::Refused(refusal)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!((refusal.code, &*refusal.message), (-32042, "not today"));
+        let data = refusal.data.as_deref();
+        assert_eq!(data, Some(r#"{"why": "rain", "rate": 1.5}"#));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        let ear = Ear::able(&[Capability::ElicitationForm, Capability::Sampling]);
+        odd.call_as(ONE, ear.clone(), ("tell", json!({})))
+            .await
+            .unwrap();
+        assert_eq!(
+            ear.heard(),
+            [
+                json!({ "progress": 1.0, "total": 2.0 }),
+                json!({ "progress": 2.0, "total": 2.0 }),
+                json!({ "level": "warning", "logger": "odd", "data": { "a": 1 } }),
+            ],
+            "{era:?}"
+        );
+        assert!(odd.door.told().contains(&"updated odd://x".to_owned()));
+        let params = json!({ "message": "why?", "requestedSchema": {}, "x-own": 1 });
+        let asked = json!({ "method": "elicitation/create", "params": params });
+        let answer = odd.call_as(ONE, ear.clone(), ("ask", asked)).await.unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(&text(&answer)).unwrap(),
+            json!({ "to": "elicitation/create", "params": params, "own": [1.5] })
+        );
+    }
+    // What nobody can answer is refused, and what nobody knows.
+    let odd = odd(&[]);
+    for method in ["roots/list", "no/such"] {
+        let asked = json!({ "method": method, "params": {} });
+        let answer = odd.call("ask", asked).await.unwrap();
+        let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
+        assert_eq!(answer["code"], -32601, "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
+    let odd = odd(&["asks-early"]);
+    let ear = Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
+    odd.call_as(ONE, ear, ("echo", json!({}))).await.unwrap();
+    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    assert_eq!(
+        stats["capabilities"],
+        json!({ "elicitation": { "url": {} }, "roots": {} })
+    );
+    assert_eq!(stats["early"]["to"], "roots/list");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oddities_are_put_up_with() {
+    for odds in [
+        &["junk"][..],
+        &["twice"],
+        &["batch"],
+        &["floods"],
+        &["dies-of-discover"],
+        &["junk", "twice", "batch", "modern"],
+    ] {
+        let odd = odd(odds);
+        odd.good().await;
+        odd.good().await;
+        assert!(odd.upstream.status().error.is_none(), "{odds:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_old_way() {
+    let odd = odd(&["ignores-discover"]);
+    let begun = Instant::now();
+    odd.good().await;
+    assert!(begun.elapsed() < Duration::from_secs(15));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_odd_tool_loses_no_other_and_a_list_without_end_ends() {
+    let odd_tools = odd(&["odd-tools"]);
+    odd_tools.good().await;
+    let all = "opened echo slow hang die change tell ask refuse pid stats";
+    assert_eq!(odd_tools.door.told()[0], all);
+    let endless = odd(&["endless"]);
+    endless.good().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_never_answers_is_given_up() {
+    let odd = patient(&["silent"], Duration::from_secs(1));
+    let why = why(odd.call("echo", json!({})).await);
+    assert!(why.contains("did not answer within 1 s"), "{why}");
+    assert!(why.contains("odd server starting"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once() {
+    let odd = odd(&["dies-on-start"]);
+    let calls = (0..20).map(|_| odd.call("echo", json!({})));
+    for result in futures::future::join_all(calls).await {
+        let why = why(result);
+        assert!(why.contains("exit code 3"), "{why}");
+        assert!(why.contains("no API key"), "{why}");
+    }
+    let again = why(odd.call("echo", json!({})).await);
+    assert!(again.contains("no API key"), "{again}");
+    assert!(again.contains("tried again in"), "{again}");
+    let status = odd.upstream.status();
+    assert!(status.error.unwrap().contains("no API key"));
+    assert!(status.connections.is_empty());
+    odd.upstream.stop();
+    let stopped = why(odd.call("echo", json!({})).await);
+    assert!(!stopped.contains("tried again"), "{stopped}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_says_what_to_do() {
+    let hub = Hub::new(None, Path::new("/none"));
+    let start = async |stdio| {
+        let found = discover(&hub, "odd", &Launch::Stdio(stdio), LIMIT).await;
+        found.unwrap_err().to_string()
+    };
+    let none = Stdio {
+        command: "no-such-program".into(),
+        ..Stdio::default()
+    };
+    let why = start(none).await;
+    assert!(why.contains("`no-such-program`"), "{why}");
+    assert!(why.contains("hint: install it"), "{why}");
+    let nowhere = Stdio {
+        command: "python3".into(),
+        cwd: Some("/no/such".into()),
+        ..Stdio::default()
+    };
+    assert!(start(nowhere).await.contains("`/no/such` is no folder"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_dies_mid_call_says_why_and_is_started_again() {
+    let odd = odd(&[]);
+    let first = odd.pid().await;
+    let why = why(odd.call("die", json!({})).await);
+    assert!(why.contains("exit code 7"), "{why}");
+    assert!(why.contains("I am dying\nof this"), "{why}");
+    assert_ne!(odd.pid().await, first);
+    // One that does nothing else is left alone for a while.
+    for _ in 0..2 {
+        let _ = odd.call("die", json!({})).await;
+    }
+    let again = super::tests::why(odd.call("echo", json!({})).await);
+    assert!(again.contains("tried again in"), "{again}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_first_calls_make_one_process() {
+    let odd = odd(&[]);
+    let calls = (0..100).map(|_| odd.pid());
+    let pids = futures::future::join_all(calls).await;
+    assert!(pids.iter().all(|pid| *pid == pids[0]), "{pids:?}");
+    let opened = odd.door.told();
+    let opened = opened.iter().filter(|told| told.starts_with("opened"));
+    assert_eq!(opened.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_have_processes_of_their_own_unless_shared() {
+    for share in [false, true] {
+        let odd = odd(if share { &["shared"] } else { &[] });
+        let pid = async |session| {
+            let ear = Arc::new(Ear::default());
+            let answer = odd.call_as(session, ear, ("pid", json!({}))).await;
+            text(&answer.unwrap()).parse::<u32>().unwrap()
+        };
+        let (one, two) = (pid(ONE).await, pid(SessionId(2)).await);
+        assert_eq!(one == two, share);
+        odd.upstream.end_session(ONE);
+        assert_eq!(pid(SessionId(2)).await, two);
+        #[cfg(unix)]
+        if !share {
+            gone(one).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_caller_who_gives_up_strands_nobody() {
+    let odd = odd(&["ignores-discover"]);
+    let listener: Arc<dyn Listener> = Arc::new(Ear::default());
+    {
+        let first = odd.upstream.connect(ONE, &listener);
+        let soon = tokio::time::timeout(Duration::from_millis(200), first);
+        assert!(soon.await.is_err());
+    }
+    odd.good().await;
+    let opened = odd.door.told();
+    let opened = opened.iter().filter(|told| told.starts_with("opened"));
+    assert_eq!(opened.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_call_blocks_no_other_and_one_given_up_is_cancelled() {
+    let odd = odd(&[]);
+    odd.good().await;
+    let begun = Instant::now();
+    let slow = odd.call("slow", json!({ "seconds": 3 }));
+    let fast = async {
+        for _ in 0..10 {
+            odd.good().await;
+        }
+        begun.elapsed()
+    };
+    let (slow, fast) = futures::join!(slow, fast);
+    assert_eq!(text(&slow.unwrap()), "slept");
+    assert!(fast < Duration::from_secs(2), "{fast:?}");
+    let hang = odd.call("hang", json!({}));
+    let soon = tokio::time::timeout(Duration::from_millis(200), hang);
+    assert!(soon.await.is_err());
+    let seen = async {
+        loop {
+            let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+            if stats["cancelled"]
+                .as_array()
+                .is_some_and(|ids| ids.len() == 1)
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, seen).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_its_tools_is_noticed_in_both_eras() {
+    for era in [&[][..], &["modern"]] {
+        let odd = odd(era);
+        odd.call("change", json!({ "tool": "new" })).await.unwrap();
+        let noticed = async {
+            while !odd.door.told().iter().any(|told| told.ends_with(" new")) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(LIMIT, noticed).await.unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_ends_with_all_that_it_has_started() {
+    for (odds, most) in [(&["family"][..], 5), (&["family", "stubborn"], 10)] {
+        let odd = odd(odds);
+        let pid = odd.pid().await;
+        let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+        let child = u32::try_from(stats["child"].as_u64().unwrap()).unwrap();
+        assert!(lives(pid) && lives(child));
+        odd.upstream.stop();
+        let took = gone(pid).await + gone(child).await;
+        assert!(took < Duration::from_secs(most), "{odds:?} {took:?}");
+        odd.hub.close().await;
+        assert!(odd.upstream.status().connections.is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_can_be_asked_what_it_offers_and_nothing_else() {
+    let hub = Hub::new(None, Path::new("/none"));
+    for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
+        let offered = discover(&hub, "odd", &launch(era), LIMIT).await.unwrap();
+        assert_eq!(offered.tools.len(), 10, "{era:?}");
+        assert_eq!(offered.server_info["version"], version);
+        assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));
+    }
+}
+
+/// How the host that is to be killed learns which reaper to start.
+const REAPER: &str = "DORMOUSE_TEST_REAPER";
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_is_killed_leaves_nothing_behind() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::{Command, Stdio};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let dir = tempfile::TempDir::new().unwrap();
+    let this = std::env::current_exe().unwrap();
+    let part = |name: &str| format!("--exact upstream::tests::{name} --ignored --nocapture");
+    let (script, noted) = (dir.path().join("reaper"), dir.path().join("pid"));
+    let text = format!(
+        "#!/bin/sh\necho $$ > '{}'\nexec '{}' {}\n",
+        noted.display(),
+        this.display(),
+        part("the_reaper_of_another_test")
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut host = Command::new(&this)
+        .args(part("the_host_of_another_test").split(' '))
+        .env(REAPER, &script)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(host.stdout.take().unwrap()).lines();
+    let mut said = said.map_while(Result::ok);
+    let pids = said.find_map(|line| Some(line.split_once("pids:")?.1.to_owned()));
+    let pids = pids.expect("the host has started nothing");
+    let mut pids: Vec<u32> = pids.split(' ').map(|pid| pid.parse().unwrap()).collect();
+    pids.push(
+        std::fs::read_to_string(noted)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap(),
+    );
+    assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
+    // What comes from the terminal, or means all processes of a name, ends no reaper.
+    let reaper = Pid::from_raw(i32::try_from(pids[2]).unwrap()).unwrap();
+    kill_process(reaper, Signal::TERM).unwrap();
+    kill_process(reaper, Signal::INT).unwrap();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    for pid in pids {
+        assert!(gone(pid).await < Duration::from_secs(10));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a process of another test"]
+async fn the_host_of_another_test() {
+    let reaper = std::env::var_os(REAPER).unwrap();
+    let odd = watched(&["stubborn", "family"], LIMIT, Some(reaper.into()));
+    let pid = odd.pid().await;
+    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    println!("pids:{pid} {}", stats["child"]);
+    std::future::pending::<()>().await;
+}
+
+#[test]
+#[ignore = "a process of another test"]
+fn the_reaper_of_another_test() {
+    reaper::run().unwrap();
+}

@@ -1,0 +1,183 @@
+"""An MCP server over stdio that can be as odd as its arguments say."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+ODD = set(sys.argv[1:])
+LOCK = threading.Lock()
+ANSWERS = {}
+ANSWERED = threading.Condition()
+TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "stats"]
+SEEN = {"requests": 0, "cancelled": [], "capabilities": None}
+
+
+def send(message):
+    text = json.dumps(message) if not isinstance(message, str) else message
+    with LOCK:
+        if "junk" in ODD:
+            sys.stdout.write("loading plugins...\n{not json}\n42\n\n")
+        if "batch" in ODD:
+            text = "[" + text + "]"
+        for _ in range(2 if "twice" in ODD else 1):
+            sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+def result(id, value):
+    send({"jsonrpc": "2.0", "id": id, "result": value})
+
+
+def error(id, code, message, **more):
+    send({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}})
+
+
+def ask(method, params):
+    id = f"ask-{time.time_ns()}"
+    send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    with ANSWERED:
+        ANSWERED.wait_for(lambda: id in ANSWERS)
+        return ANSWERS.pop(id)
+
+
+def text(value):
+    return {"content": [{"type": "text", "text": value}]}
+
+
+def tools():
+    listed = [{"name": name, "inputSchema": {"type": "object"}, "x-rate": 1.5} for name in TOOLS]
+    if "odd-tools" in ODD:
+        return [{"title": "nameless"}, "a string", *listed, None, {"name": 7}]
+    return listed
+
+
+def call(id, params):
+    name, arguments = params["name"], params.get("arguments", {})
+    if name == "echo":
+        # As text, so that nothing in it is rewritten.
+        send('{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":1.10,"arguments":%s}}'
+             % (json.dumps(id), json.dumps(arguments)))
+    elif name == "slow":
+        time.sleep(arguments["seconds"])
+        result(id, text("slept"))
+    elif name == "hang":
+        pass
+    elif name == "die":
+        print("I am dying\nof this", file=sys.stderr, flush=True)
+        os._exit(7)
+    elif name == "change":
+        TOOLS.append(arguments["tool"])
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        result(id, text("changed"))
+    elif name == "tell":
+        token = params["_meta"]["progressToken"]
+        for progress in (1, 2):
+            send({"jsonrpc": "2.0", "method": "notifications/progress",
+                  "params": {"progressToken": token, "progress": progress, "total": 2}})
+        send({"jsonrpc": "2.0", "method": "notifications/message",
+              "params": {"level": "warning", "logger": "odd", "data": {"a": 1}}})
+        send({"jsonrpc": "2.0", "method": "notifications/resources/updated",
+              "params": {"uri": "odd://x"}})
+        result(id, text("told"))
+    elif name == "ask":
+        if "modern" in ODD:
+            given = params.get("inputResponses")
+            if given is None:
+                result(id, {"resultType": "input_required", "requestState": "s1",
+                            "inputRequests": {"q": {"method": arguments["method"],
+                                                    "params": arguments["params"]}}})
+            else:
+                assert params["requestState"] == "s1"
+                result(id, {"resultType": "complete", **text(json.dumps(given["q"]))})
+        else:
+            result(id, text(json.dumps(ask(arguments["method"], arguments["params"]))))
+    elif name == "refuse":
+        error(id, -32042, "not today", data={"why": "rain", "rate": 1.5})
+    elif name == "pid":
+        result(id, text(str(os.getpid())))
+    elif name == "stats":
+        result(id, text(json.dumps(SEEN)))
+    else:
+        error(id, -32602, f"no tool {name}")
+
+
+def request(id, method, params):
+    SEEN["requests"] += 1
+    meta = params.get("_meta", {})
+    if "silent" in ODD:
+        return
+    if method == "server/discover":
+        if "dies-of-discover" in ODD:
+            os._exit(1)
+        if "ignores-discover" in ODD:
+            return
+        if "modern" not in ODD:
+            return error(id, -32601, "Method not found")
+        assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+        return result(id, {"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                           "capabilities": {"tools": {"listChanged": True}}, "ttlMs": 0,
+                           "cacheScope": "private",
+                           "_meta": {"io.modelcontextprotocol/serverInfo":
+                                     {"name": "odd", "version": "2"}}})
+    if method == "initialize":
+        if "modern" in ODD:
+            return error(id, -32601, "Method not found")
+        SEEN["capabilities"] = params["capabilities"]
+        return result(id, {"protocolVersion": params["protocolVersion"],
+                           "capabilities": {"tools": {"listChanged": True}, "prompts": {}},
+                           "serverInfo": {"name": "odd", "version": "1"}})
+    if "modern" in ODD and "io.modelcontextprotocol/clientInfo" not in meta:
+        return error(id, -32600, "who asks?")
+    if method == "tools/list":
+        page = int(params.get("cursor", 0))
+        listed = tools()
+        answer = {"tools": listed[page:page + 6]}
+        if "endless" in ODD or page + 6 < len(listed):
+            answer["nextCursor"] = str((page + 6) % 60)
+        return result(id, answer)
+    if method == "tools/call":
+        return threading.Thread(target=call, args=(id, params), daemon=True).start()
+    if method == "subscriptions/listen":
+        return
+    error(id, -32601, "Method not found")
+
+
+def main():
+    print("odd server starting", file=sys.stderr, flush=True)
+    if "dies-on-start" in ODD:
+        print("no API key", file=sys.stderr, flush=True)
+        sys.exit(3)
+    if "floods" in ODD:
+        for _ in range(50_000):
+            print("x" * 200, file=sys.stderr)
+        sys.stderr.flush()
+    if "stubborn" in ODD:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "family" in ODD:
+        import subprocess
+        child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        SEEN["child"] = child.pid
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "method" not in message:
+            with ANSWERED:
+                ANSWERS[message["id"]] = message.get("result", message.get("error"))
+                ANSWERED.notify_all()
+        elif "id" in message:
+            request(message["id"], message["method"], message.get("params", {}))
+        elif message["method"] == "notifications/cancelled":
+            SEEN["cancelled"].append(message["params"]["requestId"])
+        elif message["method"] == "notifications/initialized" and "asks-early" in ODD:
+            asking = lambda: SEEN.update(early=ask("roots/list", {}))
+            threading.Thread(target=asking, daemon=True).start()
+    while "stubborn" in ODD:
+        time.sleep(1)
+    if "family" in ODD:
+        os._exit(0)
+
+
+main()

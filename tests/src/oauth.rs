@@ -1,0 +1,141 @@
+//! An MCP server that wants to know its user (`tests/servers/oauth.py`), and a
+//! browser for it that does no more than follow redirects.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use crate::artifacts;
+use crate::client::PATIENCE;
+
+/// How many redirects the browser follows.
+const REDIRECTS: usize = 5;
+
+/// The server, with its authorization server.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    url: String,
+}
+
+/// Where the browser has ended.
+#[derive(Debug)]
+pub struct Page {
+    /// Its address.
+    pub url: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// What the user sees.
+    pub text: String,
+}
+
+impl Server {
+    /// Starts one, with options of the script.
+    ///
+    /// # Errors
+    /// It is not installed, or does not start.
+    pub fn start(options: &[&str]) -> Result<Self> {
+        let script = artifacts::workspace().join("tests/servers/oauth.py");
+        let mut child = std::process::Command::new(artifacts::python("clients", "python")?)
+            .arg(script)
+            .args(options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = child.stdout.take().context("there is no stdout")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let url = line.trim().strip_prefix("listening on ");
+        let url = url.with_context(|| format!("the server has said `{line}`"))?;
+        Ok(Self {
+            url: url.to_owned(),
+            child,
+        })
+    }
+
+    /// The MCP endpoint.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// How often something has been asked for: `registrations`, `authorizations`,
+    /// `refreshes`, `refused refreshes`, `revocations`.
+    ///
+    /// # Errors
+    /// The server has ended.
+    pub fn count(&self, what: &str) -> Result<u64> {
+        let page = get(&format!("{}/counts", self.base()))?;
+        let counts: Value = serde_json::from_str(&page.text)?;
+        Ok(counts.get(what).and_then(Value::as_u64).unwrap_or(0))
+    }
+
+    /// Has the server do something to its tokens: `expire` or `forget`.
+    ///
+    /// # Errors
+    /// The server has ended.
+    pub fn make(&self, what: &str) -> Result<()> {
+        let (page, _) = once("POST", &format!("{}/{what}", self.base()))?;
+        ensure!(page.status == 200, "`{what}` has failed: {page:?}");
+        Ok(())
+    }
+
+    fn base(&self) -> &str {
+        self.url.strip_suffix("/mcp").unwrap_or(&self.url)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Opens a page, and follows where it leads.
+///
+/// # Errors
+/// There is nobody, or it leads nowhere.
+pub fn get(url: &str) -> Result<Page> {
+    let mut url = url.to_owned();
+    for _ in 0..REDIRECTS {
+        match once("GET", &url)? {
+            (_, Some(next)) => url = next,
+            (page, None) => return Ok(page),
+        }
+    }
+    anyhow::bail!("`{url}` redirects for ever")
+}
+
+/// Opens a page, and says where it leads, if it does.
+///
+/// # Errors
+/// There is nobody.
+pub fn once(method: &str, url: &str) -> Result<(Page, Option<String>)> {
+    let rest = url.strip_prefix("http://").context("no URL of a test")?;
+    let (authority, path) = rest.split_once('/').context("no path in the URL")?;
+    let mut stream = TcpStream::connect(authority)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "{method} /{path} HTTP/1.1\r\nhost: {authority}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, text) = answer.split_once("\r\n\r\n").context("no head")?;
+    let status = head.split(' ').nth(1).context("no status")?.parse()?;
+    let location = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let found = name.eq_ignore_ascii_case("location");
+        found.then(|| value.to_owned())
+    });
+    let page = Page {
+        url: url.to_owned(),
+        status,
+        text: text.to_owned(),
+    };
+    Ok((page, location))
+}

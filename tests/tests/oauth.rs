@@ -1,0 +1,243 @@
+//! `dormouse login` and `dormouse logout`, at a real server that wants to know its
+//! user (`tests/servers/oauth.py`). The protocol itself is tested beside its code.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use dormouse_tests::oauth::{self, Server};
+use dormouse_tests::{Home, artifacts, client};
+use serde_json::{Value, json};
+
+fn home(server: &Server) -> Home {
+    let home = Home::new().unwrap();
+    let config = format!("[servers.notes]\nurl = \"{}\"\n", server.url());
+    std::fs::write(home.config(), config).unwrap();
+    home
+}
+
+/// The files with logins.
+fn logins(home: &Home) -> Vec<PathBuf> {
+    let tokens = home.path().join("cache/data/dormouse/tokens");
+    let Ok(files) = std::fs::read_dir(tokens) else {
+        return Vec::new();
+    };
+    let files = files.map(|file| file.unwrap().path());
+    let login = |file: &PathBuf| file.extension().is_some_and(|end| end == "json");
+    files.filter(login).collect()
+}
+
+/// A `login` that waits.
+struct Waiting {
+    child: Child,
+    link: String,
+}
+
+impl Waiting {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut link = String::new();
+        let stdout = child.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut link).unwrap();
+        let link = link.trim().to_owned();
+        assert!(link.starts_with("http://127.0.0.1:"), "{link}");
+        Self { child, link }
+    }
+
+    /// Whether it succeeds, and what it says.
+    fn end(mut self) -> (bool, String) {
+        let mut said = String::new();
+        let stderr = self.child.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().success(), said)
+    }
+}
+
+#[test]
+fn a_login_and_a_logout() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    // Not even who wants to know everything is told a secret.
+    let mut command = home.command(&["login", "notes", "-vvv"]);
+    let login = Waiting::start(command.env("DORMOUSE_LOG", "trace"));
+    let (_, redirect) = oauth::once("GET", &login.link).unwrap();
+    let redirect = redirect.unwrap();
+    let page = oauth::get(&redirect).unwrap();
+    assert!(page.text.contains("You are logged in"), "{page:?}");
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert!(said.contains("logged in to `notes`"), "{said}");
+    assert!(said.contains("TRACE"), "nothing was logged: {said}");
+
+    let files = logins(&home);
+    assert_eq!(files.len(), 1);
+    let kept: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let tokens = &kept["credentials"]["token_response"];
+    let code = redirect.split_once("code=").unwrap().1;
+    let code = code.split('&').next().unwrap();
+    for secret in [
+        tokens["access_token"].as_str().unwrap(),
+        tokens["refresh_token"].as_str().unwrap(),
+        code,
+    ] {
+        assert!(!said.contains(secret), "`{secret}` was logged: {said}");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &std::path::Path| {
+            let metadata = std::fs::metadata(path).unwrap();
+            metadata.permissions().mode() & 0o777
+        };
+        assert_eq!(mode(&files[0]), 0o600);
+        assert_eq!(mode(files[0].parent().unwrap()), 0o700);
+    }
+
+    for (revoked, words) in [
+        (1, "logged out of `notes`"),
+        (1, "you were not logged in to `notes`"),
+    ] {
+        let output = home.run(&["logout", "notes"]).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(words), "{said}");
+        assert_eq!(server.count("revocations").unwrap(), revoked);
+    }
+    assert_eq!(logins(&home).len(), 0);
+}
+
+#[test]
+fn a_browser_elsewhere() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let mut login = Waiting::start(&mut home.command(&["login", "notes"]));
+    let (_, redirect) = oauth::once("GET", &login.link).unwrap();
+    let stdin = login.child.stdin.as_mut().unwrap();
+    writeln!(stdin, "what?\n\n{}", redirect.unwrap()).unwrap();
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert!(said.contains("`what?` is no URL"), "{said}");
+    assert_eq!(logins(&home).len(), 1);
+}
+
+#[test]
+fn a_user_who_says_no() {
+    let server = Server::start(&["--deny"]).unwrap();
+    let home = home(&server);
+    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    oauth::get(&login.link).unwrap();
+    let (success, said) = login.end();
+    assert!(!success);
+    assert!(said.contains("was refused: the user has said no"), "{said}");
+    assert_eq!(logins(&home).len(), 0);
+}
+
+#[test]
+fn a_client_that_was_registered_by_hand() {
+    let options = ["--no-registration", "--client", "mine"];
+    let server = Server::start(&options).unwrap();
+    let home = home(&server);
+    let output = home.run(&["login", "notes"]).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(
+        said.contains("hint: register a client there by hand"),
+        "{said}"
+    );
+
+    let mut config = std::fs::read_to_string(home.config()).unwrap();
+    config.push_str("[servers.notes.oauth]\nclient_id = \"mine\"\nscopes = [\"notes\"]\n");
+    std::fs::write(home.config(), config).unwrap();
+    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    oauth::get(&login.link).unwrap();
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert_eq!(server.count("registrations").unwrap(), 0);
+}
+
+#[test]
+fn what_nobody_logs_in_to() {
+    let home = Home::new().unwrap();
+    let gone = "http://127.0.0.1:9/mcp";
+    let config = format!(
+        "[servers.gone]\nurl = \"{gone}\"\n[servers.child]\ncommand = \"true\"\n[servers.keyed]\nurl = \"{gone}\"\nheaders = {{ Authorization = \"Bearer hush\" }}\n"
+    );
+    std::fs::write(home.config(), config).unwrap();
+    home.server("plugin", &artifacts::guest("echo").unwrap())
+        .unwrap();
+    for (server, words) in [
+        ("gone", gone),
+        ("child", "`child` is a program of this machine"),
+        ("keyed", "the `Authorization` header that is configured"),
+        ("plugin", "`plugin` is a plugin"),
+        ("gnoe", "did you mean `gone`?"),
+    ] {
+        let output = home.run(&["login", server]).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(words), "{server}: {said}");
+        assert!(!said.contains("hush"), "{said}");
+    }
+}
+
+#[test]
+fn a_call_that_needs_a_login() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let output = home.run(&["sync", "notes"]).unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success());
+    assert!(told.contains("`dormouse login notes`"), "{told}");
+    // Nobody has begun anything: that is for a call, or for the user.
+    assert_eq!(server.count("registrations").unwrap(), 0);
+
+    let mut host = home.serve().unwrap();
+    assert_eq!(server.count("registrations").unwrap(), 0);
+    let refused = host.call("notes__discover", json!({})).unwrap();
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let text = client::text(&refused).unwrap();
+    let link = text.lines().find(|line| line.starts_with("http")).unwrap();
+    oauth::get(link).unwrap();
+    let found = host.call("notes__discover", json!({})).unwrap();
+    assert_ne!(found["isError"], json!(true), "{found}");
+    let answer = host.call("notes__whoami", json!({})).unwrap();
+    assert_eq!(answer["structuredContent"]["scopes"], json!(["notes"]));
+}
+
+#[test]
+fn two_hosts_at_once_renew_a_token_once() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    oauth::get(&login.link).unwrap();
+    assert!(login.end().0);
+    assert!(home.run(&["sync", "notes"]).unwrap().status.success());
+
+    let file = &logins(&home)[0];
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    kept["credentials"]["token_received_at"] = json!(0);
+    std::fs::write(file, kept.to_string()).unwrap();
+    let calls = [0, 1, 2].map(|_| {
+        let mut call = home.command(&["call", "notes", "whoami"]);
+        call.stdout(Stdio::piped()).stderr(Stdio::piped());
+        call.spawn().unwrap()
+    });
+    for call in calls {
+        let output = call.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(server.count("refreshes").unwrap(), 1);
+    assert_eq!(server.count("refused refreshes").unwrap(), 0);
+}
