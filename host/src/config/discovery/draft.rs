@@ -20,6 +20,7 @@ pub(super) struct Draft {
 }
 
 /// How it is reached, as it is written.
+#[derive(Clone)]
 pub(super) enum Written {
     Stdio {
         command: String,
@@ -39,6 +40,7 @@ pub(super) enum Written {
 
 /// A value that is written, or taken from somewhere else. It may be a secret: there
 /// is no way to print it.
+#[derive(Clone)]
 pub(super) enum Text {
     /// Written, in the client's syntax.
     Written(String),
