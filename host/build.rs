@@ -30,7 +30,7 @@ fn bridge() -> Result<PathBuf, String> {
         .parent()
         .map(Path::to_path_buf)
         .ok_or("the workspace is not where it should be")?;
-    for source in ["plugins/bridge", "wit/plugin"] {
+    for source in ["plugins/bridge", "wit/plugin", "Cargo.lock"] {
         println!(
             "cargo::rerun-if-changed={}",
             workspace.join(source).display()

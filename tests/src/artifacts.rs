@@ -77,7 +77,8 @@ pub fn foreign(name: &str) -> Result<PathBuf> {
     existing(target().join("foreign").join(format!("{name}.wasm")))
 }
 
-/// A program in one of the Python environments: `clients` or `reference`.
+/// A program in one of the Python environments: `clients`,
+/// `reference` or `servers`.
 ///
 /// # Errors
 /// It is not installed.
@@ -116,6 +117,26 @@ pub fn node() -> Result<PathBuf> {
 /// It is not installed.
 pub fn wasm_tools() -> Result<PathBuf> {
     existing(target().join("tools/bin").join(executable("wasm-tools")))
+}
+
+/// Chromium, which `.ci/run` takes from the system's packages. None where it is
+/// missing on a machine that nobody has prepared, which is said.
+///
+/// # Errors
+/// It is missing where `CI` is set.
+pub fn chromium() -> Result<Option<PathBuf>> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)))
+        .find(|file| file.is_file());
+    if found.is_none() {
+        ensure!(
+            std::env::var_os("CI").is_none(),
+            "`chromium` is not in the PATH\nhint: install Debian's package `chromium`, as `.ci/run` does"
+        );
+        eprintln!("skipped: `chromium` is not in the PATH");
+    }
+    Ok(found)
 }
 
 /// Reads a file, and says which one it was if that fails.

@@ -28,6 +28,10 @@ pub struct Client {
     pub notifications: Vec<Value>,
     /// What the server said to `initialize`.
     pub hello: Value,
+    /// What is answered without a test's doing, by method.
+    answering: BTreeMap<String, Value>,
+    /// Every request of the server that was answered so.
+    pub asked: Vec<Value>,
 }
 
 impl Client {
@@ -70,14 +74,15 @@ impl Client {
                 }
             }
         });
-        let (answers, notifications) = (BTreeMap::new(), Vec::new());
         Ok(Self {
             wire,
             lines,
             next: 0,
-            answers,
-            notifications,
+            answers: BTreeMap::new(),
+            notifications: Vec::new(),
             hello: Value::Null,
+            answering: BTreeMap::new(),
+            asked: Vec::new(),
         })
     }
 
@@ -89,6 +94,12 @@ impl Client {
         let mut asked = self.notification(method, PATIENCE)?;
         self.reply(&asked, result)?;
         Ok(asked.get_mut("params").map(Value::take).unwrap_or_default())
+    }
+
+    /// From now on, answers requests of that method with that, whenever they come
+    /// while something is waited for.
+    pub fn always_answers(&mut self, method: &str, result: Value) {
+        self.answering.insert(method.to_owned(), result);
     }
 
     /// Answers a request of the server.
@@ -159,22 +170,44 @@ impl Client {
         }
     }
 
+    /// A request and what becomes of it: an object with `result` or with `error`.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn outcome(&mut self, method: &str, params: Value) -> Result<Value> {
+        let id = self.send(method, params)?;
+        let mut answer = self.answer(id)?;
+        if let Some(members) = answer.as_object_mut() {
+            members.remove("jsonrpc");
+            members.remove("id");
+        }
+        Ok(answer)
+    }
+
     /// All tools, over all pages.
     ///
     /// # Errors
     /// The server does not answer.
     pub fn tools(&mut self) -> Result<Vec<Value>> {
-        let mut tools = Vec::new();
+        self.list("tools/list", "tools")
+    }
+
+    /// All that a method lists under that key, over all pages.
+    ///
+    /// # Errors
+    /// The server does not answer.
+    pub fn list(&mut self, method: &str, key: &str) -> Result<Vec<Value>> {
+        let mut items = Vec::new();
         let mut params = json!({});
         loop {
-            let mut page = self.request("tools/list", params)?;
-            match page.get_mut("tools").map(Value::take) {
-                Some(Value::Array(page)) => tools.extend(page),
-                _ => bail!("`tools/list` was answered without `tools`: {page}"),
+            let mut page = self.request(method, params)?;
+            match page.get_mut(key).map(Value::take) {
+                Some(Value::Array(page)) => items.extend(page),
+                _ => bail!("`{method}` was answered without `{key}`: {page}"),
             }
             match page.get("nextCursor") {
                 Some(cursor) if !cursor.is_null() => params = json!({ "cursor": cursor }),
-                _ => return Ok(tools),
+                _ => return Ok(items),
             }
         }
     }
@@ -262,8 +295,14 @@ impl Client {
             message.get("jsonrpc") == Some(&json!("2.0")),
             "the server wrote {message}"
         );
-        if message.get("method").is_some() {
-            self.notifications.push(message);
+        if let Some(method) = message.get("method").and_then(Value::as_str) {
+            match self.answering.get(method).cloned() {
+                Some(result) if message.get("id").is_some() => {
+                    self.reply(&message, result)?;
+                    self.asked.push(message);
+                }
+                _ => self.notifications.push(message),
+            }
         } else {
             let id = message.get("id").and_then(Value::as_u64);
             let id = id.with_context(|| format!("an answer without an id of ours: {message}"))?;

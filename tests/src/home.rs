@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client::PATIENCE;
-use crate::{Client, artifacts, http};
+use crate::{Client, Upstream, artifacts, http};
 
 /// A home with a `dormouse.toml` in it.
 #[derive(Debug)]
@@ -71,13 +71,26 @@ impl Home {
     /// # Errors
     /// The configuration cannot be written.
     pub fn server_with(&self, name: &str, component: &Path, more: &str) -> Result<&Self> {
-        let mut config = std::fs::read_to_string(self.config())?;
         // A TOML literal string takes backslashes as they are.
         let component = component.display();
-        writeln!(
-            config,
-            "[servers.{name}]\ncomponent = '{component}'\n{more}\n"
-        )?;
+        self.table(name, &format!("component = '{component}'\n{more}"))
+    }
+
+    /// Adds a server that a bridge stands in front of, with more lines of TOML.
+    ///
+    /// # Errors
+    /// The configuration cannot be written.
+    pub fn upstream(&self, name: &str, upstream: &Upstream, more: &str) -> Result<&Self> {
+        self.table(name, &format!("{}{more}", upstream.toml()))
+    }
+
+    /// Adds a server with these lines of TOML in its table.
+    ///
+    /// # Errors
+    /// The configuration cannot be written.
+    pub fn table(&self, name: &str, lines: &str) -> Result<&Self> {
+        let mut config = std::fs::read_to_string(self.config())?;
+        writeln!(config, "[servers.{name}]\n{lines}\n")?;
         std::fs::write(self.config(), config)?;
         Ok(self)
     }
@@ -157,6 +170,16 @@ impl Home {
         .collect()
     }
 
+    /// Lets Dormouse learn what a server offers, so that the next host knows it
+    /// without starting it.
+    ///
+    /// # Errors
+    /// The server does not tell.
+    pub fn synced(&self, server: &str) -> Result<&Self> {
+        self.json(&["sync", server, "--json"])?;
+        Ok(self)
+    }
+
     /// Starts `dormouse serve` and shakes hands with it.
     ///
     /// # Errors
@@ -190,11 +213,12 @@ impl Home {
     /// It does not.
     pub fn json(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.run(arguments)?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
         ensure!(
             output.status.success(),
-            "`dormouse {}` failed: {stderr}",
-            arguments.join(" ")
+            "`dormouse {}` failed: {}",
+            arguments.join(" "),
+            said.concat()
         );
         serde_json::from_slice(&output.stdout).with_context(|| {
             format!(

@@ -5,10 +5,18 @@
 pub mod artifacts;
 pub mod client;
 pub mod component;
+pub mod guard;
 pub mod home;
 pub mod http;
 pub mod oauth;
+pub mod processes;
+pub mod sdk;
+pub mod upstream;
+pub mod wait;
+pub mod web;
 pub mod wire;
 
 pub use client::Client;
 pub use home::Home;
+pub use sdk::Sdk;
+pub use upstream::Upstream;

@@ -27,6 +27,7 @@ const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 pub(crate) fn all() -> Result<()> {
     python("clients")?;
     python("reference")?;
+    python("servers")?;
     npm()?;
     for (package, features) in TOOLS {
         tool(package, features)?;

@@ -1,20 +1,21 @@
 //! `dormouse call`
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use serde_json::{Map, Value};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Progress;
 use super::{Format, output};
 use crate::config::units;
 use crate::roster::{Context, Places, Roster};
-use crate::runtime::Listener;
+use crate::runtime::{AskError, Capability, Listener, Question};
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
@@ -170,6 +171,32 @@ impl Listener for Terminal {
             Some(progress) => progress.say(&line),
             None => output::say(&line),
         });
+    }
+
+    /// Whoever sits in front of it can open a page; nobody reads what a script logs.
+    fn supports(&self, capability: Capability) -> bool {
+        capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+        let pages = questions.iter().map(|question| {
+            let text = |name| question.params.get(name).and_then(Value::as_str);
+            let (message, url) = (text("message"), text("url"));
+            output::clean(&format!(
+                "{}\nopen this link in a browser: {}",
+                message.unwrap_or_default(),
+                url.unwrap_or_default()
+            ))
+            .into_owned()
+        });
+        let pages: Vec<String> = pages.collect();
+        self.progress(|shown| match shown {
+            Some(progress) => pages.iter().for_each(|page| progress.say(page)),
+            None => pages.iter().for_each(|page| output::say(page)),
+        });
+        // They may still not open it; whoever waits for them waits no longer than that.
+        let answers = vec![json!({ "action": "accept" }); pages.len()];
+        Box::pin(std::future::ready(Ok(answers)))
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a request asks of a plugin.
 
+use std::collections::BTreeMap;
+
 use rmcp::model::ErrorData;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// A request for something that a plugin has to do, and what makes it this request
@@ -36,11 +39,30 @@ impl Order {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        // A client may write them in another order the next time.
-        let mut arguments = Value::Object(self.arguments.clone());
-        arguments.sort_all_objects();
-        hasher.update(arguments.to_string().as_bytes());
+        // Writing a `Value` into a hash cannot fail.
+        let _ = serde_json::to_writer(&mut hasher, &sorted(&self.arguments));
         *hasher.finalize().as_bytes()
+    }
+}
+
+/// A value whose members have an order of their own: a client may write them in
+/// another one the next time.
+struct Sorted<'a>(&'a Value);
+
+fn sorted(members: &Map<String, Value>) -> BTreeMap<&str, Sorted<'_>> {
+    let members = members.iter();
+    members
+        .map(|(name, value)| (name.as_str(), Sorted(value)))
+        .collect()
+}
+
+impl Serialize for Sorted<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(members) => sorted(members).serialize(serializer),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
+            value => value.serialize(serializer),
+        }
     }
 }
 
@@ -127,6 +149,30 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_request_is_the_same_in_another_order() {
+        let binding = |key: &str, arguments: &str| {
+            let order = Order {
+                method: "tools/call",
+                key: key.into(),
+                server: "s".into(),
+                arguments: serde_json::from_str(arguments).unwrap(),
+            };
+            order.binding()
+        };
+        let one = binding("t", r#"{"a":[{"x":1,"y":null}],"b":{"c":"d","e":2.5}}"#);
+        let same = r#"{"b":{"e":2.5,"c":"d"},"a":[{"y":null,"x":1}]}"#;
+        assert_eq!(binding("t", same), one);
+        assert_ne!(binding("u", same), one);
+        for other in [
+            r#"{"a":[{"x":1,"y":null}],"b":{"c":"e","d":2.5}}"#,
+            r#"{"a":{"x":1,"y":null},"b":{"c":"d","e":2.5}}"#,
+            "{}",
+        ] {
+            assert_ne!(binding("t", other), one, "{other}");
+        }
+    }
 
     #[test]
     fn arguments_are_an_object_or_none() {

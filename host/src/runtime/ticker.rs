@@ -1,7 +1,8 @@
 //! Makes busy guests yield.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use wasmtime::Engine;
@@ -10,6 +11,10 @@ use wasmtime::Engine;
 /// takes effect, and how long others wait for its thread.
 const TICK: Duration = Duration::from_millis(2);
 
+/// How many ticks go on when no call runs any more. Where calls come one after the
+/// other, nobody has to be woken for each of them.
+const LINGER: u32 = 10;
+
 /// Advances the epochs of engines while any call runs. A host that is not busy
 /// wakes nobody's processor.
 #[derive(Default)]
@@ -17,13 +22,36 @@ pub(super) struct Ticker(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    running: Mutex<u64>,
+    /// How many calls run.
+    running: AtomicU64,
+    /// How many threads sleep until one does: known without the lock, too, because
+    /// hardly ever has one to be woken.
+    asleep: AtomicU64,
+    lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Shared {
-    fn running(&self) -> MutexGuard<'_, u64> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn begin(&self) {
+        // Whoever falls asleep says so before it looks at this for the last time, so
+        // that one of the two sees the other.
+        self.running.fetch_add(1, Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.changed.notify_all();
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.running.load(Ordering::SeqCst) == 0
+    }
+
+    /// Sleeps until a call runs.
+    fn sleep(&self) {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        drop(self.changed.wait_while(lock, |()| self.is_idle()));
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -32,7 +60,7 @@ pub(super) struct Busy(Arc<Shared>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *self.0.running() -= 1;
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -44,10 +72,13 @@ impl Ticker {
     pub(super) fn begin(&self, engine: &Engine) -> io::Result<()> {
         let (engine, shared) = (engine.weak(), Arc::clone(&self.0));
         let tick = move || {
+            let mut idle = 0;
             loop {
-                let running = shared.running();
-                let idle = |running: &mut u64| *running == 0;
-                drop(shared.changed.wait_while(running, idle));
+                idle = if shared.is_idle() { idle + 1 } else { 0 };
+                if idle > LINGER {
+                    shared.sleep();
+                    idle = 0;
+                }
                 let Some(engine) = engine.upgrade() else {
                     return;
                 };
@@ -61,11 +92,7 @@ impl Ticker {
     }
 
     pub(super) fn busy(&self) -> Busy {
-        let mut running = self.0.running();
-        *running += 1;
-        if *running == 1 {
-            self.0.changed.notify_all();
-        }
+        self.0.begin();
         Busy(Arc::clone(&self.0))
     }
 }
@@ -73,7 +100,6 @@ impl Ticker {
 impl Drop for Ticker {
     /// Lets the threads see that their engines are gone.
     fn drop(&mut self) {
-        *self.0.running() += 1;
-        self.0.changed.notify_all();
+        self.0.begin();
     }
 }

@@ -125,7 +125,15 @@ impl Store {
         change: impl FnOnce(&mut Option<Record>) -> T,
     ) -> anyhow::Result<T> {
         let shown = self.folder.display();
-        paths::make_private(&self.folder).with_context(|| format!("`{shown}` cannot be made"))?;
+        // Dormouse's data folder first: nobody else has any business in there.
+        let folders = self
+            .folder
+            .parent()
+            .into_iter()
+            .chain([self.folder.as_path()]);
+        for folder in folders {
+            paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
+        }
         let _lock = paths::lock(&self.folder.join("lock"))?;
         let mut record = self.read(of).unwrap_or_default();
         let outcome = change(&mut record);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use crate::runtime::{Capability, Listener};
+use crate::runtime::{Capability, Listener, SessionId};
 
 /// The listeners of the calls that run, or wait for the connection.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct Callers(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     next: u64,
-    listeners: BTreeMap<u64, Arc<dyn Listener>>,
+    listeners: BTreeMap<u64, (SessionId, Arc<dyn Listener>)>,
 }
 
 /// Among the callers until dropped.
@@ -24,11 +24,16 @@ pub(super) struct Calling {
 }
 
 impl Callers {
-    pub(super) fn join(self: &Arc<Self>, listener: &Arc<dyn Listener>) -> Calling {
+    pub(super) fn join(
+        self: &Arc<Self>,
+        session: SessionId,
+        listener: &Arc<dyn Listener>,
+    ) -> Calling {
         let mut inner = self.inner();
         inner.next += 1;
         let number = inner.next;
-        inner.listeners.insert(number, Arc::clone(listener));
+        let caller = (session, Arc::clone(listener));
+        inner.listeners.insert(number, caller);
         drop(inner);
         Calling {
             callers: Arc::clone(self),
@@ -37,16 +42,19 @@ impl Callers {
     }
 
     /// The one who has called last, of those who are wanted. What an upstream asks
-    /// does not say which call it is about.
+    /// does not say which call it is about: nobody, if it could be about another
+    /// agent's.
     pub(super) fn latest(
         &self,
         wanted: impl Fn(&dyn Listener) -> bool,
     ) -> Option<Arc<dyn Listener>> {
         let inner = self.inner();
-        let mut listeners = inner.listeners.values().rev();
-        listeners
-            .find(|listener| wanted(listener.as_ref()))
-            .map(Arc::clone)
+        let mut callers = inner.listeners.values().rev();
+        let (session, listener) = callers.find(|(_, listener)| wanted(listener.as_ref()))?;
+        let mut others = inner.listeners.values();
+        others
+            .all(|(other, _)| other == session)
+            .then(|| Arc::clone(listener))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

@@ -6,23 +6,22 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::callers::{Callers, capabilities};
 use super::channel::{Lost, Outlet};
+use super::follow::{self, Wanted};
 use super::handshake::{self, Hello, Manner};
 use super::inbound::question;
 use super::launch::Launch;
 use super::message::Members;
 use super::peer::Peer;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{AskError, Listener};
+use crate::runtime::{AskError, Listener, SessionId};
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
-
-/// How long changes of an upstream's lists are gathered before they are fetched.
-const GATHER: Duration = Duration::from_millis(100);
 
 /// A connection that has been made. It is closed when nobody has it any more.
 pub(crate) struct Connection {
@@ -108,43 +107,23 @@ impl Opening<'_> {
 }
 
 impl Connection {
-    /// Hears from now on that lists have changed, for the gate.
-    pub(super) fn watch(&self) {
-        let Some(gate) = self.peer.gate.clone() else {
-            return;
-        };
-        let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
-        tokio::spawn(async move {
-            let listening = listen(&peer, &hello);
-            let fetching = async {
-                loop {
-                    peer.changed.notified().await;
-                    tokio::time::sleep(GATHER).await;
-                    match lists::all(&peer, &hello).await {
-                        Ok(offered) => gate.opened(offered),
-                        Err(failure) => tracing::warn!(
-                            "server `{}` says that its lists have changed, and does not tell how: {failure}",
-                            peer.server
-                        ),
-                    }
-                }
-            };
-            tokio::select! {
-                () = peer.over.cancelled() => {}
-                ((), ()) = futures::future::join(listening, fetching) => {}
-            }
-        });
+    /// Hears from now on what has changed, for the gate.
+    pub(super) fn follow(&self, wanted: watch::Receiver<Wanted>) {
+        if let Some(gate) = self.peer.gate.clone() {
+            let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
+            tokio::spawn(follow::follow(peer, hello, gate, wanted));
+        }
     }
 
     /// Sends a request and waits for its result. What the upstream wants to know
     /// first, the caller's client is asked.
     pub(super) async fn request(
         &self,
+        (session, listener): (SessionId, &Arc<dyn Listener>),
         method: &str,
         params: &Members,
-        listener: &Arc<dyn Listener>,
     ) -> Result<Box<RawValue>, Failure> {
-        let _calling = self.peer.callers.join(listener);
+        let _calling = self.peer.callers.join(session, listener);
         let mut params = params.clone();
         for _ in 0..ROUNDS {
             let answer = self
@@ -179,32 +158,6 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.hub.closing(self.outlet.close());
-    }
-}
-
-/// Since there are no sessions, changes are told to those who ask for them.
-async fn listen(peer: &Arc<Peer>, hello: &Hello) {
-    if !peer.is_modern() {
-        return;
-    }
-    let mut wanted = Map::new();
-    for (list, filter) in [
-        ("tools", "toolsListChanged"),
-        ("prompts", "promptsListChanged"),
-        ("resources", "resourcesListChanged"),
-    ] {
-        let declared = hello.capabilities.get(list);
-        if declared.and_then(|list| list.get("listChanged")) == Some(&Value::Bool(true)) {
-            wanted.insert(filter.to_owned(), Value::Bool(true));
-        }
-    }
-    if wanted.is_empty() {
-        return;
-    }
-    let mut params = Members::default();
-    params.set_value("notifications", &Value::Object(wanted));
-    if let Err(failure) = peer.request("subscriptions/listen", params, None).await {
-        tracing::debug!("server `{}` tells no changes: {failure}", peer.server);
     }
 }
 

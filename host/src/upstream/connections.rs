@@ -8,10 +8,12 @@ use std::time::{Duration, Instant, SystemTime};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use super::callers::Callers;
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
+use super::follow::Wanted;
 use super::handshake::Manner;
 use super::launch::Launch;
 use super::message::Members;
@@ -49,6 +51,8 @@ pub struct Upstream {
     hub: Arc<Hub>,
     setup: Setup,
     state: Mutex<State>,
+    /// The resources that somebody wants to hear of.
+    wanted: watch::Sender<Wanted>,
 }
 
 /// How an upstream is.
@@ -79,6 +83,28 @@ pub struct Connected {
     pub protocol: String,
 }
 
+/// Somebody wants to hear of a resource, until this is dropped.
+pub struct Subscription {
+    upstream: Weak<Upstream>,
+    uri: String,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(upstream) = self.upstream.upgrade() {
+            let mut state = lock(&upstream.state);
+            let Some(count) = state.subscribed.get_mut(&self.uri) else {
+                return;
+            };
+            *count -= 1;
+            if *count == 0 {
+                state.subscribed.remove(&self.uri);
+                upstream.tell_wanted(&state);
+            }
+        }
+    }
+}
+
 type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
 
 #[derive(Default)]
@@ -92,6 +118,8 @@ struct State {
     wait: Option<Instant>,
     error: Option<Lost>,
     server_info: Map<String, Value>,
+    /// By how many a resource is wanted to be heard of.
+    subscribed: HashMap<String, usize>,
     /// It has ended a connection on being asked in the new way.
     legacy: bool,
 }
@@ -115,6 +143,7 @@ impl Upstream {
             hub,
             setup,
             state: Mutex::default(),
+            wanted: watch::Sender::default(),
         })
     }
 
@@ -176,7 +205,7 @@ impl Upstream {
                 None => Arc::default(),
             };
             // Servers ask while they are being connected to.
-            let calling = callers.join(listener);
+            let calling = callers.join(session, listener);
             let connecting = match state.links.get(&key).map(|link| &link.stage) {
                 Some(Stage::Open(connection)) => return Ok(Arc::clone(connection)),
                 Some(Stage::Connecting(_, connecting)) => connecting.clone(),
@@ -225,6 +254,7 @@ impl Upstream {
     ) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
+        let wanted = self.wanted.subscribe();
         let task = tokio::spawn(async move {
             let mut manner = if legacy {
                 Manner::Legacy
@@ -242,7 +272,7 @@ impl Upstream {
             let result = match opening.open(&mut manner).await {
                 Ok((connection, offered)) => {
                     setup.gate.opened(offered);
-                    connection.watch();
+                    connection.follow(wanted);
                     Ok(Arc::new(connection))
                 }
                 Err(lost) => Err(lost),
@@ -284,6 +314,8 @@ impl Upstream {
             }
             Err(lost) => {
                 state.links.remove(&key);
+                // It may not have been the question that it died of.
+                state.legacy = false;
                 // Logging in mends it, not waiting.
                 if !matches!(lost, Lost::Auth { .. }) {
                     state.wait = Some(Instant::now() + backoff(state.failures));
@@ -310,7 +342,8 @@ impl Upstream {
         let params = Members::parse(params).map_err(not)?;
         let admitted = self.setup.gate.admit(method, &values, listener).await;
         admitted.map_err(Failure::Barred)?;
-        let mut answer = connection.request(method, &params, listener).await;
+        let caller = (session, listener);
+        let mut answer = connection.request(caller, method, &params).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
                 self.forget(&connection);
@@ -328,12 +361,33 @@ impl Upstream {
             connection = self.connect(session, listener).await?;
             let admitted = self.setup.gate.admit(method, &values, listener).await;
             admitted.map_err(Failure::Barred)?;
-            answer = connection.request(method, &params, listener).await;
+            answer = connection.request(caller, method, &params).await;
         }
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
             self.shut_out(&connection, challenge);
         }
         answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    /// Has the gate told when a resource is no longer what it was, while the upstream
+    /// is connected. Nothing is started for that.
+    #[must_use]
+    pub fn subscribe(&self, uri: &str) -> Subscription {
+        let mut state = lock(&self.state);
+        let count = state.subscribed.entry(uri.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 {
+            self.tell_wanted(&state);
+        }
+        Subscription {
+            upstream: self.me.clone(),
+            uri: uri.to_owned(),
+        }
+    }
+
+    fn tell_wanted(&self, state: &State) {
+        self.wanted
+            .send_replace(state.subscribed.keys().cloned().collect());
     }
 
     /// Takes note that a connection is of no use before its user logs in.

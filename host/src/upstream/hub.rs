@@ -1,14 +1,15 @@
 //! What all upstreams of a process share.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
-use super::channel::{Channel, Lost};
+use super::channel::{Channel, Lost, Outlet};
 use super::launch::{Http, Launch};
+use super::peer::lock;
 use super::reaper::Reaper;
 use super::{child, http};
 
@@ -21,6 +22,8 @@ pub struct Hub {
     reaper: Arc<Reaper>,
     logins: Logins,
     closing: TaskTracker,
+    /// All connections, among them some that are gone.
+    open: Mutex<Vec<Weak<dyn Outlet>>>,
 }
 
 impl Hub {
@@ -34,18 +37,23 @@ impl Hub {
             reaper: Arc::new(Reaper::new(reaper)),
             logins: Logins::new(data),
             closing: TaskTracker::new(),
+            open: Mutex::default(),
         })
     }
 
     /// Makes a connection.
     pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
-        match launch {
+        let channel = match launch {
             Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
             Launch::Http(entry) => {
                 let login = self.login(server, entry);
                 http::connect(entry, Some(Arc::new(login))).await
             }
-        }
+        }?;
+        let mut open = lock(&self.open);
+        open.retain(|outlet| outlet.strong_count() > 0);
+        open.push(Arc::downgrade(&channel.outlet));
+        Ok(channel)
     }
 
     /// The user's login at a server's upstream.
@@ -61,10 +69,14 @@ impl Hub {
         }
     }
 
-    /// Waits until all connections are closed that nobody uses any more, for a few
-    /// seconds at most: to be called when the process is about to end.
+    /// Ends all connections in an orderly way, in a few seconds at most: to be called
+    /// when the process is about to end.
     pub async fn close(&self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        let open = open.iter().filter_map(Weak::upgrade);
+        let ending = futures::future::join_all(open.map(|outlet| outlet.close()));
         self.closing.close();
-        let _ = tokio::time::timeout(CLOSING, self.closing.wait()).await;
+        let all = futures::future::join(ending, self.closing.wait());
+        let _ = tokio::time::timeout(CLOSING, all).await;
     }
 }

@@ -11,6 +11,7 @@ mod connection;
 mod connections;
 mod environment;
 mod failure;
+mod follow;
 mod gate;
 mod handshake;
 mod http;
@@ -30,7 +31,7 @@ mod words;
 pub(crate) mod tests;
 
 pub use channel::Lost;
-pub use connections::{Connected, Setup, Status, Upstream, discover};
+pub use connections::{Connected, Setup, Status, Subscription, Upstream, discover};
 pub use failure::Failure;
 pub use gate::Gate;
 pub use hub::Hub;

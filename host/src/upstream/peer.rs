@@ -160,8 +160,8 @@ impl Peer {
                     sent = true;
                     match result {
                         Ok(()) => {}
-                        // What has broken under a message usually says why in a moment.
-                        Err(Lost::Broken(why)) => {
+                        // A child that takes no more usually says why in a moment.
+                        Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
                             let last = tokio::time::timeout(Duration::from_secs(1), self.over.cancelled());
                             let why = last.await.map_or(why, |()| self.outlet.epitaph());
                             return Err(Lost::Broken(why).into());

@@ -509,6 +509,68 @@ async fn a_change_of_its_tools_is_noticed_in_both_eras() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_asked_for_the_resources_that_somebody_wants_to_hear_of() {
+    let table = [
+        (&[][..], json!(["subscribe odd://x", "unsubscribe odd://x"])),
+        (&["modern"], json!(null)),
+    ];
+    for (era, after) in table {
+        let odd = odd(era);
+        let heard = async |expected: Value| {
+            let heard = async {
+                loop {
+                    let stats = odd.text("stats").await;
+                    let stats: Value = serde_json::from_str(&stats).unwrap();
+                    if stats["wanted"] == expected {
+                        return;
+                    }
+                }
+            };
+            let heard = tokio::time::timeout(LIMIT, heard).await;
+            heard.unwrap_or_else(|_| panic!("{expected} {era:?}"));
+        };
+        let one = odd.upstream.subscribe("odd://x");
+        let two = odd.upstream.subscribe("odd://x");
+        drop(one);
+        let first = if era.is_empty() {
+            "subscribe odd://x"
+        } else {
+            "odd://x"
+        };
+        heard(json!([first])).await;
+        drop(two);
+        heard(after).await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn all_ends_with_the_hub() {
+    let odd = odd(&[]);
+    let pid = odd.pid().await;
+    odd.hub.close().await;
+    assert!(!lives(pid));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_on_behalf_of_another_agent() {
+    let odd = odd(&["shared"]);
+    let able = || Ear::able(&[Capability::Roots]);
+    let asked = || json!({ "method": "roots/list", "params": {} });
+    let slow = odd.call_as(SessionId(2), able(), ("slow", json!({ "seconds": 2 })));
+    let asks = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let answer = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
+        serde_json::from_str::<Value>(&text(&answer)).unwrap()
+    };
+    let (slow, answer) = futures::join!(slow, asks);
+    slow.unwrap();
+    assert_eq!(answer["code"], -32601);
+    let alone = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
+    assert!(text(&alone).contains("roots/list"));
+}
+
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_stopped_ends_with_all_that_it_has_started() {

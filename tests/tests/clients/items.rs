@@ -18,26 +18,28 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
     let mut asking = prompt("library__write_about", json!({}));
     asking["answers"] =
         json!({ "elicit": [{ "action": "accept", "content": { "topic": "dormice" } }] });
-    let [list, greet, talk, about, completed, unknown, missing] = sdk.run(
-        &home,
-        &[
-            json!({ "do": "prompts" }),
-            prompt(
-                "library__greet",
-                json!({ "name": "Ada", "mood": "cheerful", "times": "3" }),
-            ),
-            prompt("library__talk", json!({ "topic": "dormice" })),
-            asking,
-            json!({
-                "do": "complete",
-                "ref": { "type": "ref/prompt", "name": "library__greet" },
-                "argument": { "name": "name", "value": "k" },
-                "known": { "other": "known" }
-            }),
-            prompt("library__great", json!({})),
-            prompt("library__greet", json!({})),
-        ],
-    );
+    let [list, greet, talk, about, completed, unknown, missing] = sdk
+        .run(
+            &home,
+            &[
+                json!({ "do": "prompts" }),
+                prompt(
+                    "library__greet",
+                    json!({ "name": "Ada", "mood": "cheerful", "times": "3" }),
+                ),
+                prompt("library__talk", json!({ "topic": "dormice" })),
+                asking,
+                json!({
+                    "do": "complete",
+                    "ref": { "type": "ref/prompt", "name": "library__greet" },
+                    "argument": { "name": "name", "value": "k" },
+                    "known": { "other": "known" }
+                }),
+                prompt("library__great", json!({})),
+                prompt("library__greet", json!({})),
+            ],
+        )
+        .unwrap();
     assert_eq!(
         names(&list["prompts"]),
         ["library__greet", "library__talk", "library__write_about"]
@@ -69,23 +71,25 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
 pub(crate) fn resources_are_read(sdk: Sdk) {
     let home = home(&["library"]);
     let read = |uri: &str| json!({ "do": "read", "uri": uri });
-    let [list, today, zeros, book, completed, unknown, heard] = sdk.run(
-        &home,
-        &[
-            json!({ "do": "resources" }),
-            read("library://today"),
-            read("library://zeros/3"),
-            read("library://books/Dormouse"),
-            json!({
-                "do": "complete",
-                "ref": { "type": "ref/resource", "uri": "library://books/{title}" },
-                "argument": { "name": "title", "value": "D" },
-                "known": {}
-            }),
-            read("library://tomorrow"),
-            json!({ "do": "subscribe", "uri": "library://today", "tool": "library__touch" }),
-        ],
-    );
+    let [list, today, zeros, book, completed, unknown, heard] = sdk
+        .run(
+            &home,
+            &[
+                json!({ "do": "resources" }),
+                read("library://today"),
+                read("library://zeros/3"),
+                read("library://books/Dormouse"),
+                json!({
+                    "do": "complete",
+                    "ref": { "type": "ref/resource", "uri": "library://books/{title}" },
+                    "argument": { "name": "title", "value": "D" },
+                    "known": {}
+                }),
+                read("library://tomorrow"),
+                json!({ "do": "subscribe", "uri": "library://today", "tool": "library__touch" }),
+            ],
+        )
+        .unwrap();
     assert_eq!(names(&list["resources"]), ["today"]);
     assert_eq!(list["resources"][0]["uri"], "library://today");
     assert_eq!(list["resources"][0]["mimeType"], "text/plain");

@@ -12,11 +12,9 @@
 mod items;
 mod progress;
 mod questions;
-mod sdk;
 mod tools;
 
-use dormouse_tests::Home;
-use sdk::Sdk;
+use dormouse_tests::{Home, Sdk};
 use serde_json::{Value, json};
 
 /// What is in the result besides the content is the business of each era.

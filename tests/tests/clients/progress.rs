@@ -6,10 +6,12 @@ use crate::{Sdk, home, text};
 
 pub(crate) fn is_heard(sdk: Sdk) {
     let home = home(&["reporter"]);
-    let answer = sdk.step(
-        &home,
-        json!({ "do": "progress", "tool": "reporter__work", "arguments": { "steps": 3 } }),
-    );
+    let answer = sdk
+        .step(
+            &home,
+            json!({ "do": "progress", "tool": "reporter__work", "arguments": { "steps": 3 } }),
+        )
+        .unwrap();
     // Compiling, which comes first, may have been told of as well.
     let heard = answer["heard"].as_array().unwrap();
     let steps: Vec<_> = heard
@@ -26,13 +28,15 @@ pub(crate) fn is_heard(sdk: Sdk) {
 
 pub(crate) fn ends_with_a_cancelled_call(sdk: Sdk) {
     let home = home(&["spin", "echo"]);
-    let answer = sdk.step(
-        &home,
-        json!({
-            "do": "cancel", "tool": "spin__spin", "arguments": {},
-            "other": "echo__echo", "while_running": 5
-        }),
-    );
+    let answer = sdk
+        .step(
+            &home,
+            json!({
+                "do": "cancel", "tool": "spin__spin", "arguments": {},
+                "other": "echo__echo", "while_running": 5
+            }),
+        )
+        .unwrap();
     assert_eq!(answer["ended"], "cancelled");
     assert_eq!(answer["others"], json!(["0", "1", "2", "3", "4", "after"]));
     assert!(

@@ -62,7 +62,7 @@ pub(crate) fn are_answered(sdk: Sdk) {
         ),
         asker("nonsense", json!({}), json!({})),
     ];
-    let [able, answered @ .., nonsense] = sdk.run(&home, &steps);
+    let [able, answered @ .., nonsense] = sdk.run(&home, &steps).unwrap();
     assert_eq!(
         able["structuredContent"]["result"],
         json!(["form", "url", "sampling", "roots"])

@@ -12,18 +12,20 @@ pub(crate) fn are_listed_and_called(sdk: Sdk) {
     let everything = everything();
     let home = home(&["echo", "spin"]);
     let echo = |text: &str| call("echo__echo", json!({ "text": text }));
-    let [list, hello, many, much, mirrored, failed, refused] = sdk.run(
-        &home,
-        &[
-            json!({ "do": "list" }),
-            echo("hello"),
-            echo("Grüße, 日本, 😀"),
-            echo(&long),
-            call("echo__mirror", everything.clone()),
-            call("echo__fail", json!({ "message": "no luck" })),
-            call("echo__add", json!({ "a": "one", "c": 3 })),
-        ],
-    );
+    let [list, hello, many, much, mirrored, failed, refused] = sdk
+        .run(
+            &home,
+            &[
+                json!({ "do": "list" }),
+                echo("hello"),
+                echo("Grüße, 日本, 😀"),
+                echo(&long),
+                call("echo__mirror", everything.clone()),
+                call("echo__fail", json!({ "message": "no luck" })),
+                call("echo__add", json!({ "a": "one", "c": 3 })),
+            ],
+        )
+        .unwrap();
     is_the_list(sdk, &list);
     for (result, expected) in [
         (hello, "hello"),
@@ -111,13 +113,15 @@ pub(crate) fn are_replaced(sdk: Sdk) {
     let file = home.plugin_file("swap.wasm", &guest("counter")).unwrap();
     home.server("swap", &file).unwrap();
     let by = home.plugin_file("by.wasm", &guest("echo")).unwrap();
-    let answer = sdk.step(
-        &home,
-        json!({
-            "do": "replace", "file": file, "by": by,
-            "tool": "swap__echo", "arguments": { "text": "new" }
-        }),
-    );
+    let answer = sdk
+        .step(
+            &home,
+            json!({
+                "do": "replace", "file": file, "by": by,
+                "tool": "swap__echo", "arguments": { "text": "new" }
+            }),
+        )
+        .unwrap();
     assert_eq!(answer["before"], json!(["swap__count"]));
     assert_eq!(answer["after"][0], "swap__echo");
     assert_eq!(text(&answer["result"]), "new");

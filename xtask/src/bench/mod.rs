@@ -1,6 +1,7 @@
 //! The benches. Everything is measured side by side with an rmcp-only server in
 //! the same run, because absolute figures tell of the machine and the hour.
 
+mod bridges;
 mod caller;
 mod calls;
 mod fleet;
@@ -28,6 +29,8 @@ pub(crate) enum Part {
     Http,
     /// The reference servers and our plugins in their place.
     Reference,
+    /// Real servers behind Dormouse, and as clients have them today.
+    Bridges,
 }
 
 /// Measures these parts, or all where none is named, prints the ratios and writes
@@ -37,10 +40,13 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
         [] => Part::value_variants(),
         parts => parts,
     };
-    if parts.contains(&Part::Reference) {
+    if parts.contains(&Part::Reference) || parts.contains(&Part::Bridges) {
         install::prerequisites()?;
         install::python("reference")?;
         install::npm()?;
+    }
+    if parts.contains(&Part::Bridges) {
+        install::python("servers")?;
     }
     build::plugins()?;
     build::guests()?;
@@ -53,6 +59,7 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
             Part::Calls => calls::measure,
             Part::Http => http::measure,
             Part::Reference => reference::measure,
+            Part::Bridges => bridges::measure,
         };
         measure(&mut report, rounds)?;
     }

@@ -134,9 +134,12 @@ impl Endpoint {
                 held._running = Some(tracker.token());
                 let schema = |name: &str| self.shared.schema(name);
                 let params = body.get(message.params.clone()).unwrap_or_default();
-                if raw::in_order(method, params, &parts.headers, schema) {
+                if raw::is_concerned(method)
+                    && let Some(params) = raw::params(params)
+                    && raw::in_order(method, &params, &parts.headers, schema)
+                {
                     let asked = Asked { id, method, params };
-                    match self.quick(&asked, &parts).await {
+                    match self.quick(asked, &parts).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }

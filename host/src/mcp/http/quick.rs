@@ -58,26 +58,26 @@ pub(super) enum Outcome {
 pub(super) struct Asked<'a> {
     pub(super) id: &'a RequestId,
     pub(super) method: &'a str,
-    pub(super) params: &'a [u8],
+    pub(super) params: Map<String, Value>,
 }
 
 impl Endpoint {
     /// Answers a request whose headers say what its body says, or begins to; `None`
     /// where it is rmcp's.
-    pub(super) async fn quick(&self, asked: &Asked<'_>, parts: &Parts) -> Option<Outcome> {
+    pub(super) async fn quick(&self, asked: Asked<'_>, parts: &Parts) -> Option<Outcome> {
         if !RAW.contains(&asked.method) || !takes_both(&parts.headers) {
             return None;
         }
-        let mut params: Map<String, Value> = match asked.params {
-            b"" => Map::new(),
-            params => serde_json::from_slice(params).ok()?,
-        };
+        let Asked {
+            id,
+            method,
+            mut params,
+        } = asked;
         let meta = match params.remove("_meta") {
             None => RequestMetaObject::default(),
             Some(Value::Object(meta)) => meta.into(),
             Some(_) => return None,
         };
-        let params = Some(Value::Object(params));
         let said = only(&parts.headers, VERSION).ok()?;
         let stateless = ProtocolVersion::V_2026_07_28.as_str();
         if said == Some(stateless) {
@@ -85,20 +85,22 @@ impl Endpoint {
                 return None;
             }
             let capabilities = meta.client_capabilities()?;
-            return Some(self.stateless(asked, params, (&meta, capabilities)).await);
+            return Some(
+                self.stateless((id, method, params), (&meta, capabilities))
+                    .await,
+            );
         }
         if meta.protocol_version().is_some() {
             return None;
         }
         let session = only(&parts.headers, SESSION).ok()??;
-        let quick = self.sessions.quick(session, asked.id, said)?;
-        Some(in_session(quick, asked, params, &meta).await)
+        let quick = self.sessions.quick(session, id, said)?;
+        Some(in_session(quick, (id, method, params), &meta).await)
     }
 
     async fn stateless(
         &self,
-        asked: &Asked<'_>,
-        params: Option<Value>,
+        (id, method, params): (&RequestId, &str, Map<String, Value>),
         (meta, capabilities): (&RequestMetaObject, ClientCapabilities),
     ) -> Outcome {
         let common = &self.shared.common;
@@ -108,18 +110,17 @@ impl Endpoint {
         // Where the client goes, all this is dropped, and the call with it.
         let gone = CancellationToken::new();
         let caller = Caller::of_answer(&host, (true, meta), capabilities, gone, None);
-        let result = caught(asked.id, host.answer(asked.method, params, &caller)).await;
+        let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
             Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), None),
-            None => Outcome::Answered(stateless_answer(asked.id, result)),
+            None => Outcome::Answered(stateless_answer(id, result)),
         }
     }
 }
 
 async fn in_session(
     quick: Quick,
-    asked: &Asked<'_>,
-    params: Option<Value>,
+    (id, method, params): (&RequestId, &str, Map<String, Value>),
     meta: &RequestMetaObject,
 ) -> Outcome {
     let capabilities = meta.client_capabilities();
@@ -127,13 +128,13 @@ async fn in_session(
     let host = &quick.known.host;
     let gone = quick.cancel.clone();
     let caller = Caller::of_answer(host, (false, meta), capabilities, gone, Some(PATIENCE));
-    let result = caught(asked.id, host.answer(asked.method, params, &caller)).await;
+    let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
         Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), Some(quick)),
         // Who has cancelled a request wants no answer.
         None if quick.cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
-        None => Outcome::Answered(written(StatusCode::OK, asked.id, result)),
+        None => Outcome::Answered(written(StatusCode::OK, id, result)),
     }
 }
 
@@ -172,7 +173,10 @@ fn written(status: StatusCode, id: &RequestId, result: Result<Value, ErrorData>)
         Ok(result) => result,
         Err(error) => return answer::error(status, JsonRpcError::new(Some(id.clone()), error)),
     };
-    let mut message = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
+    // Most are that short, and a text is as long as it is.
+    let length = result.as_str().map_or(256, str::len);
+    let mut message = Vec::with_capacity(length + 128);
+    message.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     // Writing a number, a text or a `Value` into memory cannot fail.
     let _ = serde_json::to_writer(&mut message, id);
     message.extend_from_slice(b",\"result\":");

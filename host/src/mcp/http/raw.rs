@@ -7,6 +7,8 @@
 //! the headers that repeat parts of the body, is checked here first; a message
 //! that is not in order stays as it is, and rmcp says what is wrong with it.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,10 +18,10 @@ use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use rmcp::model::{ErrorData, JsonObject, JsonRpcError, ProtocolVersion, RequestId};
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::header::only;
 
@@ -81,15 +83,32 @@ fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>,
     <&RawValue>::deserialize(value).map(Some)
 }
 
-/// What headers may repeat of a request.
-#[derive(Default, Deserialize)]
-struct Params<'a> {
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    uri: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
+/// Parameters, each of which is there once.
+#[derive(Default)]
+struct Params(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Params;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Params, A::Error> {
+                let mut params = Map::new();
+                while let Some((name, value)) = all.next_entry::<String, Value>()? {
+                    if params.insert(name, value).is_some() {
+                        return Err(serde::de::Error::custom("a member is there twice"));
+                    }
+                }
+                Ok(Params(params))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }
 
 /// Reads a message.
@@ -189,15 +208,17 @@ fn place(text: &str, part: &RawValue) -> Range<usize> {
     start..start + part.get().len()
 }
 
+/// Whether a method is one that goes around rmcp's types. What bears the mark already
+/// gets another one, and so is as unknown as it was.
+pub(super) fn is_concerned(method: &str) -> bool {
+    RAW.contains(&method) || method.starts_with(MARK)
+}
+
 /// Marks a request that is to go around rmcp's types, in its body and its headers.
 pub(super) fn mark(message: &Message, body: &Bytes, headers: &mut HeaderMap) -> Bytes {
     let Kind::Request { method, .. } = &message.kind else {
         return body.clone();
     };
-    // What bears the mark already gets another one, and so is as unknown as it was.
-    if !RAW.contains(&method.as_str()) && !method.starts_with(MARK) {
-        return body.clone();
-    }
     if headers
         .get(METHOD)
         .is_some_and(|said| said == method.as_str())
@@ -210,11 +231,20 @@ pub(super) fn mark(message: &Message, body: &Bytes, headers: &mut HeaderMap) -> 
     [before, MARK.as_bytes(), after].concat().into()
 }
 
+/// The parameters of a request. `None` where one of them is there twice, say: which
+/// of the two the headers repeat is not for us to choose.
+pub(super) fn params(text: &[u8]) -> Option<Map<String, Value>> {
+    match text {
+        b"" | b"null" => Some(Map::new()),
+        text => serde_json::from_slice(text).ok().map(|Params(all)| all),
+    }
+}
+
 /// Whether the headers of a request say what its body says, where they have to.
 /// `schema` gives the input schema of a tool that has arguments in headers.
 pub(super) fn in_order(
     method: &str,
-    params: &[u8],
+    params: &Map<String, Value>,
     headers: &HeaderMap,
     schema: impl Fn(&str) -> Option<Arc<JsonObject>>,
 ) -> bool {
@@ -232,32 +262,24 @@ pub(super) fn in_order(
     if !named {
         return true;
     }
-    let params: Params<'_> = match serde_json::from_slice(params) {
-        Ok(params) => params,
-        Err(_) if params.is_empty() || params == b"null" => Params::default(),
-        // A name that is there twice, say: which of them the header repeats is not
-        // for us to choose.
-        Err(_) => return false,
-    };
     let name = if method == "resources/read" {
-        params.uri
+        params.get("uri")
     } else {
-        params.name
+        params.get("name")
     };
     // Without a name there is nothing to repeat; the handler says what is missing.
-    let Some(Ok(name)) = name.map(|name| serde_json::from_str::<String>(name.get())) else {
+    let Some(name) = name.and_then(Value::as_str) else {
         return true;
     };
-    if !matches!(only(headers, NAME), Ok(Some(said)) if decoded(said).as_deref() == Some(&name)) {
+    if !matches!(only(headers, NAME), Ok(Some(said)) if decoded(said).as_deref() == Some(name)) {
         return false;
     }
-    let Some(schema) = (method == "tools/call").then(|| schema(&name)).flatten() else {
+    let Some(schema) = (method == "tools/call").then(|| schema(name)).flatten() else {
         return true;
     };
-    let arguments = params.arguments.map(RawValue::get).unwrap_or_default();
-    let arguments: Option<Value> = serde_json::from_str(arguments).ok();
+    let arguments = params.get("arguments");
     let mut annotated = Vec::new();
-    annotations(schema.get("properties"), arguments.as_ref(), &mut annotated);
+    annotations(schema.get("properties"), arguments, &mut annotated);
     annotated.into_iter().all(|(header, argument)| {
         let said = only(
             headers,
@@ -271,7 +293,7 @@ pub(super) fn in_order(
         };
         match (said, argument) {
             (Ok(None), None) => true,
-            (Ok(Some(said)), Some(argument)) => decoded(said) == Some(argument),
+            (Ok(Some(said)), Some(argument)) => decoded(said).is_some_and(|said| said == argument),
             _ => false,
         }
     })
@@ -298,13 +320,16 @@ fn annotations<'a>(
 }
 
 /// A header's value as it was before it was made fit for a header.
-fn decoded(value: &str) -> Option<String> {
+fn decoded(value: &str) -> Option<Cow<'_, str>> {
     match value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="))
     {
-        Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok(),
-        None => Some(value.to_owned()),
+        Some(encoded) => {
+            let bytes = BASE64_STANDARD.decode(encoded).ok()?;
+            String::from_utf8(bytes).ok().map(Cow::Owned)
+        }
+        None => Some(Cow::Borrowed(value)),
     }
 }
 
@@ -330,9 +355,13 @@ mod tests {
             }});
             (name == "annotated").then(|| Arc::new(schema.as_object().unwrap().clone()))
         };
-        let params = body.get(message.params.clone()).unwrap();
+        let params = params(body.get(message.params.clone()).unwrap());
+        let ordered = |method| {
+            let params = params.as_ref();
+            params.is_some_and(|params| in_order(method, params, &headers, schema))
+        };
         let body = match &message.kind {
-            Kind::Request { method, .. } if in_order(method, params, &headers, schema) => {
+            Kind::Request { method, .. } if is_concerned(method) && ordered(method) => {
                 mark(&message, &body, &mut headers)
             }
             _ => body,

@@ -19,6 +19,7 @@ const LIFE: Duration = Duration::from_secs(600);
 /// waits for it, until they have, or for ten minutes.
 pub struct Pending {
     id: String,
+    url: String,
     link: String,
     arrivals: mpsc::Sender<Arrival>,
     outcome: watch::Receiver<Option<Result<(), Failure>>>,
@@ -58,6 +59,7 @@ impl Pending {
         tokio::spawn(waiting.run(callback, arrived, declined, sender));
         Ok(Arc::new(Self {
             id,
+            url: http.url.clone(),
             link,
             arrivals,
             outcome,
@@ -92,8 +94,10 @@ impl Pending {
         let outcome = outcome.wait_for(Option::is_some).await;
         match outcome.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
-            // The host is ending.
-            _ => Err(Failure::Listen("the login was ended".into())),
+            _ => Err(Failure::Exchange {
+                url: self.url.clone(),
+                why: "the host is ending".into(),
+            }),
         }
     }
 

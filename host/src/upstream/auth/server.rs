@@ -26,6 +26,7 @@ pub(super) struct Attempt {
     /// to decide.
     memory: InMemoryCredentialStore,
     url: String,
+    challenge: Option<String>,
     registered_secret: Option<String>,
     revocation: Option<String>,
     /// The link that the user has to follow.
@@ -86,6 +87,7 @@ impl Attempt {
             manager,
             memory,
             url: url.clone(),
+            challenge: challenge.map(str::to_owned),
             registered_secret,
             revocation: revocation(&metadata),
             link,
@@ -120,6 +122,7 @@ impl Attempt {
         Some(match self.memory.load().await {
             Ok(Some(credentials)) => Ok(Login {
                 url: self.url.clone(),
+                challenge: self.challenge.clone(),
                 client_secret: self.registered_secret.clone(),
                 revocation: self.revocation.clone(),
                 credentials,
@@ -144,7 +147,7 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
 
     let mut manager = manager(&http.url, &memory).await?;
     let metadata = manager
-        .resolve_metadata()
+        .resolve_metadata_from_challenge(login.challenge.as_deref())
         .await
         .map_err(|error| failure(&error))?
         .metadata;

@@ -29,6 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(super) struct Login {
     /// The upstream: nobody else gets the token.
     pub(super) url: String,
+    /// The `WWW-Authenticate` header that the login began with. It says where the
+    /// authorization server is; without one the upstream is asked for it each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) challenge: Option<String>,
     /// The secret that a registration has given to the client. One from the
     /// configuration is not kept here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,6 +217,7 @@ mod tests {
         let response = serde_json::from_value(response).unwrap();
         Login {
             url: "https://x/mcp".into(),
+            challenge: None,
             client_secret: Some("c-secret".into()),
             revocation: None,
             credentials: StoredCredentials::new(

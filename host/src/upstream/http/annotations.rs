@@ -10,9 +10,6 @@ use serde_json::{Map, Value};
 use super::headers::encode;
 
 const MARK: &str = "x-mcp-header";
-/// The numbers that every JSON reader reads alike are below 2^53.
-const SAFE: i64 = (1 << 53) - 1;
-
 /// What the tools of one upstream want in headers, as its lists have said it.
 #[derive(Default)]
 pub(super) struct Annotations {
@@ -82,7 +79,7 @@ impl Annotations {
             let text = match value.flatten() {
                 Some(Value::String(text)) => encode(text),
                 Some(Value::Bool(flag)) => flag.to_string(),
-                Some(Value::Number(number)) if is_safe(number) => number.to_string(),
+                Some(Value::Number(number)) => number.to_string(),
                 _ => continue,
             };
             if let Ok(value) = HeaderValue::try_from(text) {
@@ -90,12 +87,6 @@ impl Annotations {
             }
         }
     }
-}
-
-fn is_safe(number: &serde_json::Number) -> bool {
-    number
-        .as_i64()
-        .is_some_and(|number| (-SAFE..=SAFE).contains(&number))
 }
 
 /// What a tool's schema wants in headers.

@@ -65,7 +65,7 @@ pub(super) async fn message(mut response: Response) -> Result<String, Lost> {
             Err(error) => {
                 return Err(Lost::Broken(format!(
                     "the answer of `{shown}` has been cut off: {}",
-                    causes(&error)
+                    causes(error)
                 )));
             }
         }

@@ -69,13 +69,13 @@ fn build(secure: bool, direct: bool) -> Result<Client, Lost> {
         Lost::Broken(format!(
             "no TLS connection can be made: {}\n\
              hint: install the system's root certificates (such as the package `ca-certificates`), or name a file of them in `SSL_CERT_FILE`",
-            causes(&error)
+            causes(error)
         ))
     })
 }
 
 /// Whether a URL leads to this very machine, which no proxy can reach for us.
-fn is_here(url: &Url) -> bool {
+pub(super) fn is_here(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
     match address.parse::<IpAddr>() {
@@ -84,12 +84,13 @@ fn is_here(url: &Url) -> bool {
     }
 }
 
-/// An error with what has caused it, without the URL (which may hold a key).
-pub(super) fn causes(error: &dyn std::error::Error) -> String {
-    // reqwest's own words ("error sending request for url …") say nothing that the
-    // reader does not know; what caused it does.
+/// What has caused an error, without the URL (which may hold a key).
+pub(super) fn causes(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    // Its own words ("error sending request") say nothing that the reader does not
+    // know; what caused it does.
     let mut parts: Vec<String> = Vec::new();
-    let mut cause = error.source();
+    let mut cause = std::error::Error::source(&error);
     while let Some(inner) = cause {
         let text = inner.to_string();
         if parts.last().is_none_or(|last| !last.contains(&text)) {
@@ -97,10 +98,10 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
         }
         cause = inner.source();
     }
-    if parts.is_empty() {
-        return error.to_string();
+    match parts.is_empty() {
+        true => error.to_string(),
+        false => parts.join(": "),
     }
-    parts.join(": ")
 }
 
 #[cfg(test)]

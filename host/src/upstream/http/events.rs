@@ -81,7 +81,7 @@ impl Events {
             match self.response.chunk().await {
                 Ok(Some(chunk)) => self.parser.feed(&chunk, &mut self.ready)?,
                 Ok(None) => return Ok(None),
-                Err(error) => return Err(Cut::Broken(causes(&error))),
+                Err(error) => return Err(Cut::Broken(causes(error))),
             }
         }
     }

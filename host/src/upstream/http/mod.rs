@@ -14,6 +14,7 @@ mod headers;
 mod inbox;
 mod listen;
 mod message;
+mod redirect;
 mod site;
 mod sse;
 mod streamable;

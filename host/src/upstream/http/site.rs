@@ -13,6 +13,7 @@ use reqwest::{Method, Request, Response, StatusCode, Url};
 use super::Credentials;
 use super::client::{causes, client};
 use super::headers;
+use super::redirect;
 use crate::upstream::{Http, Lost};
 
 /// How many redirects a request follows.
@@ -179,7 +180,7 @@ impl Site {
             let Some(location) = location.filter(|_| followed) else {
                 return Ok(response);
             };
-            url = target(&url, location)?;
+            url = redirect::target(&url, location)?;
         }
         Err(Lost::Broken(format!(
             "`{}` redirects more than {REDIRECTS} times, at last to `{}`",
@@ -231,8 +232,9 @@ impl Site {
             None => sent.await,
         };
         answer.map_err(|error| {
-            let causes = causes(&error);
-            let hint = match error.is_connect() {
+            let connecting = error.is_connect();
+            let causes = causes(error);
+            let hint = match connecting {
                 true if causes.contains("certificate") => {
                     "\nhint: if an authority of your own has signed it, name a file with that authority's certificate in `SSL_CERT_FILE`"
                 }
@@ -261,70 +263,10 @@ fn challenge(headers: &HeaderMap) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Where a redirect leads to.
-///
-/// # Errors
-/// It must not be followed.
-fn target(from: &Url, location: &HeaderValue) -> Result<Url, Lost> {
-    let shown = Site::shown(from);
-    let target = location.to_str().ok().and_then(|text| from.join(text).ok());
-    let Some(target) = target.filter(|to| matches!(to.scheme(), "http" | "https")) else {
-        return Err(Lost::Broken(format!(
-            "`{shown}` redirects to what is no URL"
-        )));
-    };
-    if from.scheme() == "https" && target.scheme() == "http" {
-        return Err(Lost::Broken(format!(
-            "`{shown}` redirects to `{}`, where everybody could read along\n\
-             hint: configure the URL with `https://` that the server really has",
-            Site::shown(&target)
-        )));
-    }
-    Ok(target)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::upstream::Secret;
-
-    #[test]
-    fn redirects_lead_to_what_is_as_safe() {
-        for (from, location, expected) in [
-            (
-                "https://a.example/mcp",
-                "/mcp/",
-                Some("https://a.example/mcp/"),
-            ),
-            (
-                "https://a.example/mcp",
-                "https://b.example/",
-                Some("https://b.example/"),
-            ),
-            (
-                "http://a.example/mcp",
-                "https://a.example/mcp",
-                Some("https://a.example/mcp"),
-            ),
-            (
-                "http://a.example/x/mcp?k=1",
-                "other",
-                Some("http://a.example/x/other"),
-            ),
-            ("https://a.example/mcp", "http://a.example/mcp", None),
-            ("https://a.example/mcp", "//", None),
-            ("http://a.example/mcp", "file:///etc/passwd", None),
-            ("http://a.example/mcp", "javascript:x", None),
-        ] {
-            let location = HeaderValue::from_static(location);
-            let to = target(&Url::parse(from).unwrap(), &location).ok();
-            assert_eq!(
-                to.as_ref().map(Url::as_str),
-                expected,
-                "{from} {location:?}"
-            );
-        }
-    }
 
     #[test]
     fn an_entry_that_leads_nowhere_says_so_without_its_secrets() {

@@ -62,7 +62,8 @@ impl Sse {
             headers: headers::of_post(message),
             body: Bytes::from(message.text.clone()),
             session: None,
-            patience: Some(PATIENCE),
+            // Most servers take a request at once, and some not before it is done.
+            patience: message.id.is_none().then_some(PATIENCE),
         };
         let response = self.site.ask(&ask).await?;
         let status = response.status();

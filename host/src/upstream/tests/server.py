@@ -12,6 +12,8 @@ LOCK = threading.Lock()
 ANSWERS = {}
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "stats"]
+CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
+                "resources": {"subscribe": True}}
 SEEN = {"requests": 0, "cancelled": [], "capabilities": None}
 
 
@@ -118,7 +120,7 @@ def request(id, method, params):
             return error(id, -32601, "Method not found")
         assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
         return result(id, {"resultType": "complete", "supportedVersions": ["2026-07-28"],
-                           "capabilities": {"tools": {"listChanged": True}}, "ttlMs": 0,
+                           "capabilities": CAPABILITIES, "ttlMs": 0,
                            "cacheScope": "private",
                            "_meta": {"io.modelcontextprotocol/serverInfo":
                                      {"name": "odd", "version": "2"}}})
@@ -127,7 +129,7 @@ def request(id, method, params):
             return error(id, -32601, "Method not found")
         SEEN["capabilities"] = params["capabilities"]
         return result(id, {"protocolVersion": params["protocolVersion"],
-                           "capabilities": {"tools": {"listChanged": True}, "prompts": {}},
+                           "capabilities": CAPABILITIES,
                            "serverInfo": {"name": "odd", "version": "1"}})
     if "modern" in ODD and "io.modelcontextprotocol/clientInfo" not in meta:
         return error(id, -32600, "who asks?")
@@ -141,7 +143,13 @@ def request(id, method, params):
     if method == "tools/call":
         return threading.Thread(target=call, args=(id, params), daemon=True).start()
     if method == "subscriptions/listen":
+        SEEN["wanted"] = params["notifications"].get("resourceSubscriptions")
         return
+    if method.startswith("resources/") and "uri" in params:
+        SEEN["wanted"] = [*SEEN.get("wanted", []), method[10:] + " " + params["uri"]]
+        return result(id, {})
+    if method == "resources/list":
+        return result(id, {"resources": [{"uri": "odd://x", "name": "x"}]})
     error(id, -32601, "Method not found")
 
 

@@ -3,6 +3,7 @@
 mod limits;
 mod peer;
 mod real;
+mod refusals;
 mod secrets;
 mod sse;
 mod streamable;

@@ -26,7 +26,7 @@ impl Caller {
             gate: Arc::new(Door::default()),
         };
         Self {
-            upstream: Upstream::new(Hub::new(None), setup),
+            upstream: Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup),
             ear: Ear::able(&[]),
         }
     }

@@ -2,12 +2,14 @@
 
 use std::process::{Command, Stdio};
 
-use dormouse_tests::{Home, artifacts};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde_json::Value;
+
+use crate::{Home, artifacts};
 
 /// One of the clients of `tests/clients`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sdk {
+pub struct Sdk {
     /// `python`, `fastmcp`, or the major version of TypeScript's.
     name: &'static str,
     /// `legacy`, `auto`, or a version of the protocol.
@@ -17,7 +19,9 @@ pub(crate) struct Sdk {
 }
 
 impl Sdk {
-    pub(crate) const fn new(name: &'static str, mode: &'static str) -> Self {
+    /// A client that starts the server itself.
+    #[must_use]
+    pub const fn new(name: &'static str, mode: &'static str) -> Self {
         Self {
             name,
             mode,
@@ -25,31 +29,37 @@ impl Sdk {
         }
     }
 
-    pub(crate) const fn over_http(mut self) -> Self {
+    /// The same, reaching a host that listens.
+    #[must_use]
+    pub const fn over_http(mut self) -> Self {
         self.http = true;
         self
     }
 
     /// The era without sessions, which every client but those told otherwise
     /// has to find by itself.
-    pub(crate) fn is_modern(self) -> bool {
+    #[must_use]
+    pub fn is_modern(self) -> bool {
         self.mode != "legacy"
     }
 
     /// Told which version to speak, Python's SDK begins at once with what it wants,
     /// and never asks who the server is.
-    pub(crate) fn asks_who_it_is(self) -> bool {
+    #[must_use]
+    pub fn asks_who_it_is(self) -> bool {
         !(self.name == "python" && self.mode.starts_with("20"))
     }
 
     /// The first version of TypeScript's SDK does not tell which it is.
-    pub(crate) fn tells_protocol(self) -> bool {
+    #[must_use]
+    pub fn tells_protocol(self) -> bool {
         self.name != "v1"
     }
 
     /// With which code its user hears that there is no such resource: each era has
     /// one of its own, and TypeScript's second version makes the newer one of both.
-    pub(crate) fn not_found(self) -> i64 {
+    #[must_use]
+    pub fn not_found(self) -> i64 {
         if self.is_modern() || self.name == "v2" {
             -32602
         } else {
@@ -59,25 +69,42 @@ impl Sdk {
 
     /// Takes these steps in a session of its own with `dormouse serve` there, and
     /// gives the outcome of each.
-    pub(crate) fn run<const STEPS: usize>(
+    ///
+    /// # Errors
+    /// The host cannot be started, or the client fails.
+    pub fn run<const STEPS: usize>(
         self,
         home: &Home,
         steps: &[Value; STEPS],
-    ) -> [Value; STEPS] {
+    ) -> Result<[Value; STEPS]> {
+        if self.http {
+            let server = home.serve_http(&[])?;
+            let place = [format!("http://{}/mcp", server.address())];
+            self.run_at(home, &place, steps)
+        } else {
+            self.run_at(home, &home.launch(), steps)
+        }
+    }
+
+    /// The same with any server: its URL, or the words that start it.
+    ///
+    /// # Errors
+    /// The client fails.
+    pub fn run_at<const STEPS: usize>(
+        self,
+        home: &Home,
+        place: &[String],
+        steps: &[Value; STEPS],
+    ) -> Result<[Value; STEPS]> {
         let scripts = artifacts::workspace().join("tests/clients");
         let mut client = if self.name.starts_with('v') {
-            let mut node = Command::new(artifacts::node().unwrap());
+            let mut node = Command::new(artifacts::node()?);
             node.arg(scripts.join("ts/features.mjs"));
             node
         } else {
-            let mut python = Command::new(artifacts::python("clients", "python").unwrap());
+            let mut python = Command::new(artifacts::python("clients", "python")?);
             python.arg(scripts.join("python/features.py"));
             python
-        };
-        let server = self.http.then(|| home.serve_http(&[]).unwrap());
-        let place = match &server {
-            Some(server) => vec![format!("http://{}/mcp", server.address())],
-            None => home.launch(),
         };
         let output = client
             .args([self.name, self.mode])
@@ -86,19 +113,23 @@ impl Sdk {
             .envs(home.environment())
             .env("DORMOUSE_TEST_NPM", artifacts::npm())
             .stdin(Stdio::null())
-            .output()
-            .unwrap();
+            .output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         let stdout = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{self:?}: {stdout}{stderr}");
-        let outcomes: Vec<Value> = serde_json::from_str(&stdout)
-            .unwrap_or_else(|error| panic!("{self:?}: {error}: {stdout}{stderr}"));
-        outcomes.try_into().unwrap()
+        ensure!(output.status.success(), "{self:?}: {stdout}{stderr}");
+        let outcomes: Vec<Value> =
+            serde_json::from_str(&stdout).with_context(|| format!("{self:?}: {stdout}{stderr}"))?;
+        outcomes
+            .try_into()
+            .map_err(|outcomes| anyhow!("{self:?} has not taken every step: {outcomes:?}"))
     }
 
     /// Takes one step.
-    pub(crate) fn step(self, home: &Home, step: Value) -> Value {
-        let [outcome] = self.run(home, &[step]);
-        outcome
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn step(self, home: &Home, step: Value) -> Result<Value> {
+        let [outcome] = self.run(home, &[step])?;
+        Ok(outcome)
     }
 }

@@ -1,0 +1,126 @@
+//! Following what an upstream says has changed, for as long as it is connected.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use super::handshake::Hello;
+use super::message::Members;
+use super::peer::Peer;
+use super::{Gate, lists};
+
+/// How long changes of lists are gathered before they are fetched.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// The resources that somebody wants to hear of.
+pub(super) type Wanted = BTreeSet<String>;
+
+/// Follows until the connection has ended.
+pub(super) async fn follow(
+    peer: Arc<Peer>,
+    hello: Hello,
+    gate: Arc<dyn Gate>,
+    wanted: watch::Receiver<Wanted>,
+) {
+    let asking = async {
+        if peer.is_modern() {
+            listen(&peer, &hello, wanted).await;
+        } else {
+            subscribe(&peer, &hello, wanted).await;
+        }
+    };
+    tokio::select! {
+        () = peer.over.cancelled() => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref())) => {}
+    }
+}
+
+/// Fetches lists again when they are said to have changed.
+async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
+    loop {
+        peer.changed.notified().await;
+        tokio::time::sleep(GATHER).await;
+        match lists::all(peer, hello).await {
+            Ok(offered) => gate.opened(offered),
+            Err(failure) => tracing::warn!(
+                "server `{}` says that its lists have changed, and does not tell how: {failure}",
+                peer.server
+            ),
+        }
+    }
+}
+
+fn declares(hello: &Hello, list: &str, what: &str) -> bool {
+    let declared = hello.capabilities.get(list);
+    declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
+}
+
+/// Before 2026-07-28: lists are told of anyway, and each resource is a request.
+async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut wanted: watch::Receiver<Wanted>) {
+    if !declares(hello, "resources", "subscribe") {
+        return;
+    }
+    let mut told = Wanted::new();
+    loop {
+        let now = wanted.borrow_and_update().clone();
+        let new = now
+            .difference(&told)
+            .map(|uri| ("resources/subscribe", uri));
+        let old = told
+            .difference(&now)
+            .map(|uri| ("resources/unsubscribe", uri));
+        for (method, uri) in new.chain(old) {
+            let mut params = Members::default();
+            params.set_value("uri", &json!(uri));
+            if let Err(failure) = peer.request(method, params, None).await {
+                tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
+            }
+        }
+        told = now;
+        if wanted.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Since then: one request that lasts says all that is wanted.
+async fn listen(peer: &Arc<Peer>, hello: &Hello, mut wanted: watch::Receiver<Wanted>) {
+    loop {
+        let filter = filter(hello, &wanted.borrow_and_update());
+        let listening = async {
+            if !filter.is_empty() {
+                let mut params = Members::default();
+                params.set_value("notifications", &Value::Object(filter));
+                let ended = peer.request("subscriptions/listen", params, None).await;
+                tracing::debug!("server `{}` tells no more changes: {ended:?}", peer.server);
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = listening => {}
+            changed = wanted.changed() => if changed.is_err() {
+                return;
+            },
+        }
+    }
+}
+
+fn filter(hello: &Hello, wanted: &Wanted) -> Map<String, Value> {
+    let mut filter = Map::new();
+    for (list, name) in [
+        ("tools", "toolsListChanged"),
+        ("prompts", "promptsListChanged"),
+        ("resources", "resourcesListChanged"),
+    ] {
+        if declares(hello, list, "listChanged") {
+            filter.insert(name.to_owned(), Value::Bool(true));
+        }
+    }
+    if !wanted.is_empty() && declares(hello, "resources", "subscribe") {
+        filter.insert("resourceSubscriptions".to_owned(), json!(wanted));
+    }
+    filter
+}

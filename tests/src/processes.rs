@@ -1,0 +1,193 @@
+//! What runs, and what it holds open, as the kernel tells it. Linux only.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::wait;
+
+/// One process, as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// The process that has started it, or that it was handed to since.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
+    /// When it was started, in ticks since the machine was: with the id, the one
+    /// thing that no later process has too.
+    start: u64,
+    /// Its command line, for a person to read.
+    pub line: String,
+    /// Its program, if that may be seen.
+    pub program: Option<PathBuf>,
+}
+
+impl Process {
+    /// A process by its id; none where it has ended. One that is dead and only
+    /// waits to be asked how it died has ended.
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
+        // The program's name, in brackets, may have spaces. After it come the
+        // fields from the third on.
+        let (_, fields) = stat.rsplit_once(") ")?;
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let field = |number: usize| fields.get(number - 3).copied();
+        if matches!(field(3)?, "Z" | "X") {
+            return None;
+        }
+        let line = std::fs::read(folder.join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        Some(Self {
+            pid,
+            parent: field(4)?.parse().ok()?,
+            group: field(5)?.parse().ok()?,
+            start: field(22)?.parse().ok()?,
+            line: line.trim_end().to_owned(),
+            program: std::fs::read_link(folder.join("exe")).ok(),
+        })
+    }
+
+    /// Whether it still runs.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        Self::of(self.pid).is_some_and(|now| now.start == self.start)
+    }
+
+    /// The memory that it really has, in KiB; none where it has ended.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().trim_end_matches(" kB").parse().ok()
+    }
+}
+
+/// Every process that there is.
+///
+/// # Errors
+/// This system does not tell.
+pub fn all() -> Result<Vec<Process>> {
+    let entries = std::fs::read_dir("/proc").context("this system does not tell what runs")?;
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    Ok(pids.filter_map(Process::of).collect())
+}
+
+/// What a process has started, and what that has, and so on, by their ids.
+///
+/// # Errors
+/// This system does not tell.
+pub fn descendants(of: u32) -> Result<Vec<Process>> {
+    let all = all()?;
+    let mut known = BTreeSet::from([of]);
+    // One that is older than its parent has been handed to it, so one pass in the
+    // order of the ids would miss some.
+    loop {
+        let before = known.len();
+        let children = all.iter().filter(|one| known.contains(&one.parent));
+        let children: Vec<u32> = children.map(|one| one.pid).collect();
+        known.extend(children);
+        if known.len() == before {
+            break;
+        }
+    }
+    known.remove(&of);
+    let mut found: Vec<_> = all
+        .into_iter()
+        .filter(|one| known.contains(&one.pid))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The connections over TCP and UDP that a process holds, with their ends as the
+/// kernel writes them, and the ports at which it listens.
+///
+/// # Errors
+/// It has ended, or it is another user's.
+pub fn sockets(of: u32) -> Result<Vec<String>> {
+    let sockets = network(of)?.into_iter();
+    Ok(sockets
+        .map(|socket| format!("{} → {}", socket.local, socket.remote))
+        .collect())
+}
+
+/// The TCP ports at which a process listens.
+///
+/// # Errors
+/// It has ended, or it is another user's.
+pub fn listening(of: u32) -> Result<Vec<u16>> {
+    let sockets = network(of)?.into_iter();
+    let sockets = sockets.filter(|socket| socket.state == LISTENING);
+    Ok(sockets
+        .filter_map(|socket| {
+            let (_, port) = socket.local.rsplit_once(':')?;
+            u16::from_str_radix(port, 16).ok()
+        })
+        .collect())
+}
+
+/// `TCP_LISTEN`, as the kernel writes it.
+const LISTENING: &str = "0A";
+
+/// One line of the kernel's tables of sockets.
+struct Socket {
+    local: String,
+    remote: String,
+    state: String,
+}
+
+fn network(of: u32) -> Result<Vec<Socket>> {
+    let folder = PathBuf::from(format!("/proc/{of}"));
+    let files = std::fs::read_dir(folder.join("fd"))
+        .with_context(|| format!("cannot see what process {of} has open"))?;
+    let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let inodes: BTreeSet<String> = links
+        .filter_map(|link| {
+            let link = link.to_string_lossy().into_owned();
+            Some(link.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned())
+        })
+        .collect();
+    let mut sockets = Vec::new();
+    for kind in ["tcp", "tcp6", "udp", "udp6"] {
+        let table = std::fs::read_to_string(folder.join("net").join(kind)).unwrap_or_default();
+        sockets.extend(table.lines().skip(1).filter_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let field = |number: usize| fields.get(number).copied();
+            let (local, remote) = (field(1)?.to_owned(), field(2)?.to_owned());
+            let state = field(3)?.to_owned();
+            let socket = Socket {
+                local,
+                remote,
+                state,
+            };
+            inodes.contains(field(9)?).then_some(socket)
+        }));
+    }
+    Ok(sockets)
+}
+
+/// Waits until all of them have ended.
+///
+/// # Errors
+/// Some have not: these.
+pub fn gone(processes: &[Process]) -> Result<()> {
+    wait::until("processes that have to end", || {
+        let left: Vec<_> = processes.iter().filter(|one| one.runs()).collect();
+        ensure!(left.is_empty(), "still there: {left:#?}");
+        Ok(())
+    })
+}
+
+/// Whether a process is that program.
+#[must_use]
+pub fn is(process: &Process, program: &Path) -> bool {
+    let program = program.canonicalize();
+    program.is_ok_and(|program| process.program.as_deref() == Some(&program))
+}

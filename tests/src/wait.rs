@@ -1,0 +1,37 @@
+//! Waiting for what takes a moment, without a guess at how long that is.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::client::PATIENCE;
+
+/// Tries again and again until it works, and gives what it then gives.
+///
+/// # Errors
+/// It has not worked for [`PATIENCE`]: what went wrong the last time, and what was
+/// waited for.
+pub fn until<T>(what: &str, attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    until_within(PATIENCE, what, attempt)
+}
+
+/// The same, for that long.
+///
+/// # Errors
+/// It has not worked within that time.
+pub fn until_within<T>(
+    at_most: Duration,
+    what: &str,
+    mut attempt: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if start.elapsed() >= at_most => {
+                return Err(error).with_context(|| format!("{what}: not within {at_most:?}"));
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a server says unasked: progress, logs; and what it is told unasked.
+
+use std::time::Duration;
+
+use dormouse_tests::client::PATIENCE;
+use serde_json::{Value, json};
+
+use crate::everything;
+use crate::pair::Side;
+
+/// A call that takes that long, and tells of itself as often.
+fn long(seconds: f64, steps: u64) -> Value {
+    json!({
+        "name": "trigger-long-running-operation",
+        "arguments": { "duration": seconds, "steps": steps },
+        "_meta": { "progressToken": "token" }
+    })
+}
+
+#[test]
+fn progress_is_heard_alike() {
+    let mut pair = everything();
+    pair.same("tools/call", long(0.2, 4));
+    let [direct, through] = [&mut pair.direct, &mut pair.through].map(|side| {
+        let heard = std::mem::take(&mut side.client.notifications).into_iter();
+        let heard = heard.filter(|message| message["method"] == "notifications/progress");
+        heard.map(|message| side.told(&message)).collect::<Vec<_>>()
+    });
+    assert_eq!(through, direct);
+    assert_eq!(direct.len(), 4, "{direct:?}");
+}
+
+/// A slow call does not keep others waiting.
+#[test]
+fn calls_run_beside_each_other() {
+    let mut pair = everything();
+    let slow = pair.through.request("tools/call", &long(2.0, 1));
+    let client = &mut pair.through.client;
+    let slow = client.send("tools/call", slow).unwrap();
+    let answer = client.text("everything__echo", json!({ "message": "beside it" }));
+    assert!(answer.unwrap().contains("beside it"));
+    let early = client.answer_within(slow, Duration::ZERO);
+    assert!(early.is_err(), "the slow call was over before: {early:?}");
+    let answer = client.answer(slow).unwrap();
+    assert!(answer["result"]["content"].is_array(), "{answer}");
+}
+
+/// What is cancelled is never answered, and the session goes on.
+#[test]
+fn calls_are_cancelled_alike() {
+    let mut pair = everything();
+    for side in [&mut pair.direct, &mut pair.through] {
+        let params = side.request("tools/call", &long(0.6, 3));
+        let id = side.client.send("tools/call", params).unwrap();
+        side.client
+            .notification("notifications/progress", PATIENCE)
+            .unwrap();
+        let cancel = json!({ "requestId": id, "reason": "enough" });
+        side.client
+            .notify("notifications/cancelled", cancel)
+            .unwrap();
+        // By the end of a longer one the cancelled one would have been answered.
+        let params = side.request("tools/call", &long(1.0, 1));
+        side.client.request("tools/call", params).unwrap();
+        let answer = side.client.answer_within(id, Duration::ZERO);
+        assert!(answer.is_err(), "answered although cancelled: {answer:?}");
+    }
+}
+
+/// Logs pass, as far as the client wants them.
+#[test]
+fn logs_are_heard_alike() {
+    let mut pair = everything();
+    pair.same("logging/setLevel", json!({ "level": "debug" }));
+    // Who subscribes is logged, at `info`.
+    pair.same(
+        "resources/subscribe",
+        json!({ "uri": "demo://resource/dynamic/text/1" }),
+    );
+    let [direct, through] = [&mut pair.direct, &mut pair.through].map(subscribed);
+    assert_eq!(through, direct);
+    pair.same("logging/setLevel", json!({ "level": "error" }));
+    pair.same(
+        "resources/subscribe",
+        json!({ "uri": "demo://resource/dynamic/text/2" }),
+    );
+    pair.same_call("echo", json!({ "message": "later" }));
+    for side in [&mut pair.direct, &mut pair.through] {
+        let more = side.client.notifications.iter();
+        let more = more.filter(|message| message.to_string().contains("text/2"));
+        assert_eq!(more.count(), 0);
+    }
+}
+
+/// The log of a subscription, among others.
+fn subscribed(side: &mut Side) -> Value {
+    loop {
+        let message = side
+            .client
+            .notification("notifications/message", PATIENCE)
+            .unwrap();
+        if message["params"]["data"].to_string().contains("Subscribe") {
+            return message["params"].clone();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What a server asks its client in the middle of a call.
+
+use serde_json::{Value, json};
+
+use crate::everything;
+use crate::pair::{Pair, no_identifiers};
+
+impl Pair {
+    /// From now on, both clients answer so.
+    fn answer(&mut self, method: &str, result: &Value) {
+        for side in [&mut self.direct, &mut self.through] {
+            side.client.always_answers(method, result.clone());
+        }
+    }
+
+    /// What both clients were asked since this was last looked at, which has to be
+    /// the same. Roots do not count, which servers ask for when they please.
+    #[track_caller]
+    fn same_questions(&mut self) -> Vec<Value> {
+        let [direct, through] = [&mut self.direct, &mut self.through].map(|side| {
+            let asked = std::mem::take(&mut side.client.asked);
+            let asked = asked.into_iter().map(|mut message| {
+                let members = message.as_object_mut().unwrap();
+                members.remove("id");
+                side.told(&message)
+            });
+            let asked = asked.filter(|message| message["method"] != "roots/list");
+            asked.collect::<Vec<_>>()
+        });
+        assert_eq!(through, direct);
+        direct
+    }
+}
+
+#[test]
+fn forms_reach_the_user() {
+    let mut pair = everything();
+    for answer in [
+        json!({ "action": "accept", "content": { "name": "Ada", "check": true, "integer": 7 } }),
+        json!({ "action": "decline" }),
+        json!({ "action": "cancel" }),
+    ] {
+        pair.answer("elicitation/create", &answer);
+        let told = pair.same_call("trigger-elicitation-request", json!({}));
+        let action = answer["action"].as_str().unwrap();
+        assert!(told.contains(action), "no {action} in {told}");
+        let asked = pair.same_questions();
+        let [question] = asked.as_slice() else {
+            panic!("not one question but {asked:?}");
+        };
+        let fields = &question["params"]["requestedSchema"]["properties"];
+        // A field that only the protocol before the last one had.
+        assert!(
+            fields["legacyTitledEnum"]["enumNames"].is_array(),
+            "{fields}"
+        );
+    }
+}
+
+#[test]
+fn pages_reach_the_user() {
+    let mut pair = everything();
+    pair.answer("elicitation/create", &json!({ "action": "accept" }));
+    let arguments = json!({
+        "url": "https://example.com/x", "message": "Please.", "elicitationId": "one"
+    });
+    let told = pair.same_call("trigger-url-elicitation", arguments);
+    assert!(told.contains("completed"), "{told}");
+    let asked = pair.same_questions();
+    assert_eq!(asked[0]["params"]["mode"], "url", "{asked:?}");
+
+    // The other way: the call fails with a code that says what to open first.
+    let arguments = json!({ "url": "https://example.com/y", "errorPath": true });
+    let params = json!({ "name": "trigger-url-elicitation", "arguments": arguments });
+    let outcome = pair.alike("tools/call", params, no_identifiers);
+    assert_eq!(outcome["error"]["code"], -32042, "{outcome}");
+    let page = &outcome["error"]["data"]["elicitations"][0];
+    assert_eq!(page["url"], "https://modelcontextprotocol.io");
+}
+
+#[test]
+fn models_are_asked() {
+    let mut pair = everything();
+    let answer = json!({
+        "role": "assistant", "model": "nobody", "stopReason": "endTurn",
+        "content": { "type": "text", "text": "I sleep." }
+    });
+    pair.answer("sampling/createMessage", &answer);
+    let arguments = json!({ "prompt": "What do you do?", "maxTokens": 20 });
+    let told = pair.same_call("trigger-sampling-request", arguments);
+    assert!(told.contains("I sleep."), "{told}");
+    let asked = pair.same_questions();
+    assert_eq!(asked[0]["params"]["maxTokens"], 20, "{asked:?}");
+}
+
+#[test]
+fn roots_are_told() {
+    let mut pair = everything();
+    let told = pair.same_call("get-roots-list", json!({}));
+    assert!(told.contains("project"), "{told}");
+    // A client that has others says so, and is asked again.
+    pair.answer(
+        "roots/list",
+        &json!({ "roots": [{ "uri": "file:///other", "name": "other" }] }),
+    );
+    for side in [&mut pair.direct, &mut pair.through] {
+        let client = &mut side.client;
+        client
+            .notify("notifications/roots/list_changed", json!({}))
+            .unwrap();
+        dormouse_tests::wait::until("the new roots", || {
+            let params = side.request(
+                "tools/call",
+                &json!({ "name": "get-roots-list", "arguments": {} }),
+            );
+            let result = side.client.request("tools/call", params)?;
+            let told = dormouse_tests::client::text(&result).unwrap_or_default();
+            anyhow::ensure!(told.contains("file:///other"), "{told}");
+            Ok(())
+        })
+        .unwrap();
+    }
+}
