@@ -1,7 +1,7 @@
 //! A door in front of a server that listens: nobody passes without a certain
 //! header.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,40 +66,78 @@ fn let_in(
     value: &str,
     seen: &Mutex<Vec<Seen>>,
 ) -> std::io::Result<()> {
-    let mut reader = BufReader::new(client.try_clone()?);
-    let mut head = String::new();
-    reader.read_line(&mut head)?;
-    let method = head.split(' ').next().unwrap_or_default().to_owned();
-    let mut passed = false;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
-            break;
-        }
-        let (name, content) = line.split_once(':').unwrap_or_default();
-        passed |= name.eq_ignore_ascii_case("authorization") && content.trim() == value;
-        if !name.eq_ignore_ascii_case("connection") {
-            head.push_str(&line);
-        }
-    }
+    let mut from_client = BufReader::new(&client);
+    let request = Head::read(&mut from_client)?;
+    let method = request.first.split(' ').next().unwrap_or_default();
+    let passed = request.value("authorization") == Some(value);
     seen.lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .push(Seen { method, passed });
-    let mut client = client;
+        .push(Seen {
+            method: method.to_owned(),
+            passed,
+        });
+    let mut to_client = &client;
     if !passed {
-        return client.write_all(
+        return to_client.write_all(
             b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
         );
     }
-    let mut server = TcpStream::connect(before)?;
-    server.write_all(head.as_bytes())?;
-    server.write_all(b"Connection: close\r\n\r\n")?;
-    let mut to_server = server.try_clone()?;
-    std::thread::spawn(move || {
-        let _ = std::io::copy(&mut reader, &mut to_server);
-        // Who has gone no longer waits for an answer.
-        let _ = to_server.shutdown(Shutdown::Both);
-    });
-    std::io::copy(&mut server, &mut client)?;
-    client.shutdown(Shutdown::Both)
+    let server = TcpStream::connect(before)?;
+    let (mut to_server, mut from_server) = (&server, BufReader::new(&server));
+    to_server.write_all(request.last_one().as_bytes())?;
+    let length = request.value("content-length").unwrap_or("0").parse();
+    let mut body = from_client.by_ref().take(length.unwrap_or_default());
+    std::io::copy(&mut body, &mut to_server)?;
+    std::thread::scope(|scope| {
+        // A client that has gone no longer waits for an answer, which may be a
+        // stream without an end.
+        scope.spawn(|| {
+            let _ = from_client.read(&mut [0]);
+            let _ = server.shutdown(Shutdown::Both);
+        });
+        let answer = Head::read(&mut from_server)?;
+        to_client.write_all(answer.last_one().as_bytes())?;
+        let copied = std::io::copy(&mut from_server, &mut to_client);
+        let _ = client.shutdown(Shutdown::Both);
+        copied.map(drop)
+    })
+}
+
+/// The first line of a request or an answer, and its headers.
+struct Head {
+    first: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Head {
+    fn read(from: &mut impl BufRead) -> std::io::Result<Self> {
+        let mut lines = from.lines();
+        let mut line = || lines.next().unwrap_or(Ok(String::new()));
+        let first = line()?;
+        let mut headers = Vec::new();
+        loop {
+            let line = line()?;
+            let Some((name, value)) = line.split_once(':') else {
+                return Ok(Self { first, headers });
+            };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(header, _)| header == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The same as the last one of its connection.
+    fn last_one(&self) -> String {
+        let mut head = format!("{}\r\n", self.first);
+        for (name, value) in &self.headers {
+            if name != "connection" && name != "keep-alive" {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        head + "connection: close\r\n\r\n"
+    }
 }

@@ -73,10 +73,13 @@ impl Server {
             }
         };
         let (mut listing, stamp) = read.unzip();
-        if let (true, Some(upstream)) = (config.enabled, config.bridge())
-            && (known.is_some() || listing.is_none() && problem.is_none())
-        {
-            listing = Some(bridge::listing(&config.name, upstream, known.as_deref()));
+        if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
+            listing = match (listing, config.component()) {
+                // What it offers is what it declares, whatever its upstream does.
+                (Some(declared), _) => Some(bridge::adapted(&declared, known.as_deref())),
+                (None, Some(_)) => None,
+                (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
+            };
         }
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {

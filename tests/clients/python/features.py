@@ -53,7 +53,9 @@ class Asked:
 
     async def roots(self, context) -> types.ListRootsResult:
         self.ask("roots/list", None)
-        return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in self.answers["roots"]])
+        # Some servers want to know them whatever they are called for.
+        roots = [types.Root(uri=uri) for uri in self.answers.get("roots", [])]
+        return types.ListRootsResult(roots=roots)
 
 
 class Official:

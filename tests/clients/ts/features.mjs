@@ -52,7 +52,8 @@ const answering = {
         model: 'nobody',
         content: { type: 'text', text: answers.sample },
     }),
-    'roots/list': () => ({ roots: answers.roots.map((uri) => ({ uri })) }),
+    // Some servers want to know them whatever they are called for.
+    'roots/list': () => ({ roots: (answers.roots ?? []).map((uri) => ({ uri })) }),
 };
 
 const answer = (method) => (request) => {
