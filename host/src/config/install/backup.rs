@@ -300,7 +300,7 @@ mod tests {
         for undo in &undo {
             undo.make().unwrap();
         }
-        run.undone(&[old.clone()]).unwrap();
+        run.undone(std::slice::from_ref(&old)).unwrap();
         assert!(!new.exists());
         assert_eq!(fs::read_to_string(&old).unwrap(), "edited");
 

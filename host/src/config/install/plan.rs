@@ -91,6 +91,8 @@ fn own(
             .filter_map(|index| found.get(*index)?.server.origin.client)
             .collect();
         let first = all.clone().find_map(|index| found.get(*index));
+        from.sort_unstable();
+        from.dedup();
         let change = match (decision.action, first) {
             (Action::Add | Action::Replace, Some(first)) => {
                 // Values are copied as they are, and any of them may be a secret.
