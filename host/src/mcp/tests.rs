@@ -67,7 +67,10 @@ impl Agent {
         assert_eq!(result["serverInfo"]["name"], "dormouse");
         assert_eq!(
             result["capabilities"],
-            json!({"logging": {}, "tools": {"listChanged": true}})
+            json!({
+                "completions": {}, "logging": {}, "prompts": {"listChanged": true},
+                "resources": {"listChanged": true}, "tools": {"listChanged": true},
+            })
         );
         agent
             .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))

@@ -69,9 +69,11 @@ impl Drop for Calling {
     }
 }
 
-/// What an upstream is told that it may ask: what the caller's client can do.
+/// What an upstream is told that it may ask: what the caller's client can do. Who
+/// only wants to know what it offers can do everything, because servers leave out
+/// tools that a client could not use.
 pub(super) fn capabilities(listener: Option<&dyn Listener>) -> Value {
-    let can = |capability| listener.is_some_and(|listener| listener.supports(capability));
+    let can = |capability| listener.is_none_or(|listener| listener.supports(capability));
     let mut capabilities = Map::new();
     let mut elicitation = Map::new();
     if can(Capability::ElicitationForm) {

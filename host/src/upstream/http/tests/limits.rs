@@ -10,15 +10,13 @@ async fn a_body_of_a_hundred_megabytes_is_refused() {
         async move {
             // Announced, and not.
             let announced = seen.body.contains("announced");
-            let pieces = futures::stream::repeat(piece)
-                .take(100)
-                .map(Ok::<_, Infallible>);
+            let pieces = futures::stream::repeat(piece).take(100).map(Ok);
             let response = Response::builder().header("content-type", "application/json");
             let response = match announced {
                 true => response.header("content-length", 100 * 1024 * 1024),
                 false => response,
             };
-            response.body(Body::from_stream(pieces)).unwrap()
+            response.body(super::body(pieces)).unwrap()
         }
     })
     .await;
@@ -50,10 +48,10 @@ async fn an_endless_event_is_refused_and_not_asked_for_again() {
 async fn the_body_of_an_error_need_not_end() {
     let server = Server::start(async |_| {
         let piece = Bytes::from_static(b"so sorry ");
-        let pieces = futures::stream::repeat(piece).map(Ok::<_, Infallible>);
+        let pieces = futures::stream::repeat(piece).map(Ok);
         Response::builder()
             .status(500)
-            .body(Body::from_stream(pieces))
+            .body(super::body(pieces))
             .unwrap()
     })
     .await;

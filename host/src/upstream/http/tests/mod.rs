@@ -13,12 +13,13 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::{Stream, StreamExt as _};
-use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::Frame;
+use hyper::http::{HeaderMap, Method, Response, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -27,6 +28,8 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::*;
+
+type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// What a server has been asked.
 #[derive(Debug, Clone)]
@@ -111,7 +114,11 @@ fn text(status: u16, kind: &str, body: &str) -> Response<Body> {
     Response::builder()
         .status(StatusCode::from_u16(status).unwrap())
         .header("content-type", kind)
-        .body(Body::from(body.to_owned()))
+        .body(
+            Full::from(body.to_owned())
+                .map_err(|never| match never {})
+                .boxed_unsync(),
+        )
         .unwrap()
 }
 
@@ -128,11 +135,16 @@ fn sse(pieces: &[&str]) -> Response<Body> {
     stream(futures::stream::iter(pieces))
 }
 
+/// A body of these pieces; where one is an error, it breaks off.
+fn body(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Body {
+    StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
+}
+
 /// A stream that does not end by itself.
 fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
     Response::builder()
         .header("content-type", "text/event-stream; charset=utf-8")
-        .body(Body::from_stream(pieces.map(Ok::<_, Infallible>)))
+        .body(body(pieces.map(Ok)))
         .unwrap()
 }
 

@@ -177,6 +177,6 @@ fn broken_off(text: &str) -> Response<Body> {
     });
     Response::builder()
         .header("content-type", "text/event-stream")
-        .body(Body::from_stream(pieces))
+        .body(super::body(pieces))
         .unwrap()
 }
