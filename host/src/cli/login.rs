@@ -8,9 +8,8 @@ use clap::Args;
 use tokio::sync::mpsc;
 
 use super::output::GOOD;
-use super::{hosts, output};
-use crate::config::{self, name};
-use crate::roster::Places;
+use super::{hosts, output, tools};
+use crate::roster::{Places, Roster};
 use crate::upstream::auth::{Auth, Pending};
 use crate::upstream::{Http, Launch};
 
@@ -133,12 +132,10 @@ fn auth(places: &Places, server: &str) -> anyhow::Result<Auth> {
 
 /// Where a configured server is reached.
 fn upstream(places: &Places, server: &str) -> anyhow::Result<Http> {
-    let config = config::load(&places.config)?;
-    let Some(found) = config.servers.get(server) else {
-        let names = config.servers.keys().map(String::as_str);
-        return Err(name::Unknown::new(server, names).into());
-    };
-    let bridge = found
+    let roster = Roster::open(places.clone())?;
+    let snapshot = roster.snapshot();
+    let bridge = tools::exists(&snapshot, server)?
+        .config()
         .bridge()
         .with_context(|| format!("`{server}` is a plugin, which nobody logs in to"))?;
     if let Some(need) = bridge.needs.first() {

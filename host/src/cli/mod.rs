@@ -5,6 +5,7 @@
 
 pub mod output;
 
+mod adapt;
 mod add;
 mod approve;
 mod cache;
@@ -122,6 +123,7 @@ enum Command {
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
+    Adapt(adapt::Adapt),
     Status(status::Status),
     Doctor(doctor::Doctor),
     Inspect(inspect::Inspect),
@@ -168,6 +170,7 @@ impl Cli {
             Command::Install(install) => install.run(&global.places()?, global.config.is_some()),
             Command::Sync(sync) => sync.run(&global.places()?),
             Command::Trust(trust) => trust.run(global.places()?),
+            Command::Adapt(adapt) => adapt.run(&global.places()?),
             Command::Approve(approve) => approve.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
             Command::Doctor(doctor) => doctor.run(global.places()),

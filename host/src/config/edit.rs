@@ -1,6 +1,7 @@
 //! Changing `dormouse.toml` in place of its user, who finds every comment and
 //! every blank line where they left it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -262,14 +263,21 @@ fn changed(
     text: &str,
     change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
 ) -> anyhow::Result<String> {
-    let mut document: DocumentMut = match text.parse() {
-        Ok(document) => document,
-        Err(_) => {
-            // The reader words it better, and knows the place.
-            let (_, problems) = file::parse(file, text);
-            return Err(super::Invalid { problems })
-                .context("the configuration is left as it is, because it cannot be read");
-        }
+    let (mark, body) = match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    };
+    // A document is printed with plain ends of lines, whatever it was read with.
+    let windows = body.contains('\n') && !body.replace("\r\n", "").contains('\n');
+    let plain = match windows {
+        true => Cow::Owned(body.replace("\r\n", "\n")),
+        false => Cow::Borrowed(body),
+    };
+    let Ok(mut document) = plain.parse::<DocumentMut>() else {
+        // The reader words it better, and knows the place.
+        let (_, problems) = file::parse(file, text);
+        return Err(super::Invalid { problems })
+            .context("the configuration is left as it is, because it cannot be read");
     };
     change(&mut document)?;
     let after = document.to_string();
@@ -281,7 +289,11 @@ fn changed(
             file.display()
         );
     }
-    Ok(after)
+    let after = match windows {
+        true => after.replace('\n', "\r\n"),
+        false => after,
+    };
+    Ok(format!("{mark}{after}"))
 }
 
 /// Adds a server's table, or puts it in place of another, if that is wanted.

@@ -21,7 +21,7 @@ use super::announce::{self, announce};
 use super::caller::{Caller, is_stateless};
 use super::common::Common;
 use super::relay;
-use super::resources::{Subscriptions, unknown};
+use super::resources::{SUBSCRIPTIONS, Subscriptions, unknown};
 use crate::roster::{Offer, Refusal};
 use crate::runtime::SessionId;
 
@@ -228,7 +228,7 @@ impl ServerHandler for Host {
         if known.resource(&request.uri).is_none() {
             return Err(unknown(&request.uri));
         }
-        self.subscriptions.add(request.uri)
+        self.subscriptions.add(request.uri, &self.common.roster)
     }
 
     async fn unsubscribe(
@@ -279,6 +279,10 @@ impl ServerHandler for Host {
             resources: accepted.resources_list_changed == Some(true),
             uris: accepted.resource_subscriptions.clone().unwrap_or_default(),
         };
+        let followed = wanted.uris.iter().take(SUBSCRIPTIONS);
+        let _followed: Vec<_> = followed
+            .filter_map(|uri| self.common.roster.follow(uri))
+            .collect();
         let audience = announce::Subscribed {
             sink: context.sink(),
             wanted,

@@ -1,6 +1,6 @@
 //! `resources/*`.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::ErrorData;
@@ -11,31 +11,34 @@ use super::commands;
 use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::{list, read};
-use crate::roster::Refusal;
+use crate::roster::{Refusal, Roster};
+use crate::upstream::Subscription;
 
 /// How many resources one client may subscribe to.
-const SUBSCRIPTIONS: usize = 1024;
+pub(super) const SUBSCRIPTIONS: usize = 1024;
 
-/// The resources whose changes a client of the era with sessions wants to hear of.
-#[derive(Debug, Default)]
-pub(super) struct Subscriptions(Mutex<HashSet<String>>);
+/// The resources whose changes a client of the era with sessions wants to hear of,
+/// each with what makes its upstream tell of them, if it has one.
+#[derive(Default)]
+pub(super) struct Subscriptions(Mutex<HashMap<String, Option<Subscription>>>);
 
 impl Subscriptions {
     pub(super) fn list(&self) -> Vec<String> {
-        self.all().iter().cloned().collect()
+        self.all().keys().cloned().collect()
     }
 
     /// # Errors
     /// There are too many already.
-    pub(super) fn add(&self, uri: String) -> Result<(), ErrorData> {
+    pub(super) fn add(&self, uri: String, roster: &Roster) -> Result<(), ErrorData> {
         let mut all = self.all();
-        if all.len() >= SUBSCRIPTIONS && !all.contains(&uri) {
+        if all.len() >= SUBSCRIPTIONS && !all.contains_key(&uri) {
             return Err(ErrorData::invalid_params(
                 format!("`{uri}` is one subscription more than the {SUBSCRIPTIONS} allowed"),
                 None,
             ));
         }
-        all.insert(uri);
+        let followed = roster.follow(&uri);
+        all.insert(uri, followed);
         Ok(())
     }
 
@@ -43,7 +46,7 @@ impl Subscriptions {
         self.all().remove(uri);
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<Subscription>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Context, Offer, Refusal, Roster};
 use crate::runtime::{Completion, Prompt, Resource, Wanted};
+use crate::upstream::Subscription;
 
 impl Roster {
     /// A prompt: an MCP `GetPromptResult`.
@@ -62,6 +63,18 @@ impl Roster {
     ) -> Result<Value, Refusal> {
         self.ask(server, Wanted::Completion(completion), context)
             .await
+    }
+
+    /// Has an upstream tell of the changes of a resource of its, for as long as what
+    /// this returns is held. It wakes nobody: an upstream that sleeps is asked when it
+    /// is connected. None where the resource is a plugin's.
+    #[must_use]
+    pub fn follow(&self, uri: &str) -> Option<Subscription> {
+        let snapshot = self.snapshot();
+        let (offer, _) = snapshot.resource(uri)?;
+        let server = self.server(offer.server()).ok()?;
+        server.config().bridge()?;
+        Some(server.asleep(self)?.upstream()?.subscribe(uri))
     }
 
     async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {

@@ -24,6 +24,19 @@ pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> A
     }
 }
 
+/// What a plugin in front of an upstream shows: what it declares, without the tools
+/// of its upstream that are no longer what their user knows.
+pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Listing> {
+    let changed = known.map_or(&[][..], |known| &known.changed);
+    if changed.is_empty() {
+        return Arc::clone(declared);
+    }
+    let mut shown = Listing::clone(declared);
+    let hidden = |name: &str| changed.iter().any(|tool| tool.name == name);
+    shown.tools.retain(|tool| !hidden(&tool.name));
+    Arc::new(shown)
+}
+
 /// The tools that the user wants to be shown.
 fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
     if listing.tools.iter().all(|tool| filter.shows(&tool.name)) {

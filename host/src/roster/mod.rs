@@ -119,7 +119,7 @@ impl Roster {
         let roster = Arc::new_cyclic(|me| Self {
             me: me.clone(),
             catalog: Catalog::open(&places.index()),
-            store: Store::new(places.data.join("servers")),
+            store: Store::of(&places.data),
             trust,
             runtime: Runtime::new(places.cache.clone()),
             hub: Hub::new(places.program.clone(), &places.data),

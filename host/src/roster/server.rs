@@ -73,10 +73,13 @@ impl Server {
             }
         };
         let (mut listing, stamp) = read.unzip();
-        if let (true, Some(upstream)) = (config.enabled, config.bridge())
-            && (known.is_some() || listing.is_none() && problem.is_none())
-        {
-            listing = Some(bridge::listing(&config.name, upstream, known.as_deref()));
+        if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
+            listing = match (listing, config.component()) {
+                // What it offers is what it declares, whatever its upstream does.
+                (Some(declared), _) => Some(bridge::adapted(&declared, known.as_deref())),
+                (None, Some(_)) => None,
+                (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
+            };
         }
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {
@@ -355,6 +358,13 @@ impl Server {
             connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
         }
+    }
+
+    /// Its place to live in, where it may be started; nothing is.
+    pub(super) fn asleep(&self, roster: &Roster) -> Option<&Arc<Slot>> {
+        let allowed = self.config.untrusted.is_none();
+        let listing = self.available().ok().filter(|_| allowed)?;
+        self.started(roster, listing).ok()
     }
 
     fn started(&self, roster: &Roster, listing: &Listing) -> Result<&Arc<Slot>, String> {

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -61,6 +62,7 @@ impl State {
             None => {
                 let waiting = pace.patience.wait();
                 let connecting = upstream.connect(call.session, &listener);
+                let connecting = told(connecting, listener.as_ref());
                 let connection = pace.turn.lend(connecting).await;
                 drop(waiting);
                 // Whoever runs this sees to it that epochs advance and the deadline
@@ -71,6 +73,26 @@ impl State {
         };
         let asking = upstream.request((call.session, connection), (method, params), &listener);
         pace.turn.lend(asking).await
+    }
+}
+
+/// Says every second that work goes on: what a first start has to download takes its
+/// time, and clients give up on a call of which they hear nothing.
+async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.tick().await;
+    // Far below whatever the upstream itself will count in, because progress may only
+    // grow, and above what loading the plugin counts in.
+    let mut waited = 1e-3;
+    loop {
+        tokio::select! {
+            result = &mut work => return result,
+            _ = second.tick() => {
+                waited += 1e-6;
+                listener.progress(waited, None, Some("connecting to its upstream".into()));
+            }
+        }
     }
 }
 

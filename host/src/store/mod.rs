@@ -37,6 +37,12 @@ impl Store {
         }
     }
 
+    /// The store in Dormouse's data folder.
+    #[must_use]
+    pub fn of(data: &Path) -> Self {
+        Self::new(data.join("servers"))
+    }
+
     /// The folder that it keeps its files in.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -3,32 +3,24 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
-use tokio::sync::watch;
 
 use super::callers::Callers;
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
-use super::follow::Wanted;
 use super::handshake::Manner;
 use super::launch::Launch;
 use super::message::Members;
 use super::peer::lock;
-use super::{Failure, Gate, Hub, Offered};
+use super::status::{Connected, Status};
+use super::subscriptions::{Subscription, Subscriptions};
+use super::trouble::Trouble;
+use super::{Failure, Gate, Hub};
 use crate::runtime::{Listener, SessionId};
-
-/// How long a failed start is not repeated: doubled each time, up to the second.
-const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-
-/// A connection that ends by itself sooner than this has crashed.
-const SHORT: Duration = Duration::from_secs(30);
-
-/// How many crashes in a row are met with a new connection at once.
-const CRASHES: u32 = 2;
 
 /// A server's upstream, as it is configured.
 #[derive(Clone)]
@@ -51,58 +43,7 @@ pub struct Upstream {
     hub: Arc<Hub>,
     setup: Setup,
     state: Mutex<State>,
-    /// The resources that somebody wants to hear of.
-    wanted: watch::Sender<Wanted>,
-}
-
-/// How an upstream is.
-#[derive(Debug, Clone, Default)]
-pub struct Status {
-    /// Its connections.
-    pub connections: Vec<Connected>,
-    /// Whether one is being made.
-    pub connecting: bool,
-    /// Why it was last lost or could not be reached; none once it is reached again.
-    pub error: Option<String>,
-    /// That it wants its user to log in, with its `WWW-Authenticate` header.
-    pub needs_auth: Option<Option<String>>,
-    /// What it said of itself when it was last connected (MCP `serverInfo`).
-    pub server_info: Map<String, Value>,
-}
-
-/// One connection.
-#[derive(Debug, Clone)]
-pub struct Connected {
-    /// The session that it is for; none where all share it.
-    pub session: Option<SessionId>,
-    /// The process behind it, where it is a child.
-    pub pid: Option<u32>,
-    /// When it was made.
-    pub since: SystemTime,
-    /// The protocol version that it speaks.
-    pub protocol: String,
-}
-
-/// Somebody wants to hear of a resource, until this is dropped.
-pub struct Subscription {
-    upstream: Weak<Upstream>,
-    uri: String,
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        if let Some(upstream) = self.upstream.upgrade() {
-            let mut state = lock(&upstream.state);
-            let Some(count) = state.subscribed.get_mut(&self.uri) else {
-                return;
-            };
-            *count -= 1;
-            if *count == 0 {
-                state.subscribed.remove(&self.uri);
-                upstream.tell_wanted(&state);
-            }
-        }
-    }
+    subscriptions: Arc<Subscriptions>,
 }
 
 type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
@@ -112,14 +53,8 @@ struct State {
     links: HashMap<Option<SessionId>, Link>,
     /// Grows with every attempt, so that one from before a stop is known.
     attempt: u64,
-    failures: u32,
-    crashes: u32,
-    /// Until when nothing is tried, and why.
-    wait: Option<Instant>,
-    error: Option<Lost>,
+    trouble: Trouble,
     server_info: Map<String, Value>,
-    /// By how many a resource is wanted to be heard of.
-    subscribed: HashMap<String, usize>,
     /// It has ended a connection on being asked in the new way.
     legacy: bool,
 }
@@ -143,7 +78,7 @@ impl Upstream {
             hub,
             setup,
             state: Mutex::default(),
-            wanted: watch::Sender::default(),
+            subscriptions: Arc::default(),
         })
     }
 
@@ -210,7 +145,7 @@ impl Upstream {
                 Some(Stage::Open(connection)) => return Ok(Arc::clone(connection)),
                 Some(Stage::Connecting(_, connecting)) => connecting.clone(),
                 None => {
-                    state.may_try()?;
+                    state.trouble.may_try()?;
                     state.attempt += 1;
                     let attempt = state.attempt;
                     let connecting = self.start(key, attempt, state.legacy, &callers);
@@ -233,15 +168,8 @@ impl Upstream {
             return;
         };
         tracing::info!("server `{}` has ended: {why}", self.setup.server);
-        if connection.opened.elapsed() < SHORT {
-            state.crashes += 1;
-        } else {
-            state.crashes = 0;
-        }
-        if state.crashes > CRASHES {
-            state.wait = Some(Instant::now() + backoff(state.crashes - CRASHES - 1));
-        }
-        state.error = Some(Lost::Broken(why));
+        let after = connection.opened.elapsed();
+        state.trouble.ended(why, after);
         state.links.remove(&key);
     }
 
@@ -254,7 +182,7 @@ impl Upstream {
     ) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
-        let wanted = self.wanted.subscribe();
+        let wanted = self.subscriptions.wanted();
         let task = tokio::spawn(async move {
             let mut manner = if legacy {
                 Manner::Legacy
@@ -306,9 +234,7 @@ impl Upstream {
         match result {
             Ok(connection) => {
                 link.stage = Stage::Open(Arc::clone(connection));
-                state.failures = 0;
-                state.wait = None;
-                state.error = None;
+                state.trouble.connected();
                 state.server_info.clone_from(&connection.hello.server_info);
                 state.legacy = manner == Manner::Legacy;
             }
@@ -316,12 +242,7 @@ impl Upstream {
                 state.links.remove(&key);
                 // It may not have been the question that it died of.
                 state.legacy = false;
-                // Logging in mends it, not waiting.
-                if !matches!(lost, Lost::Auth { .. }) {
-                    state.wait = Some(Instant::now() + backoff(state.failures));
-                    state.failures += 1;
-                }
-                state.error = Some(lost.clone());
+                state.trouble.failed(lost.clone());
             }
         }
     }
@@ -373,27 +294,12 @@ impl Upstream {
     /// is connected. Nothing is started for that.
     #[must_use]
     pub fn subscribe(&self, uri: &str) -> Subscription {
-        let mut state = lock(&self.state);
-        let count = state.subscribed.entry(uri.to_owned()).or_default();
-        *count += 1;
-        if *count == 1 {
-            self.tell_wanted(&state);
-        }
-        Subscription {
-            upstream: self.me.clone(),
-            uri: uri.to_owned(),
-        }
-    }
-
-    fn tell_wanted(&self, state: &State) {
-        self.wanted
-            .send_replace(state.subscribed.keys().cloned().collect());
+        self.subscriptions.add(uri)
     }
 
     /// Takes note that a connection is of no use before its user logs in.
     fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
-        let challenge = challenge.clone();
-        lock(&self.state).error = Some(Lost::Auth { challenge });
+        lock(&self.state).trouble.shut_out(challenge.clone());
         self.forget(connection);
     }
 
@@ -416,9 +322,7 @@ impl Upstream {
     pub fn stop(&self) {
         let mut state = lock(&self.state);
         let links = std::mem::take(&mut state.links);
-        state.failures = 0;
-        state.crashes = 0;
-        state.wait = None;
+        state.trouble.forget();
         drop(state);
         drop(links);
     }
@@ -431,9 +335,9 @@ impl Upstream {
             server_info: state.server_info.clone(),
             ..Status::default()
         };
-        match &state.error {
+        match state.trouble.last() {
             Some(Lost::Auth { challenge }) => status.needs_auth = Some(challenge.clone()),
-            error => status.error = error.as_ref().map(ToString::to_string),
+            error => status.error = error.map(ToString::to_string),
         }
         for (session, link) in &state.links {
             match &link.stage {
@@ -456,50 +360,4 @@ impl Upstream {
     fn key(&self, session: SessionId) -> Option<SessionId> {
         (!self.setup.share).then_some(session)
     }
-}
-
-impl State {
-    /// Whether a connection may be tried now.
-    fn may_try(&self) -> Result<(), Lost> {
-        let now = Instant::now();
-        let Some(wait) = self.wait.filter(|wait| *wait > now) else {
-            return Ok(());
-        };
-        let why = self.error.as_ref().map(ToString::to_string);
-        Err(Lost::Broken(format!(
-            "{}\nhint: it is tried again in {} s; `dormouse restart` tries at once",
-            why.unwrap_or_default(),
-            (wait - now).as_secs().max(1)
-        )))
-    }
-}
-
-fn backoff(failures: u32) -> Duration {
-    BACKOFF
-        .0
-        .saturating_mul(1 << failures.min(5))
-        .min(BACKOFF.1)
-}
-
-/// Connects to an upstream, asks what it offers, and disconnects.
-///
-/// # Errors
-/// Why it cannot be asked.
-pub async fn discover(
-    hub: &Arc<Hub>,
-    server: &str,
-    launch: &Launch,
-    start_timeout: Duration,
-) -> Result<Offered, Lost> {
-    let opening = Opening {
-        hub,
-        server,
-        launch,
-        patience: start_timeout,
-        callers: Arc::default(),
-        gate: None,
-    };
-    let (connection, offered) = opening.open(&mut Manner::Either).await?;
-    connection.close().await;
-    Ok(offered)
 }

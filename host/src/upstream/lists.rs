@@ -94,9 +94,12 @@ async fn list(
         }
         let page = match peer.request(list.method, params, None).await {
             Ok(page) => page,
-            Err(Failure::Refused(refusal))
-                if refusal.code == NO_METHOD || list.method != TOOLS.method =>
-            {
+            // Templates above all are often forgotten by servers that have resources.
+            Err(Failure::Refused(refusal)) if refusal.code == NO_METHOD => {
+                tracing::debug!("server `{}` has no `{}`", peer.server, list.method);
+                return Ok(items);
+            }
+            Err(Failure::Refused(refusal)) if list.method != TOOLS.method => {
                 tracing::warn!(
                     "server `{}` refuses `{}`: {}",
                     peer.server,

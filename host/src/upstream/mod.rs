@@ -9,6 +9,7 @@ mod channel;
 mod child;
 mod connection;
 mod connections;
+mod discover;
 mod environment;
 mod failure;
 mod follow;
@@ -25,16 +26,22 @@ mod offered;
 mod peer;
 mod process;
 pub mod reaper;
+mod status;
+mod subscriptions;
+mod trouble;
 mod words;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use channel::Lost;
-pub use connections::{Connected, Setup, Status, Subscription, Upstream, discover};
+pub use connections::{Setup, Upstream};
+pub use discover::discover;
 pub use failure::Failure;
 pub use gate::Gate;
 pub use hub::Hub;
 pub use launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 pub use message::Refusal;
 pub use offered::Offered;
+pub use status::{Connected, Status};
+pub use subscriptions::Subscription;

@@ -77,11 +77,11 @@ impl Door {
     }
 
     fn names(offered: &Offered) -> Vec<String> {
-        let name = |tool: &Box<serde_json::value::RawValue>| {
+        let name = |tool: &serde_json::value::RawValue| {
             let tool: Value = serde_json::from_str(tool.get()).unwrap();
             tool["name"].as_str().unwrap().to_owned()
         };
-        offered.tools.iter().map(name).collect()
+        offered.tools.iter().map(|tool| name(tool)).collect()
     }
 }
 

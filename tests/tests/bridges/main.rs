@@ -11,6 +11,7 @@
 
 mod agents;
 mod browser;
+mod difference;
 mod http;
 mod news;
 mod pair;

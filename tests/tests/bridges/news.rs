@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_tests::client::PATIENCE;
 use serde_json::{Value, json};
 
+use crate::difference::assert_same;
 use crate::everything;
 use crate::pair::Side;
 
@@ -26,7 +27,7 @@ fn progress_is_heard_alike() {
         let heard = heard.filter(|message| message["method"] == "notifications/progress");
         heard.map(|message| side.told(&message)).collect::<Vec<_>>()
     });
-    assert_eq!(through, direct);
+    assert_same(&json!(through), &json!(direct), "the progress");
     assert_eq!(direct.len(), 4, "{direct:?}");
 }
 
@@ -78,7 +79,7 @@ fn logs_are_heard_alike() {
         json!({ "uri": "demo://resource/dynamic/text/1" }),
     );
     let [direct, through] = [&mut pair.direct, &mut pair.through].map(subscribed);
-    assert_eq!(through, direct);
+    assert_same(&through, &direct, "the log");
     pair.same("logging/setLevel", json!({ "level": "error" }));
     pair.same(
         "resources/subscribe",

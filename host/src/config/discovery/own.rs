@@ -305,15 +305,16 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
 
 #[cfg(test)]
 mod tests {
+    use super::super::expansion;
     use super::*;
     use crate::config::variables;
 
-    use super::super::expansion;
-
     fn translated(text: &str, expansion: Expansion) -> (String, usize) {
-        let mut around = Surroundings::default();
-        around.home = "/home/u".into();
-        around.env.insert("SET".to_owned(), "1".to_owned());
+        let around = Surroundings {
+            home: "/home/u".into(),
+            env: [("SET".to_owned(), "1".to_owned())].into(),
+            ..Surroundings::default()
+        };
         let variables = BTreeMap::from([("KEPT".to_owned(), "k$".to_owned())]);
         let mut own = Own {
             launch: Launch::Stdio(Stdio::default()),

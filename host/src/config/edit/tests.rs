@@ -279,3 +279,52 @@ fn edits_at_once_lose_nothing() {
     assert_eq!(problems, []);
     assert_eq!(config.servers.len(), 40);
 }
+
+#[test]
+fn ends_of_lines_and_the_mark_of_windows_stay() {
+    let text = format!("\u{feff}{}", FULL.replace('\n', "\r\n"));
+    let f = fixture(&text);
+    f.editor.set_enabled("time", false, false).unwrap();
+    assert_eq!(
+        f.text(),
+        text.replace("enabled = true #", "enabled = false #")
+    );
+}
+
+#[test]
+fn servers_are_put_beside_what_is_there() {
+    let table = |text: &str| {
+        let document: DocumentMut = text.parse().unwrap();
+        Change::Table(Box::new(document.as_table().clone()))
+    };
+    let changes = vec![
+        (
+            "time".to_owned(),
+            Change::From(vec![Client::Cursor, Client::Codex]),
+        ),
+        (
+            "git".to_owned(),
+            table("command = \"git\"\nenabled = true\n"),
+        ),
+        ("files".to_owned(), table("command = \"files\"\n")),
+    ];
+    // What was said of a server that was configured elsewhere is still said.
+    let before = format!("{FULL}[servers.git] # not yet\nenabled = false\n");
+    let after = with_servers(Path::new("/x"), &before, changes).unwrap();
+    let files = "component   =   'files.wasm'\n# not yet: enabled = false\n\n[servers.files.grants]\nfs = [\n  { path = \"~/notes\", mode = \"rw\" }, # all of them\n]\n";
+    assert!(before.contains(files));
+    let expected = before
+        .replace(files, "command = \"files\"\n")
+        .replace(
+            "enabled = true # for now\n",
+            "enabled = true # for now\nfrom = [\"cursor\", \"codex\"]\n",
+        )
+        .replace(
+            "not yet\nenabled = false\n",
+            "not yet\ncommand = \"git\"\nenabled = false\n",
+        );
+    assert_eq!(after, expected);
+    let changes = vec![("time".to_owned(), Change::From(Vec::new()))];
+    let again = with_servers(Path::new("/x"), &after, changes).unwrap();
+    assert_eq!(again, after.replace("from = [\"cursor\", \"codex\"]\n", ""));
+}

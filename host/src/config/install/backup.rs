@@ -37,6 +37,8 @@ struct Saved {
     after: String,
     /// The backup's name in this folder.
     copy: Option<String>,
+    /// Whether it is Dormouse's own configuration.
+    own: bool,
     /// Whether it has been put back.
     #[serde(default)]
     undone: bool,
@@ -93,6 +95,7 @@ pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBu
                 before: change.before.as_deref().map(hash),
                 after: hash(&change.after),
                 copy,
+                own: change.own,
                 undone: false,
             });
         }
@@ -175,7 +178,7 @@ impl Run {
             before: now,
             after,
             access: Access::Kept,
-            own: false,
+            own: saved.own,
         }))
     }
 
@@ -297,7 +300,7 @@ mod tests {
         for undo in &undo {
             undo.make().unwrap();
         }
-        run.undone(&[old.clone()]).unwrap();
+        run.undone(std::slice::from_ref(&old)).unwrap();
         assert!(!new.exists());
         assert_eq!(fs::read_to_string(&old).unwrap(), "edited");
 
@@ -308,6 +311,27 @@ mod tests {
         run.undone(&[]).unwrap();
         assert_eq!(fs::read_to_string(&old).unwrap(), "old\r\n");
         assert!(last(&backups).unwrap().is_none());
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn what_comes_back_is_the_same_to_the_byte(
+            before in "(\u{feff})?[ -~ä\r\n\t]{0,40}",
+            after in "[ -~\n]{0,20}",
+        ) {
+            let home = tempfile::tempdir().unwrap();
+            let (backups, file) = (home.path().join("backups"), home.path().join("a.json"));
+            fs::write(&file, &before).unwrap();
+            let change = change(file.clone(), Some(&before), &after);
+            keep(&backups, "install", &[&change]).unwrap();
+            change.make().unwrap();
+            for undo in last(&backups).unwrap().unwrap().undo(false).unwrap() {
+                undo.make().unwrap();
+            }
+            proptest::prop_assert_eq!(fs::read_to_string(&file).unwrap(), before);
+        }
     }
 
     #[cfg(unix)]

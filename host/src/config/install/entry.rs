@@ -21,9 +21,7 @@ pub fn of(client: Client, command: &str, options: &[String]) -> Json {
     match client {
         Client::ClaudeCode | Client::VsCode | Client::Cursor | Client::Continue => typed("stdio"),
         Client::Copilot => {
-            let mut entry = typed("local");
-            entry["tools"] = json!(["*"]);
-            entry
+            json!({ "type": "local", "command": command, "args": args, "tools": ["*"] })
         }
         Client::OpenCode => {
             let line: Vec<_> = std::iter::once(command.to_owned()).chain(args).collect();

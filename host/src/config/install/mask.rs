@@ -183,7 +183,7 @@ fn quoted(text: &str) -> usize {
 
 fn is_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    let plain: String = key.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
     SECRET_TABLES.contains(&key.as_str()) || SECRET_WORDS.iter().any(|word| plain.contains(word))
 }
 

@@ -91,6 +91,8 @@ fn own(
             .filter_map(|index| found.get(*index)?.server.origin.client)
             .collect();
         let first = all.clone().find_map(|index| found.get(*index));
+        from.sort_unstable();
+        from.dedup();
         let change = match (decision.action, first) {
             (Action::Add | Action::Replace, Some(first)) => {
                 // Values are copied as they are, and any of them may be a secret.
@@ -166,16 +168,20 @@ impl Leaving {
             if found.server.origin.client != Some(client) {
                 continue;
             }
-            if found.own.missing.is_empty() {
-                names.push(found.written_name.as_str());
-                self.gone.push(*index);
-            } else {
-                // Here, it would not work any more.
+            let (name, file) = (&found.written_name, &found.server.origin.file);
+            let shown = format!("`{}` stays in {}", name.escape_debug(), file.display());
+            if !found.own.missing.is_empty() {
+                // Without its client, it would not work any more.
                 self.left.push(format!(
-                    "`{}` stays in {}, because something in it only {client} can fill in",
-                    found.written_name,
-                    found.server.origin.file.display()
+                    "{shown}, because something in it only {client} can fill in"
                 ));
+            } else if !self.has(&places, file, name)? {
+                self.left.push(format!(
+                    "{shown}, because it is written where {client} itself writes none\nhint: take it out by hand"
+                ));
+            } else {
+                names.push(name.as_str());
+                self.gone.push(*index);
             }
         }
         if names.is_empty() {
@@ -197,17 +203,25 @@ impl Leaving {
             for found in here.filter(|found| names.contains(&found.written_name.as_str())) {
                 let name = &found.written_name;
                 let change = self.open(place)?;
-                let before = change.after.len();
                 change.edit(|text| edit::remove(text, &place.shape, name))?;
-                if change.after.len() == before {
-                    bail!(
-                        "`{name}` cannot be found in {} to be replaced\nhint: take it out by hand, or import without `--replace`",
-                        place.file.display()
-                    );
-                }
             }
         }
         Ok(())
+    }
+
+    /// Whether a server is where a client's servers are in a file.
+    fn has(&mut self, places: &[Place], file: &Path, name: &str) -> anyhow::Result<bool> {
+        let mut places = places.iter();
+        let place = places.find(|place| place.scope == Scope::User && place.file == file);
+        let Some(place) = place else {
+            return Ok(false);
+        };
+        let mut found = false;
+        self.open(place)?.edit(|text| {
+            found = edit::get(text, &place.shape, name)?.is_some();
+            Ok(text.to_owned())
+        })?;
+        Ok(found)
     }
 
     fn open(&mut self, place: &Place) -> anyhow::Result<&mut Change> {

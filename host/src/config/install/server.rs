@@ -104,7 +104,7 @@ fn list(texts: &[String]) -> Value {
 /// A duration as `dormouse.toml` reads it.
 fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis().max(1);
-    if milliseconds % 1000 == 0 {
+    if milliseconds.is_multiple_of(1000) {
         format!("{}s", milliseconds / 1000)
     } else {
         format!("{milliseconds}ms")

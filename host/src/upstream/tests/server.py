@@ -145,7 +145,7 @@ def request(id, method, params):
     if method == "subscriptions/listen":
         SEEN["wanted"] = params["notifications"].get("resourceSubscriptions")
         return
-    if method.startswith("resources/") and "uri" in params:
+    if method in ("resources/subscribe", "resources/unsubscribe"):
         SEEN["wanted"] = [*SEEN.get("wanted", []), method[10:] + " " + params["uri"]]
         return result(id, {})
     if method == "resources/list":

@@ -1,0 +1,143 @@
+//! What has gone wrong with an upstream, and when it may be tried again.
+
+use std::time::{Duration, Instant};
+
+use super::channel::Lost;
+
+/// How long a failed start is not repeated: doubled each time, up to the second.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// A connection that ends by itself sooner than this has crashed.
+const SHORT: Duration = Duration::from_secs(30);
+
+/// How many crashes in a row are met with a new connection at once.
+const CRASHES: u32 = 2;
+
+/// What has gone wrong lately.
+#[derive(Default)]
+pub(super) struct Trouble {
+    failures: u32,
+    crashes: u32,
+    /// Until when nothing is tried.
+    until: Option<Instant>,
+    last: Option<Lost>,
+}
+
+impl Trouble {
+    /// A connection could not be made.
+    pub(super) fn failed(&mut self, why: Lost) {
+        // Logging in mends that, not waiting.
+        if !matches!(why, Lost::Auth { .. }) {
+            self.pause(self.failures);
+            self.failures += 1;
+        }
+        self.last = Some(why);
+    }
+
+    /// A connection has ended by itself, after that long.
+    pub(super) fn ended(&mut self, why: String, after: Duration) {
+        if after < SHORT {
+            self.crashes += 1;
+        } else {
+            self.crashes = 0;
+        }
+        if let Some(more) = self.crashes.checked_sub(CRASHES + 1) {
+            self.pause(more);
+        }
+        self.last = Some(Lost::Broken(why));
+    }
+
+    /// It is connected. That does not mean that it will not crash again.
+    pub(super) fn connected(&mut self) {
+        self.failures = 0;
+        self.until = None;
+        self.last = None;
+    }
+
+    /// A connection is of no use before its user logs in.
+    pub(super) fn shut_out(&mut self, challenge: Option<String>) {
+        self.last = Some(Lost::Auth { challenge });
+    }
+
+    /// Nothing stands in the way of another attempt, unless a login does.
+    pub(super) fn forget(&mut self) {
+        let last = self.last.take();
+        *self = Self {
+            last: last.filter(|last| matches!(last, Lost::Auth { .. })),
+            ..Self::default()
+        };
+    }
+
+    /// Whether a connection may be tried now.
+    pub(super) fn may_try(&self) -> Result<(), Lost> {
+        let now = Instant::now();
+        let Some(until) = self.until.filter(|until| *until > now) else {
+            return Ok(());
+        };
+        let why = self.last.as_ref().map(ToString::to_string);
+        Err(Lost::Broken(format!(
+            "{}\nhint: it is tried again in {} s; `dormouse restart` tries at once",
+            why.unwrap_or_default(),
+            (until - now).as_secs().max(1)
+        )))
+    }
+
+    pub(super) fn last(&self) -> Option<&Lost> {
+        self.last.as_ref()
+    }
+
+    fn pause(&mut self, before: u32) {
+        let pause = BACKOFF.0.saturating_mul(1 << before.min(5)).min(BACKOFF.1);
+        self.until = Some(Instant::now() + pause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pause(trouble: &Trouble) -> u64 {
+        let pause = trouble.until.map_or(Duration::ZERO, |until| {
+            until.saturating_duration_since(Instant::now())
+        });
+        // Some of it is over already.
+        pause.as_secs_f64().ceil() as u64
+    }
+
+    #[test]
+    fn failed_starts_are_repeated_ever_more_rarely() {
+        let mut trouble = Trouble::default();
+        for expected in [1, 2, 4, 8, 16, 30, 30] {
+            trouble.failed(Lost::Broken("no key".into()));
+            assert_eq!(pause(&trouble), expected);
+        }
+        let refused = trouble.may_try().unwrap_err().to_string();
+        assert!(refused.starts_with("no key\nhint: "), "{refused}");
+        trouble.forget();
+        assert_eq!((trouble.may_try(), trouble.last()), (Ok(()), None));
+    }
+
+    #[test]
+    fn a_crash_or_two_are_forgiven_but_no_loop_of_them() {
+        let mut trouble = Trouble::default();
+        let brief = Duration::from_secs(1);
+        for expected in [0, 0, 1, 2, 4] {
+            trouble.ended("killed".into(), brief);
+            assert_eq!(pause(&trouble), expected);
+            trouble.connected();
+        }
+        trouble.ended("killed".into(), SHORT);
+        trouble.ended("killed".into(), brief);
+        assert_eq!(trouble.may_try(), Ok(()));
+    }
+
+    #[test]
+    fn waiting_does_not_log_anybody_in() {
+        let mut trouble = Trouble::default();
+        let auth = Lost::Auth { challenge: None };
+        trouble.failed(auth.clone());
+        assert_eq!(trouble.may_try(), Ok(()));
+        trouble.forget();
+        assert_eq!(trouble.last(), Some(&auth));
+    }
+}
