@@ -68,7 +68,24 @@ fn calls_are_cancelled_alike() {
     }
 }
 
-/// Logs pass, as far as the client wants them.
+/// What is logged in the course of a call.
+#[test]
+fn logs_of_a_call_are_heard() {
+    let mut pair = everything();
+    pair.same("logging/setLevel", json!({ "level": "debug" }));
+    // From now on the server logs something every five seconds, at a level of its
+    // choice, and at once for the first time.
+    pair.same_call("toggle-simulated-logging", json!({}));
+    for side in [&mut pair.direct, &mut pair.through] {
+        let log = logged(side, "evel");
+        let (level, data) = (log["level"].as_str(), log["data"].as_str());
+        let (level, data) = (level.unwrap(), data.unwrap());
+        let named = data.to_lowercase().replace(' ', "-");
+        assert!(named.starts_with(&format!("{level}-level")), "{log}");
+    }
+}
+
+/// What is logged outside of any call passes too, as far as the client wants it.
 #[test]
 fn logs_are_heard_alike() {
     let mut pair = everything();
@@ -78,7 +95,8 @@ fn logs_are_heard_alike() {
         "resources/subscribe",
         json!({ "uri": "demo://resource/dynamic/text/1" }),
     );
-    let [direct, through] = [&mut pair.direct, &mut pair.through].map(subscribed);
+    let [direct, through] =
+        [&mut pair.direct, &mut pair.through].map(|side| logged(side, "Subscribe"));
     assert_same(&through, &direct, "the log");
     pair.same("logging/setLevel", json!({ "level": "error" }));
     pair.same(
@@ -93,14 +111,12 @@ fn logs_are_heard_alike() {
     }
 }
 
-/// The log of a subscription, among others.
-fn subscribed(side: &mut Side) -> Value {
+/// The next log in which that occurs, among others.
+fn logged(side: &mut Side, part: &str) -> Value {
     loop {
-        let message = side
-            .client
-            .notification("notifications/message", PATIENCE)
-            .unwrap();
-        if message["params"]["data"].to_string().contains("Subscribe") {
+        let message = side.client.notification("notifications/message", PATIENCE);
+        let message = message.unwrap_or_else(|error| panic!("no log with `{part}`: {error:#}"));
+        if message["params"]["data"].to_string().contains(part) {
             return message["params"].clone();
         }
     }
