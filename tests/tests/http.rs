@@ -138,6 +138,38 @@ fn next_news(news: &mut dormouse_tests::http::Answer) -> Value {
 }
 
 #[test]
+fn what_takes_long_in_a_session_becomes_a_stream() {
+    let home = home(&["echo", "sleep"]);
+    let server = home.serve_http(&[]).unwrap();
+    let session = Session::open(&server).unwrap();
+    let kind = |id, tool: &str, arguments| {
+        let request = session.request(id, "tools/call", call(tool, arguments));
+        let mut answer = server.ask(&request).unwrap();
+        let kind = answer.header("content-type").unwrap().to_owned();
+        let messages = answer.messages().unwrap();
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert_eq!(messages[0]["id"], id);
+        assert_eq!(messages[0]["result"]["isError"], false, "{messages:?}");
+        kind
+    };
+    // As soon as the host knows that the handshake is over.
+    wait_for("an answer is one message", || {
+        kind(1, "echo__echo", json!({ "text": "x" })) == "application/json"
+    });
+    assert_eq!(
+        kind(2, "sleep__sleep", json!({ "milliseconds": 500 })),
+        "text/event-stream"
+    );
+    // Without a session nobody can come back, whatever it takes.
+    let sleep = call("sleep__sleep", json!({ "milliseconds": 500 }));
+    let answer = server.ask(&Request::stateless(3, "tools/call", sleep));
+    assert_eq!(
+        answer.unwrap().header("content-type"),
+        Some("application/json")
+    );
+}
+
+#[test]
 fn a_changed_list_is_told_in_both_eras() {
     let home = home(&["echo"]);
     let server = home.serve_http(&[]).unwrap();

@@ -40,9 +40,18 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
             ],
         )
         .unwrap();
+    // Dormouse's own commands come after all servers' prompts.
     assert_eq!(
         names(&list["prompts"]),
-        ["library__greet", "library__talk", "library__write_about"]
+        [
+            "library__greet",
+            "library__talk",
+            "library__write_about",
+            "servers",
+            "status",
+            "enable",
+            "disable"
+        ]
     );
     assert_eq!(list["prompts"][0]["title"], "A greeting");
     assert_eq!(
@@ -90,7 +99,7 @@ pub(crate) fn resources_are_read(sdk: Sdk) {
             ],
         )
         .unwrap();
-    assert_eq!(names(&list["resources"]), ["today"]);
+    assert_eq!(names(&list["resources"]), ["today", "status"]);
     assert_eq!(list["resources"][0]["uri"], "library://today");
     assert_eq!(list["resources"][0]["mimeType"], "text/plain");
     assert_eq!(

@@ -23,7 +23,7 @@ const AT_MOST: f64 = 1.3;
 
 #[derive(Debug, Clone, Copy)]
 enum Era {
-    /// A session for each client; answers are streams of events.
+    /// A session for each client. The floor answers with streams of events.
     Legacy,
     /// Each request on its own; answers are JSON.
     Stateless,

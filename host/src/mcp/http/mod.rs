@@ -1,11 +1,12 @@
 //! MCP over streamable HTTP, for many agents at once.
 //!
-//! rmcp speaks the protocol: requests of the stateless era each on their own,
-//! legacy ones in sessions. Around it stand, from the outside in: the
-//! [`connections`], of which there are only so many; the [`guard`], which looks at
-//! a request's head; the [`endpoint`], which reads a body within bounds and has
-//! [`raw`] mark what is to pass by rmcp's types; and the [`sessions`]. Behind it is
-//! an [`agent`] for each session or request, which is the same host as over stdio.
+//! From the outside in: the [`connections`], of which there are only so many; the
+//! [`guard`], which looks at a request's head; and the [`endpoint`], which reads a
+//! body within bounds. What one message answers, it answers itself: see [`quick`].
+//! The rest of the protocol rmcp speaks, requests of the stateless era each on their
+//! own, legacy ones in [`sessions`]; [`raw`] marks what is to pass by rmcp's types.
+//! Behind it is an [`agent`] for each session or request, which is the same host as
+//! over stdio.
 
 mod agent;
 mod answer;

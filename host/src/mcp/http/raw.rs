@@ -84,7 +84,6 @@ fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>,
 }
 
 /// Parameters, each of which is there once.
-#[derive(Default)]
 struct Params(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Params {
