@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use rmcp::RoleServer;
 use rmcp::model::{CancelledNotificationParam, CustomRequest, ErrorData, RequestId, ServerRequest};
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
@@ -162,20 +163,15 @@ impl Host {
             }
         });
         let mut listening = true;
-        let mut asking: Option<BoxFuture<'_, ()>> = None;
+        // An upstream may ask the next thing before the last one is answered.
+        let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking = Some(ask_session(peer, ask).boxed());
+            asking.push(ask_session(peer, ask));
         }
         let end = loop {
             if let Some(end) = begun.ended.take() {
                 break end;
             }
-            let answering = async {
-                match &mut asking {
-                    Some(asking) => asking.await,
-                    None => std::future::pending().await,
-                }
-            };
             tokio::select! {
                 // Most calls are done at once, and then nothing else need be looked at.
                 biased;
@@ -188,14 +184,14 @@ impl Host {
                                 break Err(asked);
                             }
                         }
-                        Some(peer) => asking = Some(ask_session(peer, ask).boxed()),
+                        Some(peer) => asking.push(ask_session(peer, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
                         }
                     }
                 }
-                () = answering => asking = None,
+                Some(()) = asking.next() => {}
                 () = &mut relaying, if listening => {
                     if caller.peer.is_none() {
                         return put_aside(begun, caller);

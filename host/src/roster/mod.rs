@@ -377,6 +377,7 @@ impl Roster {
         let snapshot = Arc::new(Snapshot::new(servers));
         say(&old, &snapshot);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
+        stop_replaced(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
         if self.changes.is_heard() {
@@ -392,6 +393,22 @@ impl Roster {
 fn configured(places: &Places, trust: &Trust) -> anyhow::Result<Configured> {
     let own = config::load(&places.config)?;
     Ok(Configured::new(own, places.around.as_ref(), trust))
+}
+
+/// Stops what can no longer be called: that of servers which are gone, disabled, or
+/// to be run another way.
+fn stop_replaced(old: &Snapshot, new: &Snapshot) {
+    for (name, server) in old.servers() {
+        let Some(slot) = server.slot() else {
+            continue;
+        };
+        let stays = new.servers().get(name).is_some_and(|next| {
+            next.config().enabled && next.slot().is_some_and(|next| Arc::ptr_eq(next, slot))
+        });
+        if !stays {
+            slot.stop();
+        }
+    }
 }
 
 /// Logs what is wrong now and was not before.

@@ -69,11 +69,15 @@ impl Drop for Calling {
     }
 }
 
-/// What an upstream is told that it may ask: what the caller's client can do. Who
-/// only wants to know what it offers can do everything, because servers leave out
-/// tools that a client could not use.
+/// Everything that a client can be asked, for finding out what an upstream offers:
+/// some have tools that they only show to those who can be asked.
+pub(super) fn all_capabilities() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
+}
+
+/// What an upstream is told that it may ask: what the caller's client can do.
 pub(super) fn capabilities(listener: Option<&dyn Listener>) -> Value {
-    let can = |capability| listener.is_none_or(|listener| listener.supports(capability));
+    let can = |capability| listener.is_some_and(|listener| listener.supports(capability));
     let mut capabilities = Map::new();
     let mut elicitation = Map::new();
     if can(Capability::ElicitationForm) {

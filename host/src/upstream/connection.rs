@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::callers::{Callers, capabilities};
+use super::callers::{Callers, all_capabilities, capabilities};
 use super::channel::{Lost, Outlet};
 use super::follow::{self, Wanted};
 use super::handshake::{self, Hello, Manner};
@@ -88,8 +88,11 @@ impl Opening<'_> {
             since: SystemTime::now(),
             opened: Instant::now(),
         };
-        let able = self.callers.latest(|_| true);
-        let able = capabilities(able.as_deref());
+        let able = match (&self.gate, self.callers.latest(|_| true)) {
+            // Nobody waits for a call: this is only to see what there is.
+            (None, None) => all_capabilities(),
+            (_, caller) => capabilities(caller.as_deref()),
+        };
         let peer = Arc::clone(&connection.peer);
         let greeting = tokio::time::timeout_at(end, handshake::greet(&peer, manner, &able));
         let hello = greeting

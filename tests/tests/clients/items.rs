@@ -40,13 +40,13 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
             ],
         )
         .unwrap();
+    // Dormouse's own commands come after all servers' prompts.
     assert_eq!(
         names(&list["prompts"]),
         [
             "library__greet",
             "library__talk",
             "library__write_about",
-            // Dormouse's own.
             "servers",
             "status",
             "enable",
@@ -99,7 +99,6 @@ pub(crate) fn resources_are_read(sdk: Sdk) {
             ],
         )
         .unwrap();
-    // The last one is Dormouse's own.
     assert_eq!(names(&list["resources"]), ["today", "status"]);
     assert_eq!(list["resources"][0]["uri"], "library://today");
     assert_eq!(list["resources"][0]["mimeType"], "text/plain");
