@@ -241,7 +241,10 @@ async fn an_agent_without_a_handshake_lists_calls_and_listens() {
         .notified("notifications/subscriptions/acknowledged")
         .await;
     let accepted = &accepted["params"]["notifications"];
-    assert_eq!(accepted, &json!({"toolsListChanged": true}));
+    assert_eq!(
+        accepted,
+        &json!({"toolsListChanged": true, "promptsListChanged": true})
+    );
     home.replace("a.wasm", &component(&[ADD, TRAP]));
     let changed = agent.notified("notifications/tools/list_changed").await;
     let of = &changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
