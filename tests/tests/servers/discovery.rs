@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use anyhow::ensure;
+use dormouse_tests::wait;
 use serde_json::json;
 
 use crate::scripted::{Scripted, comes_to, told_of_change, tools};
@@ -104,4 +106,25 @@ fn edits_are_followed() {
     comes_to(&mut host, &three);
     fs::remove_file(all.cursor()).unwrap();
     comes_to(&mut host, &["own__discover"]);
+}
+
+/// Who was only asked what it has does not run on for ever.
+#[test]
+fn asked_ones_fall_asleep() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    all.own("notes", "limits = { idle = \"1s\" }\n");
+    let mut host = all.serve(&[]);
+    host.text("notes__discover", json!({})).unwrap();
+    let status = all.home.server_status("notes").unwrap();
+    assert_eq!(status["state"], "ready", "{status}");
+    wait::until("sleep", || {
+        let status = all.home.server_status("notes")?;
+        ensure!(status["state"] == "idle", "{status}");
+        ensure!(status["pids"] == json!([]), "{status}");
+        Ok(())
+    })
+    .unwrap();
+    host.text("notes__add", json!({})).unwrap();
+    assert_eq!(all.starts("notes"), 2);
 }

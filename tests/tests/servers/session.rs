@@ -65,7 +65,7 @@ fn commands_are_prompts() {
 
     for (params, part) in [
         (get("disable", None), "`server`"),
-        (get("disable", Some("nots")), "`Notes`"),
+        (get("disable", Some("Nots")), "`Notes`"),
     ] {
         let refused = host.outcome("prompts/get", params).unwrap();
         let message = refused["error"]["message"].as_str().unwrap();

@@ -46,10 +46,12 @@ fn nothing_starts_untrusted() {
         .client_file(&["evil"])
         .replace("hunter-two", "hunter-three");
     crate::scripted::write(&file, &text);
+    comes_to(&mut host, &["evil__discover"]);
     let refused = host.error("evil__discover", json!({})).unwrap();
     assert!(refused.contains("dormouse trust"), "{refused}");
     assert_eq!(all.starts("evil"), 1);
     all.configure(&file, &["evil"]);
+    comes_to(&mut host, &["evil__go"]);
     host.text("evil__go", json!({})).unwrap();
 
     all.run(&["trust", "--revoke", &folder]);
