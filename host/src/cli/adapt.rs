@@ -48,6 +48,9 @@ impl Adapt {
             .tools
             .retain(|tool| bridge.filter.shows(&tool.name));
         declaration.grants = vec![request(&bridge.written)];
+        // The code exports it, and a declaration says all that is exported. An upstream
+        // without it answers that it has none.
+        declaration.completion = true;
         let code = Code::Bridge.bytes()?;
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;

@@ -354,10 +354,13 @@ impl Server {
             return Ok(());
         };
         let call = async { upstream.connect(context.session, &context.listener).await };
-        tokio::select! {
+        let connected = tokio::select! {
             connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
-        }
+        };
+        // No call has loaded the adapter, and what runs is to be stopped all the same.
+        slot.stop_when_idle();
+        connected
     }
 
     /// Its place to live in, where it may be started; nothing is.

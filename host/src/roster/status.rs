@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -154,9 +154,9 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         ));
         (State::NeedsAuth, None)
     } else {
-        match slot.map_or(Phase::Known, |slot| slot.phase()) {
+        let phase = slot.map_or(Phase::Known, |slot| slot.phase());
+        match with_upstream(phase, &upstream) {
             Phase::Known if server.is_unknown() => (State::Configured, None),
-            Phase::Known if !changed.is_empty() => (State::Quarantined, None),
             Phase::Known => (State::Known, None),
             Phase::Starting => (State::Starting, None),
             Phase::Ready(since) => (State::Ready, Some(seconds(since))),
@@ -166,6 +166,20 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
                 (State::Failed, None)
             }
         }
+    };
+    // Tools that are hidden are the first thing to know, whatever runs.
+    let calm = matches!(state, State::Known | State::Ready | State::Idle);
+    let state = if calm && !changed.is_empty() {
+        let names: Vec<_> = changed.iter().map(|tool| tool.name.as_str()).collect();
+        errors.push(format!(
+            "it has changed tools (`{}`), which are not shown\n\
+             hint: `dormouse approve {}` shows how, and allows them",
+            names.join("`, `"),
+            config.name
+        ));
+        State::Quarantined
+    } else {
+        state
     };
     let collisions = snapshot.collisions().iter().filter(|collision| {
         collision
@@ -198,6 +212,19 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         changed: changed.iter().map(|tool| tool.name.clone()).collect(),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
+    }
+}
+
+/// The phase of a server that stands in front of an upstream. What matters to its
+/// user is the upstream: the adapter in front of it always loads.
+fn with_upstream(phase: Phase, upstream: &upstream::Status) -> Phase {
+    let since = upstream.connections.iter().map(|one| one.since).min();
+    match (since, &upstream.error) {
+        _ if matches!(phase, Phase::Failed(..)) => phase,
+        (Some(since), _) => Phase::Ready(since),
+        (None, _) if upstream.connecting => Phase::Starting,
+        (None, Some(why)) => Phase::Failed(why.clone(), Instant::now()),
+        (None, None) => phase,
     }
 }
 

@@ -220,6 +220,14 @@ impl Slot {
         self.rest(Stage::Known);
     }
 
+    /// Has it stopped when it is idle, as after a load: for an upstream that was
+    /// connected without one.
+    pub fn stop_when_idle(&self) {
+        let mut life = lock(&self.life);
+        life.used = Instant::now();
+        tokio::spawn(stop_when_idle(self.me.clone(), life.era));
+    }
+
     fn rest(&self, stage: Stage) {
         let mut life = lock(&self.life);
         life.era += 1;

@@ -1,0 +1,130 @@
+//! Servers in a client's file, without any import.
+
+use std::fs;
+
+use anyhow::ensure;
+use dormouse_tests::wait;
+use serde_json::json;
+
+use crate::scripted::{Scripted, comes_to, told_of_change, tools};
+
+#[test]
+fn found_ones_are_asked_on_demand() {
+    let all = Scripted::new();
+    all.offers(
+        "notes",
+        &[("add", "Adds a note."), ("find", "Finds notes.")],
+    );
+    all.configure(&all.cursor(), &["notes"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["notes__discover"]);
+    assert_eq!(all.starts("notes"), 0);
+    assert_eq!(
+        all.home.server_status("notes").unwrap()["state"],
+        "configured"
+    );
+
+    let signatures = host.text("notes__discover", json!({})).unwrap();
+    for part in ["notes__add(", "text?: string", "Finds notes."] {
+        assert!(signatures.contains(part), "no `{part}` in {signatures}");
+    }
+    told_of_change(&mut host);
+    assert_eq!(tools(&mut host), ["notes__add", "notes__find"]);
+    let told = host.text("notes__add", json!({ "text": "zzz" })).unwrap();
+    assert_eq!(told, r#"add {"text": "zzz"}"#);
+    assert_eq!(all.starts("notes"), 1);
+    let gone = host.outcome("tools/call", json!({ "name": "notes__discover" }));
+    let gone = gone.unwrap();
+    assert!(gone["error"].is_object(), "{gone}");
+
+    // What has been found out is there for the next one.
+    let mut next = all.serve(&[]);
+    assert_eq!(tools(&mut next), ["notes__add", "notes__find"]);
+    assert_eq!(all.starts("notes"), 1);
+}
+
+/// Tools that somebody has written down are shown before anything is known.
+#[test]
+fn named_tools_stand_in() {
+    let all = Scripted::new();
+    all.offers(
+        "notes",
+        &[("add", "Adds a note."), ("find", "Finds notes.")],
+    );
+    all.own("notes", "tools = [\"add\"]\n");
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["notes__add"]);
+    assert_eq!(all.starts("notes"), 0);
+    let told = host.text("notes__add", json!({ "text": "a" })).unwrap();
+    assert_eq!(told, r#"add {"text": "a"}"#);
+    told_of_change(&mut host);
+    let listed = host.tools().unwrap();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert_eq!(listed[0]["description"], "Adds a note.");
+}
+
+/// One that an agent's client loads itself is not shown twice, and one that is in
+/// two files is one.
+#[test]
+fn each_is_shown_once() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    assert_eq!(tools(&mut all.serve(&["--client", "cursor"])), [""; 0]);
+    assert_eq!(
+        tools(&mut all.serve(&["--client", "zed"])),
+        ["notes__discover"]
+    );
+    assert_eq!(tools(&mut all.serve(&[])), ["notes__discover"]);
+
+    let own = format!(
+        "command = {}\nenv = {{ SECRET = \"hunter-two\" }}\n",
+        json!(all.words("notes"))
+    );
+    all.home.table("mine", &own).unwrap();
+    assert_eq!(tools(&mut all.serve(&[])), ["mine__discover"]);
+    assert_eq!(tools(&mut all.serve(&["--client", "cursor"])), [""; 0]);
+}
+
+#[test]
+fn edits_are_followed() {
+    let all = Scripted::new();
+    for name in ["notes", "more"] {
+        all.offers(name, &[("add", "Adds.")]);
+    }
+    all.configure(&all.cursor(), &["notes"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["notes__discover"]);
+    all.configure(&all.cursor(), &["notes", "more"]);
+    told_of_change(&mut host);
+    comes_to(&mut host, &["more__discover", "notes__discover"]);
+
+    // What is no JSON in the middle of an edit takes nothing away from other files.
+    all.own("own", "");
+    told_of_change(&mut host);
+    let three = ["more__discover", "notes__discover", "own__discover"];
+    comes_to(&mut host, &three);
+    fs::remove_file(all.cursor()).unwrap();
+    comes_to(&mut host, &["own__discover"]);
+}
+
+/// Who was only asked what it has does not run on for ever.
+#[test]
+fn asked_ones_fall_asleep() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    all.own("notes", "limits = { idle = \"1s\" }\n");
+    let mut host = all.serve(&[]);
+    host.text("notes__discover", json!({})).unwrap();
+    let status = all.home.server_status("notes").unwrap();
+    assert_eq!(status["state"], "ready", "{status}");
+    wait::until("sleep", || {
+        let status = all.home.server_status("notes")?;
+        ensure!(status["state"] == "idle", "{status}");
+        ensure!(status["pids"] == json!([]), "{status}");
+        Ok(())
+    })
+    .unwrap();
+    host.text("notes__add", json!({})).unwrap();
+    assert_eq!(all.starts("notes"), 2);
+}

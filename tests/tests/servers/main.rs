@@ -1,0 +1,19 @@
+//! Servers that users have already, in the files of their clients: found, asked
+//! for, trusted, allowed, switched and turned into components, by the real program.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+mod adapting;
+mod approval;
+mod discovery;
+mod doctor;
+mod scripted;
+mod session;
+mod switching;
+mod trust;
