@@ -205,7 +205,7 @@ impl Loader {
             }
         }
         if target.upstream.is_none() {
-            stands_alone(machine, &component)?;
+            stands_alone(machine, &component, target)?;
         }
         Ok(Bound {
             pre: link(machine, &component)?,
@@ -215,7 +215,7 @@ impl Loader {
 }
 
 /// Refuses a component that wants an upstream where there is none.
-fn stands_alone(machine: &Machine, component: &Component) -> Result<(), String> {
+fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Result<(), String> {
     let wanted = contract::interface("upstream");
     match component
         .component_type()
@@ -223,9 +223,19 @@ fn stands_alone(machine: &Machine, component: &Component) -> Result<(), String> 
         .find(|(name, _)| *name == wanted)
     {
         None => Ok(()),
-        Some((name, _)) => Err(format!(
-            "it imports `{name}`, and this server has no upstream\nhint: it stands in front of another MCP server; give it one by `command` or `url`"
-        )),
+        Some((name, _)) => {
+            let server = &target.server;
+            let file = match &target.code {
+                Code::File(file) => file.display().to_string(),
+                Code::Bridge => "FILE".to_owned(),
+            };
+            Err(format!(
+                "it stands in front of another MCP server (it imports `{name}`), and this server has no upstream\n\
+                 hint: `dormouse inspect '{file}'` shows what it asks to start; \
+                 `dormouse add {server} '{file}' --grant-upstream --force` lets it, and so does a \
+                 `command` or a `url` in `[servers.{server}]`"
+            ))
+        }
     }
 }
 

@@ -29,7 +29,7 @@ fn servers_become_components() {
         "{inspected}"
     );
     let named: Vec<Value> = {
-        let tools = inspected["tools"].as_array().unwrap().iter();
+        let tools = inspected["declaration"]["tools"].as_array().unwrap().iter();
         tools.map(|tool| tool["name"].clone()).collect()
     };
     assert_eq!(named, [json!("add"), json!("variable")]);
