@@ -44,6 +44,10 @@ impl Trust {
             Some(folder) => std::path::absolute(folder).context("the folder's path is none")?,
             None => std::env::current_dir().context("the folder that you are in is gone")?,
         };
+        // A host knows the folder that it works in by its real path, through whatever
+        // link somebody has come here. One that is gone can still be revoked.
+        #[cfg(unix)]
+        let here = here.canonicalize().unwrap_or(here);
         let around = Surroundings::of_process(Some(&here))?;
         let project = around.project.clone().unwrap_or(here);
         let shown = project.display().to_string();
@@ -62,10 +66,8 @@ impl Trust {
         let roster = Roster::open(places)?;
         for server in roster.snapshot().servers().values() {
             let config = server.config();
-            if config.untrusted.as_ref() == Some(&project)
-                && let Some(bridge) = config.bridge()
-            {
-                output::say(&format!("{}: {}", config.name, bridge.written));
+            if config.untrusted.as_ref() == Some(&project) {
+                output::say(&format!("{}: {}", config.name, config.runs()));
             }
         }
         roster.trust(&project)?;

@@ -165,6 +165,16 @@ impl ServerConfig {
         }
     }
 
+    /// What would be run for it, for people to read: the command or the URL of its
+    /// upstream, without any secret, or its plugin's file.
+    #[must_use]
+    pub fn runs(&self) -> String {
+        match &self.adapter {
+            Adapter::Plugin(file) => file.display().to_string(),
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => bridge.written.to_string(),
+        }
+    }
+
     /// The upstream, where the server has one.
     #[must_use]
     pub fn bridge(&self) -> Option<&Bridge> {

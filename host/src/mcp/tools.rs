@@ -32,14 +32,20 @@ impl Host {
             continued,
         } = Named::take(params, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
-        let Some(shown) = snapshot.find(&name) else {
+        let shown = snapshot.find(&name);
+        // A call can outlive the listing of its tool: while its user is asked whether
+        // the tool may be what it has become, it is not shown.
+        let Some((server, tool)) = shown
+            .map(|shown| (shown.server(), shown.tool()))
+            .or_else(|| snapshot.hidden(&name))
+        else {
             return Err(unknown(&name, &snapshot));
         };
-        let tool = shown.tool().to_owned();
+        let (server, tool) = (server.to_owned(), tool.to_owned());
         let order = Order {
             method: "tools/call",
             key: name,
-            server: shown.server().to_owned(),
+            server,
             arguments,
         };
         let result = self

@@ -34,6 +34,13 @@ impl Roster {
         if found.is_unknown() && tool == DISCOVER {
             return Ok(self.discover(&found, context).await);
         }
+        if !found.hidden().any(|hidden| hidden == tool) {
+            return found.call(self, tool, arguments, context).await;
+        }
+        if let Err(why) = self.admit(server, tool, &context.listener).await {
+            return Ok(tool_error(why));
+        }
+        let found = self.server(server)?;
         found.call(self, tool, arguments, context).await
     }
 
@@ -56,8 +63,7 @@ impl Roster {
             return Ok(());
         };
         let name = &config.name;
-        let launch = config.bridge().map(|bridge| bridge.written.to_string());
-        let launch = launch.unwrap_or_default();
+        let launch = config.runs();
         let message = format!(
             "The server `{name}` is from the files of a project, `{}` ({}), and would run:\n\n    \
              {launch}\n\nTrust this project and start its servers?",

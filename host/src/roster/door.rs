@@ -81,7 +81,7 @@ impl Roster {
     }
 
     /// Whether a call may go to a tool as it is now.
-    async fn admit(
+    pub(super) async fn admit(
         &self,
         server: &str,
         tool: &str,

@@ -218,6 +218,15 @@ impl Server {
         })
     }
 
+    /// Its tools that are not shown because they are no longer what its user knows.
+    pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let changed = self.known.iter().flat_map(|known| &known.changed);
+        let filter = self.config.bridge().map(|bridge| &bridge.filter);
+        changed
+            .map(|changed| changed.name.as_str())
+            .filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
+    }
+
     /// Whether nothing is known of its upstream, not even by name.
     #[must_use]
     pub fn is_unknown(&self) -> bool {

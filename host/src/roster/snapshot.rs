@@ -111,6 +111,19 @@ impl Snapshot {
         &self.tools
     }
 
+    /// The tool that an agent would see under this name, were it still what its user
+    /// knows: its server's name and its own.
+    #[must_use]
+    pub fn hidden(&self, name: &str) -> Option<(&str, &str)> {
+        self.servers.values().find_map(|server| {
+            let config = server.config();
+            let shown = |tool: &str| names::shown(&config.name, config.prefix.as_deref(), tool);
+            let mut hidden = server.hidden().filter(|_| config.enabled);
+            let found = hidden.find(|tool| shown(tool) == name)?;
+            Some((config.name.as_str(), found))
+        })
+    }
+
     /// All prompts that agents see.
     #[must_use]
     pub fn prompts(&self) -> &Offers {

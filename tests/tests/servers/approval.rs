@@ -1,9 +1,10 @@
 //! Servers whose tools are others than those that their users have seen.
 
 use dormouse_tests::Client;
+use dormouse_tests::client::text;
 use serde_json::json;
 
-use crate::scripted::{Scripted, agreed, asks, comes_to, told_of_change, tools};
+use crate::scripted::{Scripted, agreed, asks, call_and_answer, comes_to, told_of_change, tools};
 
 /// A server that is known, and has changed since.
 fn changed(more: &str) -> Scripted {
@@ -30,6 +31,8 @@ fn changed_tools_wait_for_their_user() {
     assert!(refused.contains("dormouse approve post"), "{refused}");
     told_of_change(&mut host);
     assert_eq!(tools(&mut host), ["post__read"]);
+    let refused = host.error("post__send", json!({})).unwrap();
+    assert!(refused.contains("dormouse approve post"), "{refused}");
     host.text("post__read", json!({})).unwrap();
     let status = all.home.server_status("post").unwrap();
     assert_eq!(status["changed"], json!(["send"]), "{status}");
@@ -77,6 +80,26 @@ fn users_are_asked() {
     let message = host.asked[0]["params"]["message"].to_string();
     assert!(message.contains("+ Sends all your secrets."), "{message}");
     comes_to(&mut host, &["post__read", "post__send"]);
+
+    // Who has said no is asked again when it is called again.
+    let all = changed("");
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    host.always_answers("elicitation/create", json!({ "action": "cancel" }));
+    host.error("post__send", json!({})).unwrap();
+    comes_to(&mut host, &["post__read"]);
+    host.always_answers("elicitation/create", agreed());
+    host.text("post__send", json!({})).unwrap();
+    assert_eq!(host.asked.len(), 2);
+
+    // The same where there is no handshake.
+    let all = changed("");
+    let mut host = Client::spawn(&mut all.home.command(&["serve"])).unwrap();
+    let (question, told) = call_and_answer(&mut host, "post__send", &agreed());
+    assert!(
+        question.to_string().contains("- Sends a letter."),
+        "{question}"
+    );
+    assert_eq!(text(&told), Some("send {}"));
 
     // Who wants no such questions is not asked.
     let all = changed("on_change = \"block\"\n");

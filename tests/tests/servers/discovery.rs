@@ -99,13 +99,19 @@ fn edits_are_followed() {
     told_of_change(&mut host);
     comes_to(&mut host, &["more__discover", "notes__discover"]);
 
-    // What is no JSON in the middle of an edit takes nothing away from other files.
     all.own("own", "");
     told_of_change(&mut host);
     let three = ["more__discover", "notes__discover", "own__discover"];
     comes_to(&mut host, &three);
+    // What is no JSON takes nothing away from other files.
+    all.offers("own", &[("add", "Adds.")]);
+    fs::write(all.cursor(), "{ \"mcpServers\": {").unwrap();
+    host.text("own__discover", json!({})).unwrap();
+    comes_to(&mut host, &["own__add"]);
+    all.configure(&all.cursor(), &["notes"]);
+    comes_to(&mut host, &["notes__discover", "own__add"]);
     fs::remove_file(all.cursor()).unwrap();
-    comes_to(&mut host, &["own__discover"]);
+    comes_to(&mut host, &["own__add"]);
 }
 
 /// Who was only asked what it has does not run on for ever.

@@ -6,6 +6,7 @@ use std::process::Output;
 
 use anyhow::{Result, ensure};
 use dormouse_tests::client::PATIENCE;
+use dormouse_tests::wire::stateless;
 use dormouse_tests::{Client, Home, artifacts, wait};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,26 @@ pub(crate) fn asks() -> Value {
 /// The answer of a user who agrees.
 pub(crate) fn agreed() -> Value {
     json!({ "action": "accept", "content": { "agree": true } })
+}
+
+/// Calls a tool where there is no handshake and a question is the answer to a call.
+/// Gives what is asked, and the result of the call that goes on with that answer.
+pub(crate) fn call_and_answer(host: &mut Client, tool: &str, answer: &Value) -> (Value, Value) {
+    let call = |more: Value| {
+        let mut params = json!({ "name": tool, "arguments": {} });
+        let members = params.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        stateless(params, asks())
+    };
+    let first = host.request("tools/call", call(json!({}))).unwrap();
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let questions = first["inputRequests"].as_object().unwrap();
+    let (id, question) = questions.iter().next().unwrap();
+    let again = json!({
+        "requestState": first["requestState"], "inputResponses": { id: answer }
+    });
+    let last = host.request("tools/call", call(again)).unwrap();
+    (question.clone(), last)
 }
 
 /// A home, and a folder below it that is a project's.

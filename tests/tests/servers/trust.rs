@@ -1,10 +1,10 @@
 //! Servers from a project's files, which whoever has written the project has chosen.
 
-use dormouse_tests::Client;
-use dormouse_tests::wire::{LEGACY, MODERN, stateless};
-use serde_json::{Value, json};
+use dormouse_tests::wire::LEGACY;
+use dormouse_tests::{Client, artifacts};
+use serde_json::json;
 
-use crate::scripted::{Scripted, agreed, asks, comes_to, tools};
+use crate::scripted::{Scripted, agreed, asks, call_and_answer, comes_to, tools};
 
 fn project() -> Scripted {
     let all = Scripted::new();
@@ -107,21 +107,49 @@ fn users_are_asked_without_handshake() {
     let all = project();
     let mut command = all.home.command(&["serve"]);
     let mut host = Client::spawn(command.current_dir(all.project())).unwrap();
-    let call = |more: Value| {
-        let mut params = json!({ "name": "evil__discover", "arguments": {} });
-        let members = params.as_object_mut().unwrap();
-        members.extend(more.as_object().unwrap().clone());
-        stateless(params, asks())
-    };
-    let first = host.request("tools/call", call(json!({}))).unwrap();
-    assert_eq!(first["resultType"], "input_required", "{MODERN}: {first}");
-    assert_eq!(all.starts("evil"), 0);
-    let questions = first["inputRequests"].as_object().unwrap();
-    let id = questions.keys().next().unwrap();
-    let again = json!({
-        "requestState": first["requestState"], "inputResponses": { id: agreed() }
-    });
-    let second = host.request("tools/call", call(again)).unwrap();
-    assert!(second.to_string().contains("evil__go("), "{second}");
+    let (question, told) = call_and_answer(&mut host, "evil__discover", &agreed());
+    assert_eq!(question["method"], "elicitation/create");
+    assert!(question.to_string().contains("scripted.py"), "{question}");
+    assert!(told.to_string().contains("evil__go("), "{told}");
     assert_eq!(all.starts("evil"), 1);
+}
+
+/// A link to a project is that project.
+#[cfg(unix)]
+#[test]
+fn links_lead_to_the_project() {
+    let all = project();
+    let link = all.home.path().join("link");
+    std::os::unix::fs::symlink(all.project(), &link).unwrap();
+    let link = link.display().to_string();
+    all.run(&["trust", &link]);
+    let mut host = all.serve_project(json!({}));
+    host.text("evil__discover", json!({})).unwrap();
+    all.run(&["trust", "--revoke", &link]);
+    let refused = host.error("evil__go", json!({})).unwrap();
+    assert!(refused.contains("dormouse trust"), "{refused}");
+}
+
+/// A project's own dormouse.toml is no more its user's than other files of it, also
+/// where it names a plugin.
+#[test]
+fn own_files_of_projects_are_strangers_too() {
+    let all = project();
+    let time = artifacts::plugin("time").unwrap();
+    let own = format!("[servers.clock]\ncomponent = '{}'\n", time.display());
+    crate::scripted::write(&all.project().join("dormouse.toml"), &own);
+    let mut host = all.serve_project(json!({}));
+    let tool = tools(&mut host)
+        .into_iter()
+        .find(|name| name.starts_with("clock__"));
+    let refused = host.error(&tool.unwrap(), json!({})).unwrap();
+    for part in ["`clock`", "time.wasm", "dormouse trust"] {
+        assert!(refused.contains(part), "no `{part}` in {refused}");
+    }
+    let (trusted, said) = all.run_in(&all.project(), &["trust"]);
+    assert!(
+        trusted && said.contains("clock: ") && said.contains("evil: "),
+        "{said}"
+    );
+    assert_eq!(all.home.server_status("clock").unwrap()["state"], "known");
 }
