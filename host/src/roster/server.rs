@@ -302,18 +302,8 @@ impl Server {
     }
 
     fn no_tool(&self, tool: &str, nearest: Option<String>) -> NoSuchTool {
-        let server = self.config.name.clone();
-        let changed = self.known.iter().flat_map(|known| &known.changed);
-        if changed.clone().any(|changed| changed.name == tool) {
-            return NoSuchTool::Unavailable {
-                state: format!(
-                    "not to be asked for `{tool}`, which is no longer what it was when its user last saw it\nhint: `dormouse approve {server}` shows what has changed, and allows it"
-                ),
-                server,
-            };
-        }
         NoSuchTool::Tool {
-            server,
+            server: self.config.name.clone(),
             tool: tool.to_owned(),
             nearest,
         }
