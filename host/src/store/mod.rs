@@ -5,7 +5,7 @@ mod record;
 mod trust;
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +15,7 @@ use dormouse_catalog::{Listing, Stamp};
 pub use record::{Changed, Known, News, Record};
 pub use trust::Trust;
 
+use crate::config::replace::{Access, replace};
 use crate::config::{Fingerprint, OnChange, paths};
 use crate::upstream::Offered;
 
@@ -150,13 +151,9 @@ impl Store {
         Ok(outcome)
     }
 
-    fn write(&self, of: &Fingerprint, record: &Record) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        serde_json::to_writer(&mut file, record)?;
-        file.flush()?;
-        file.as_file().sync_all()?;
-        file.persist(self.file(of))?;
-        Ok(())
+    fn write(&self, of: &Fingerprint, record: &Record) -> anyhow::Result<()> {
+        let text = serde_json::to_string(record)?;
+        replace(&self.file(of), &text, Access::Private)
     }
 
     /// The file that the record of an upstream is kept in.

@@ -1,12 +1,13 @@
 //! Which projects the user trusts, and with what in their files.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
 use crate::config::paths;
+use crate::config::replace::{Access, replace};
 
 /// The folders whose servers may be started, each with the hash of everything that
 /// its files said about servers when its user looked at it: if that is another one,
@@ -73,16 +74,10 @@ impl Trust {
         let _lock = paths::lock(&folder.join("trust.lock"))?;
         let mut folders = self.folders()?;
         let changed = change(&mut folders);
-        let write = || -> std::io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer_pretty(&mut file, &folders)?;
-            file.flush()?;
-            file.as_file().sync_all()?;
-            file.persist(&self.file)?;
-            Ok(())
-        };
         if changed {
-            write().with_context(|| format!("`{}` cannot be written", self.file.display()))?;
+            let text = serde_json::to_string_pretty(&folders)?;
+            replace(&self.file, &text, Access::Private)
+                .with_context(|| format!("`{}` cannot be written", self.file.display()))?;
         }
         Ok(changed)
     }
