@@ -10,21 +10,28 @@ use crate::step;
 /// What plugins are compiled for.
 const TARGET: &str = "wasm32-wasip2";
 
-/// Builds the programs that users, tests and benches run.
-pub(crate) fn programs() -> Result<()> {
-    step::run(step::cargo().args([
-        "build",
-        "--release",
-        "-p",
-        "dormouse",
-        "-p",
-        "dormouse-floor",
-    ]))
+/// How much is built for the machine itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The programs that users run, and what benches compare them with.
+    Programs,
+    /// The tests too. What they need selects other features of some crates, so
+    /// programs that are built without them would all be compiled once more.
+    Tests,
+}
+
+fn programs(extent: Extent) -> Result<()> {
+    let mut build = step::cargo();
+    build.args(["build", "--release"]).args(match extent {
+        Extent::Programs => ["-p", "dormouse", "-p", "dormouse-floor"].as_slice(),
+        Extent::Tests => &["--workspace", "--bins", "--tests"],
+    });
+    step::run(&mut build)
 }
 
 /// Builds every plugin into `target/plugins/NAME.wasm`, its declaration in front,
-/// where two small reads find it.
-pub(crate) fn plugins() -> Result<()> {
+/// where two small reads find it, and the programs that run them.
+pub(crate) fn plugins(extent: Extent) -> Result<()> {
     target()?;
     let names = plugin_names()?;
     let mut build = step::cargo();
@@ -33,7 +40,7 @@ pub(crate) fn plugins() -> Result<()> {
         build.arg("-p").arg(format!("dormouse-plugin-{name}"));
     }
     step::run(&mut build)?;
-    programs()?;
+    programs(extent)?;
     let folder = artifacts::target().join("plugins");
     std::fs::create_dir_all(&folder)?;
     for name in &names {

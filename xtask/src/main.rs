@@ -43,7 +43,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
-        Task::Plugins => build::plugins(),
+        Task::Plugins => build::plugins(build::Extent::Programs),
         Task::Test { filter } => test::run(filter.as_deref()),
         Task::Demo => demo::run(),
         Task::Bench { parts, rounds } => bench::run(&parts, rounds),

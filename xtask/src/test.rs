@@ -10,7 +10,7 @@ use crate::{build, install, step};
 pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     install::prerequisites()?;
     install::all()?;
-    build::plugins()?;
+    build::plugins(build::Extent::Tests)?;
     build::guests()?;
     if filter.is_none() {
         lints()?;

@@ -48,7 +48,7 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
     if parts.contains(&Part::Bridges) {
         install::python("servers")?;
     }
-    build::plugins()?;
+    build::plugins(build::Extent::Programs)?;
     build::guests()?;
 
     let rounds = rounds as usize;
