@@ -213,7 +213,10 @@ mod tests {
                 oauth(|it| it.metadata_url = text("http://x/m")),
                 "`metadata_url` has to be an `https` URL",
             ),
-            (oauth(|it| it.metadata_url = text("http://127.0.0.1:9/m")), ""),
+            (
+                oauth(|it| it.metadata_url = text("http://127.0.0.1:9/m")),
+                "",
+            ),
             (
                 oauth(|it| it.metadata_url = text("file:///etc/passwd")),
                 "`metadata_url` has to be an `https` URL",
@@ -254,7 +257,13 @@ mod tests {
         assert_eq!(mapped.scopes, ["a", "b", "c"]);
         assert_eq!(
             keys,
-            ["client_id", "client_secret", "token_url", "scopes", "scopes"]
+            [
+                "client_id",
+                "client_secret",
+                "token_url",
+                "scopes",
+                "scopes"
+            ]
         );
     }
 }

@@ -145,8 +145,7 @@ async fn listen(addresses: &[IpAddr], mut port: u16) -> std::io::Result<Vec<TcpL
             }
             // Many machines have only one of the two, and then no browser comes to
             // the other.
-            Err(error)
-                if !listeners.is_empty() && error.kind() != ErrorKind::AddrInUse => {}
+            Err(error) if !listeners.is_empty() && error.kind() != ErrorKind::AddrInUse => {}
             Err(error) => return Err(error),
         }
     }

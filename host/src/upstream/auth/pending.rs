@@ -53,7 +53,9 @@ impl Pending {
                 why: error.to_string(),
             },
         };
-        let callback = Callback::open(redirect, arrivals.clone()).await.map_err(listen)?;
+        let callback = Callback::open(redirect, arrivals.clone())
+            .await
+            .map_err(listen)?;
         let redirect = callback.url().map_err(listen)?;
         // A damaged file is of no use, and will be replaced.
         let granted = store.read().ok().flatten();

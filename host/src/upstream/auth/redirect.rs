@@ -75,7 +75,10 @@ mod tests {
     #[test]
     fn only_this_machine() {
         for (text, url) in [
-            ("http://localhost:8080/callback", "http://localhost:8080/callback"),
+            (
+                "http://localhost:8080/callback",
+                "http://localhost:8080/callback",
+            ),
             ("http://127.0.0.1/callback", "http://127.0.0.1:5/callback"),
             ("http://[::1]:7/a/b", "http://[::1]:7/a/b"),
             ("http://localhost:1", "http://localhost:1/"),

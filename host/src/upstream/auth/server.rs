@@ -55,12 +55,13 @@ impl Attempt {
         let url = &http.url;
         let memory = InMemoryCredentialStore::new();
         let mut manager = manager(url, &memory).await?;
-        let (metadata, guessed) = metadata(&manager, http, challenge)
-            .await
-            .map_err(|why| Failure::Discovery {
-                url: url.clone(),
-                why,
-            })?;
+        let (metadata, guessed) =
+            metadata(&manager, http, challenge)
+                .await
+                .map_err(|why| Failure::Discovery {
+                    url: url.clone(),
+                    why,
+                })?;
         manager.set_metadata(metadata.clone());
 
         let scopes = scopes(&manager, &metadata, http, challenge, granted).await?;
@@ -86,7 +87,10 @@ impl Attempt {
             .map_err(|error| discovery(url, &error))?;
         let state = state(&link).ok_or_else(|| Failure::Discovery {
             url: url.clone(),
-            why: format!("`{}` is no page that a browser may be sent to", clean(&link)),
+            why: format!(
+                "`{}` is no page that a browser may be sent to",
+                clean(&link)
+            ),
         })?;
         Ok(Self {
             manager,
@@ -309,7 +313,9 @@ async fn scopes(
         (_, None) => {
             // Where the authorization server is not found by the challenge, nobody
             // else has looked into it.
-            let wanted = challenge.as_ref().and_then(|params| params.scope.as_deref());
+            let wanted = challenge
+                .as_ref()
+                .and_then(|params| params.scope.as_deref());
             let wanted: Vec<&str> = wanted.unwrap_or_default().split_whitespace().collect();
             manager.select_initial_scopes(&wanted).await
         }
