@@ -133,7 +133,8 @@ impl Auth {
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
             return Ok(Arc::clone(open));
         }
-        let new = Pending::begin(http, challenge, self.0.store.clone()).await?;
+        let kept = (self.0.store.clone(), pending::LIFE);
+        let new = Pending::begin(http, challenge, kept).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 
