@@ -123,8 +123,7 @@ impl Auth {
             });
         }
         http.oauth.check()?;
-        let mut headers = http.headers.keys();
-        if headers.any(|name| name.eq_ignore_ascii_case("authorization")) {
+        if http.has_authorization() {
             let url = http.url.clone();
             return Err(Failure::Header { url });
         }
