@@ -146,24 +146,33 @@ fn a_user_who_says_no() {
 
 #[test]
 fn a_client_that_was_registered_by_hand() {
+    const SECRET: &str = "hush-hush-hush";
     let options = ["--no-registration", "--client", "mine"];
+    let options = [&options[..], &["--client-secret", SECRET]].concat();
     let server = Server::start(&options).unwrap();
     let home = home(&server);
-    let output = home.run(&["login", "notes"]).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success());
+    let (success, said) = run(&home, &["login", "notes"]);
+    assert!(!success);
     assert!(
         said.contains("hint: register a client there by hand"),
         "{said}"
     );
 
     let mut config = std::fs::read_to_string(home.config()).unwrap();
-    config.push_str("[servers.notes.oauth]\nclient_id = \"mine\"\nscopes = [\"notes\"]\n");
+    config.push_str("[servers.notes.oauth]\nclient_id = \"mine\"\nscopes = [\"notes\"]\nclient_secret = \"${NOTES_SECRET}\"\n");
     std::fs::write(home.config(), config).unwrap();
-    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    let (success, said) = run(&home, &["login", "notes"]);
+    assert!(!success);
+    assert!(said.contains("`NOTES_SECRET` is not set"), "{said}");
+
+    let mut command = home.command(&["login", "notes", "-vvv"]);
+    command.env("NOTES_SECRET", SECRET);
+    let login = Waiting::start(command.env("DORMOUSE_LOG", "trace"));
     oauth::get(&login.link).unwrap();
     let (success, said) = login.end();
     assert!(success, "{said}");
+    assert!(said.contains("TRACE"), "nothing was logged: {said}");
+    assert!(!said.contains(SECRET), "{said}");
     assert_eq!(server.count("registrations").unwrap(), 0);
 }
 
