@@ -7,6 +7,7 @@
 
 mod callback;
 mod failure;
+mod metadata;
 mod pending;
 mod redirect;
 mod server;
