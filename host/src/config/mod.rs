@@ -13,7 +13,6 @@ pub mod name;
 pub mod paths;
 pub mod problem;
 mod reader;
-pub mod replace;
 pub mod units;
 mod upstream;
 pub mod variables;

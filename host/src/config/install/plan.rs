@@ -10,8 +10,8 @@ use super::{Change, edit, entry, server};
 use crate::config::discovery::places::{self, Place, Syntax};
 use crate::config::discovery::{Discovery, Found, Surroundings};
 use crate::config::edit::{Change as ServerChange, with_servers};
-use crate::config::replace::Access;
 use crate::config::{Client, Config, Scope, file};
+use crate::replace::Access;
 
 /// How a client is to start Dormouse.
 #[derive(Debug, Clone)]
