@@ -248,7 +248,8 @@ impl Server {
         let tools = &listing.tools;
         let mut places = tools.iter().enumerate();
         let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
-            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()));
+            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()))
+                .map(str::to_owned);
             return Err(self.no_tool(tool, nearest).into());
         };
         let failed = |why: &str| {
