@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Surroundings;
-use super::draft::{Text, Written};
-use super::expansion::{Expansion, Form, Means, Missing};
-use super::filler::{between, is_name};
+use super::draft::{self, Text, Written};
+use super::expansion::{Expansion, Form, Means, Missing, Read};
 use crate::config::problem::quoted;
 use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
 
@@ -52,33 +51,21 @@ impl Own {
             notes: Vec::new(),
         };
         own.launch = match (written, filled) {
-            (Written::Stdio { .. }, Launch::Stdio(stdio)) => {
-                Launch::Stdio(own.stdio(written, stdio, source))
+            (Written::Stdio(written), Launch::Stdio(filled)) => {
+                Launch::Stdio(own.stdio(written, filled, source))
             }
-            (Written::Http { .. }, Launch::Http(http)) => {
-                Launch::Http(own.http(written, http, source))
-            }
+            (Written::Http(written), Launch::Http(_)) => Launch::Http(own.http(written, source)),
             _ => return own,
         };
         own
     }
 
-    fn stdio(&mut self, written: &Written, filled: &Stdio, source: &Source<'_>) -> Stdio {
-        let Written::Stdio {
-            command,
-            args,
-            env,
-            env_file,
-            cwd,
-        } = written
-        else {
-            return filled.clone();
-        };
-        let args = args.iter().enumerate();
+    fn stdio(&mut self, written: &draft::Stdio, filled: &Stdio, source: &Source<'_>) -> Stdio {
+        let args = written.args.iter().enumerate();
         let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
         let args = args.collect();
-        let mut variables = self.table(env, source, "env");
-        if let Some(file) = env_file {
+        let mut variables = self.table(&written.env, source, "env");
+        if let Some(file) = &written.env_file {
             // Its values have no other way here.
             for (name, value) in &filled.env {
                 let value = escaped(value.expose());
@@ -91,7 +78,7 @@ impl Own {
                 quoted(file)
             ));
         }
-        let cwd = cwd.as_ref().map(|cwd| {
+        let cwd = written.cwd.as_ref().map(|cwd| {
             let own = self.text(cwd, source, "cwd");
             let anchored = own.starts_with(['/', '~']) || own.starts_with("${");
             match &filled.cwd {
@@ -100,10 +87,10 @@ impl Own {
                 _ => own,
             }
         });
-        let own = self.text(command, source, "command");
+        let own = self.text(&written.command, source, "command");
         Stdio {
             // A program that is named relative to its folder has been found there.
-            command: match own == *command {
+            command: match own == written.command {
                 true => escaped(&filled.command),
                 false => own,
             },
@@ -113,20 +100,11 @@ impl Own {
         }
     }
 
-    fn http(&mut self, written: &Written, filled: &Http, source: &Source<'_>) -> Http {
-        let Written::Http {
-            url,
-            headers,
-            transport,
-            env,
-        } = written
-        else {
-            return filled.clone();
-        };
-        let url = self.text(url, source, "url");
+    fn http(&mut self, written: &draft::Http, source: &Source<'_>) -> Http {
+        let url = self.text(&written.url, source, "url");
         // What the entry sets for its own headers has no other use.
         let mut variables = source.variables.clone();
-        for (name, text) in env {
+        for (name, text) in &written.env {
             if let Text::Written(value) = text {
                 variables.insert(name.clone(), value.clone());
             }
@@ -137,8 +115,8 @@ impl Own {
         };
         Http {
             url,
-            headers: self.table(headers, &source, "headers"),
-            transport: *transport,
+            headers: self.table(&written.headers, &source, "headers"),
+            transport: written.transport,
             oauth: OAuth::default(),
         }
     }
@@ -242,10 +220,6 @@ fn escaped(text: &str) -> String {
 
 /// What a form that a text begins with is, and what stands behind it.
 fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &'t str)> {
-    let foreign = |rest: &'t str| {
-        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
-        (Piece::Foreign(written.to_owned()), rest)
-    };
     let variable = |name: &str, default: Option<&str>, missing| {
         // What the client keeps for itself is nowhere else.
         if let (Some(value), None) = (source.variables.get(name), source.around.env.get(name)) {
@@ -257,50 +231,40 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             default: default.or(empty).map(str::to_owned),
         }
     };
-    match form {
-        Form::Variable {
-            open,
-            close,
+    let (read, rest) = form.read(text)?;
+    let piece = match read {
+        Read::Variable {
+            name,
             default,
             missing,
-        } => {
-            let (inside, rest) = between(text, open, close)?;
-            let (name, default) = match inside.split_once(":-") {
-                Some((name, value)) if default => (name, Some(value)),
-                _ => (inside, None),
-            };
-            is_name(name).then(|| (variable(name, default, missing), rest))
-        }
-        Form::Bare { mark, missing } => {
-            let inside = text.strip_prefix(mark)?;
-            let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
+        } => variable(name, default, missing),
+        Read::Bare { name, missing } => {
             let known = source.around.env.contains_key(name) || source.variables.contains_key(name);
             // What looks like a name may be half of a password.
-            let meant = is_name(name) && (known || missing == Missing::Empty);
-            meant.then(|| (variable(name, None, missing), rest))
+            if !known && missing != Missing::Empty {
+                return None;
+            }
+            variable(name, None, missing)
         }
-        Form::File { open, close } => {
-            let (_, rest) = between(text, open, close)?;
-            Some(foreign(rest))
+        Read::Exact {
+            means: Means::Separator,
+            ..
+        } => Piece::Plain(std::path::MAIN_SEPARATOR.to_string()),
+        Read::Exact {
+            means: Means::Home, ..
+        } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
+        // A user's server is one for all projects.
+        Read::Exact {
+            means: Means::Project | Means::ProjectName,
+            ..
         }
-        Form::Exact { text: exact, means } => {
-            let rest = text.strip_prefix(exact)?;
-            Some(match means {
-                Means::Separator => (Piece::Plain(std::path::MAIN_SEPARATOR.to_string()), rest),
-                Means::Home => {
-                    let home = source.around.home.to_string_lossy().into_owned();
-                    (Piece::Plain(home), rest)
-                }
-                // A user's server is one for all projects.
-                Means::Project | Means::ProjectName => foreign(rest),
-            })
+        | Read::File { .. }
+        | Read::Own { .. } => {
+            let written = text.get(..text.len() - rest.len()).unwrap_or_default();
+            Piece::Foreign(written.to_owned())
         }
-        Form::Own { open, close } => {
-            let (_, rest) = between(text, open, close)?;
-            Some(foreign(rest))
-        }
-    }
+    };
+    Some((piece, rest))
 }
 
 #[cfg(test)]
