@@ -231,6 +231,7 @@ impl Reader<'_> {
             settings: Map::new(),
             from: Vec::new(),
             untrusted: None,
+            denied: None,
             origin,
         };
         for (key, item) in table.iter() {

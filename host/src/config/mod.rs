@@ -101,6 +101,9 @@ pub struct ServerConfig {
     /// The project's folder that the user has to trust before it is started; none
     /// where they have written it themselves, or trust it already.
     pub untrusted: Option<PathBuf>,
+    /// Why a policy of its client forbids it, with the file that says so. It is off
+    /// then, and nothing switches it on.
+    pub denied: Option<String>,
     /// Where all this is written.
     pub origin: Origin,
 }
@@ -135,7 +138,7 @@ impl Overlay {
     /// Changes a server as the user wants it.
     pub fn apply(&self, server: &mut ServerConfig) {
         if let Some(enabled) = self.enabled {
-            server.enabled = enabled;
+            server.enabled = enabled && server.denied.is_none();
         }
         if let Some(prefix) = &self.prefix {
             server.prefix = Some(prefix.clone());

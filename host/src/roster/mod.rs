@@ -344,7 +344,8 @@ impl Roster {
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
         let shown: Vec<ServerConfig> = shown
             .map(|server| ServerConfig {
-                enabled: *once.get(&server.name).unwrap_or(&server.enabled),
+                enabled: server.denied.is_none()
+                    && *once.get(&server.name).unwrap_or(&server.enabled),
                 ..server.clone()
             })
             .collect();

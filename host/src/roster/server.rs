@@ -139,6 +139,7 @@ impl Server {
             prefix: _,
             from: _,
             untrusted: _,
+            denied: _,
             origin: _,
         } = &self.config;
         (adapter, instance, grants, limits, settings)
@@ -207,6 +208,9 @@ impl Server {
             server: name.clone(),
             state,
         };
+        if let Some(why) = &self.config.denied {
+            return Err(unavailable(format!("disabled: a policy denies it: {why}")));
+        }
         if !self.config.enabled {
             return Err(unavailable(format!(
                 "disabled\nhint: `dormouse enable {name}` switches it on"

@@ -138,6 +138,7 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let upstream = upstream
         .map(|upstream| upstream.status())
         .unwrap_or_default();
+    errors.extend(config.denied.as_deref().map(denied));
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if config.untrusted.is_some() {
@@ -213,6 +214,11 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
     }
+}
+
+/// What is said of a server that a policy denies.
+fn denied(why: &str) -> String {
+    format!("a policy denies it: {why}")
 }
 
 /// The phase of a server that stands in front of an upstream. What matters to its

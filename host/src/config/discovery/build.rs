@@ -72,6 +72,7 @@ pub(super) fn build(
         settings: serde_json::Map::new(),
         from: Vec::new(),
         untrusted: None,
+        denied: None,
         origin,
     })
 }

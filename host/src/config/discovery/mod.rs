@@ -22,6 +22,7 @@ mod library;
 mod merge;
 mod own;
 pub mod places;
+mod policy;
 mod search;
 mod settle;
 mod surroundings;

@@ -152,6 +152,19 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     places.places
 }
 
+/// The file of servers that administrators give to Claude Code, which then takes no
+/// others.
+pub(super) const CLAUDE_CODE_MANAGED: &str = "managed-mcp.json";
+
+/// The folder in which administrators write what holds for Claude Code.
+pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
+    let own_case = cfg!(any(windows, target_os = "macos"));
+    around.system.join(match own_case {
+        true => "ClaudeCode",
+        false => "claude-code",
+    })
+}
+
 /// The shape that most clients have taken over from the first one.
 fn mcp_servers() -> Shape {
     Shape::json(&["mcpServers"])
@@ -210,17 +223,8 @@ impl Places<'_> {
             let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
             self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
         }
-        let folder = if cfg!(any(windows, target_os = "macos")) {
-            "ClaudeCode"
-        } else {
-            "claude-code"
-        };
-        let folder = self.around.system.join(folder);
-        self.add(
-            Scope::Managed,
-            folder.join("managed-mcp.json"),
-            mcp_servers(),
-        );
+        let managed = claude_code_managed(self.around).join(CLAUDE_CODE_MANAGED);
+        self.add(Scope::Managed, managed, mcp_servers());
     }
 
     fn copilot(&mut self) {

@@ -83,12 +83,7 @@ impl<'a> Search<'a> {
     }
 
     fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {
-        let mut reader = Reader {
-            file: &document.file,
-            text: &document.text,
-            lines: &document.lines,
-            problems: Vec::new(),
-        };
+        let mut reader = document.reader();
         let Some(servers) = self.servers(document, place, &mut reader) else {
             return reader.problems;
         };

@@ -11,6 +11,7 @@ use crate::upstream::Launch;
 
 mod broken;
 mod merged;
+mod policy;
 mod table;
 
 /// The homes that are kept beside the tests.

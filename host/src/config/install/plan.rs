@@ -29,8 +29,7 @@ pub struct Import {
     pub decisions: Vec<Decision>,
     /// What the files become; Dormouse's own is the first.
     pub changes: Vec<Change>,
-    /// What stays in a client's file although it should have been replaced, as
-    /// sentences.
+    /// What stays in a client's file although it was wanted, as sentences.
     pub left: Vec<String>,
 }
 
@@ -62,6 +61,18 @@ pub fn import(
             leaving.client(*client, &decisions, discovery, around, program)?;
         }
     }
+    // Taking over what a policy denies would be a way around it.
+    let denied = discovery.found.iter().filter_map(|found| {
+        let (origin, why) = (&found.server.origin, found.server.denied.as_ref()?);
+        let wanted = origin
+            .client
+            .is_some_and(|client| wanted.clients.contains(&client));
+        (wanted && origin.scope == Scope::User).then(|| {
+            let name = found.written_name.escape_debug();
+            format!("`{name}` of {origin} is not taken over: a policy denies it: {why}")
+        })
+    });
+    leaving.left.extend(denied);
     let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
     let mut changes = vec![own];
     changes.extend(leaving.changes.into_values());
