@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filler};
-use super::{dotenv, itself};
+use super::{dotenv, itself, oauth};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::{Grants, Limits};
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// Why a draft is no server.
 pub(super) enum Refused {
@@ -108,7 +108,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
             url: http.url.clone(),
             headers: table(&http.headers),
             transport: http.transport,
-            oauth: OAuth::default(),
+            oauth: http.oauth.clone(),
         }),
     }
 }
@@ -232,11 +232,17 @@ impl Filling<'_, '_> {
             judge(&url, &written.url)?;
         }
         let headers = self.table(written.headers, "headers");
+        let oauth = written
+            .oauth
+            .map(&mut |text, key| self.text(text, &format!("oauth.{key}")));
+        if self.filler.needs.is_empty() {
+            self.filler.notes.extend(oauth::doubt(&oauth));
+        }
         Ok(Http {
             url,
             headers,
             transport: written.transport,
-            oauth: OAuth::default(),
+            oauth,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::Filter;
-use crate::upstream::HttpTransport;
+use crate::upstream::{HttpTransport, OAuth};
 
 /// A server as it is written.
 #[derive(Default)]
@@ -42,6 +42,8 @@ pub(super) struct Http {
     pub(super) url: String,
     pub(super) headers: BTreeMap<String, Text>,
     pub(super) transport: HttpTransport,
+    /// How its user logs in, nothing of it filled in.
+    pub(super) oauth: OAuth,
     /// Variables that the headers may be made of, and that nobody else gets.
     pub(super) env: BTreeMap<String, Text>,
 }

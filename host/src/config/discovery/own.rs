@@ -8,7 +8,7 @@ use super::Surroundings;
 use super::draft::{self, Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use crate::config::problem::quoted;
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +117,9 @@ impl Own {
             url,
             headers: self.table(&written.headers, &source, "headers"),
             transport: written.transport,
-            oauth: OAuth::default(),
+            oauth: written
+                .oauth
+                .map(&mut |text, key| self.text(text, &source, &format!("oauth.{key}"))),
         }
     }
 

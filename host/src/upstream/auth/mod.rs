@@ -8,6 +8,7 @@
 mod callback;
 mod failure;
 mod pending;
+mod redirect;
 mod server;
 mod store;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use tokio::sync::Mutex;
 
 pub use failure::Failure;
 pub use pending::Pending;
+pub(super) use redirect::Redirect;
+pub use store::Kept;
 
 use super::http::Credentials;
 use super::{Http, Lost, Secret};
@@ -114,6 +117,12 @@ impl Auth {
     /// There is no way to log in there, or none that can be found now.
     pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
         let http = &self.0.http;
+        if http.oauth.off {
+            return Err(Failure::Off {
+                url: http.url.clone(),
+            });
+        }
+        http.oauth.check()?;
         let mut headers = http.headers.keys();
         if headers.any(|name| name.eq_ignore_ascii_case("authorization")) {
             let url = http.url.clone();
@@ -174,6 +183,14 @@ impl Auth {
             "`{server}` needs a login; open this link in a browser, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
             pending.link()
         ))
+    }
+
+    /// The login that is kept, if there is one. Asks nobody.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn kept(&self) -> Result<Option<Kept>, Failure> {
+        Ok(self.0.store.read()?.map(|login| login.kept()))
     }
 
     /// Forgets the login, and gives its tokens back where the authorization server

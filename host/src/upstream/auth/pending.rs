@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
+use super::redirect::Redirect;
 use super::server::Attempt;
 use super::store::Store;
 use crate::upstream::Http;
@@ -39,8 +40,22 @@ impl Pending {
         let (arrivals, arrived) = mpsc::channel(1);
         let (decline, declined) = mpsc::channel(1);
         let (sender, outcome) = watch::channel(None);
-        let listen = |error: std::io::Error| Failure::Listen(error.to_string());
-        let callback = Callback::open(arrivals.clone()).await.map_err(listen)?;
+        let redirect = match http.oauth.redirect_uri.as_deref().map(Redirect::parse) {
+            Some(Ok(redirect)) => redirect,
+            // One that is wrong has been refused before.
+            Some(Err(_)) | None => Redirect::default(),
+        };
+        let port = redirect.port;
+        let listen = |error: std::io::Error| match port {
+            0 => Failure::Listen(error.to_string()),
+            port => Failure::Port {
+                port,
+                why: error.to_string(),
+            },
+        };
+        let callback = Callback::open(redirect, arrivals.clone())
+            .await
+            .map_err(listen)?;
         let redirect = callback.url().map_err(listen)?;
         // A damaged file is of no use, and will be replaced.
         let granted = store.read().ok().flatten();
@@ -136,7 +151,7 @@ struct Waiting {
 }
 
 /// What a redirect has brought.
-struct Redirect {
+struct Reply {
     state: String,
     outcome: Result<String, String>,
     issuer: Option<String>,
@@ -188,19 +203,19 @@ impl Waiting {
 
     /// What came of a redirect; `None` where it is not of this login.
     async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
-        let redirect = parse(query)?;
+        let reply = parse(query)?;
         // Whoever knows the state has the link, or has come from it.
-        if redirect.state != self.attempt.state {
+        if reply.state != self.attempt.state {
             return None;
         }
-        let code = match redirect.outcome {
+        let code = match reply.outcome {
             Ok(code) => code,
             Err(why) => {
                 let url = self.url.clone();
                 return Some(Err(Failure::Denied { url, why }));
             }
         };
-        let exchanged = self.attempt.exchange(&code, redirect.issuer.as_deref());
+        let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
         let login = match exchanged.await? {
             Ok(login) => login,
             Err(failure) => return Some(Err(failure)),
@@ -214,7 +229,7 @@ impl Waiting {
     }
 }
 
-fn parse(query: &str) -> Option<Redirect> {
+fn parse(query: &str) -> Option<Reply> {
     let url = Url::parse(&format!("http://localhost/?{query}")).ok()?;
     let (mut state, mut code, mut error, mut issuer) = (None, None, None, None);
     let mut description = None;
@@ -237,7 +252,7 @@ fn parse(query: &str) -> Option<Redirect> {
         (None, Some(code)) => Ok(code),
         (None, None) => return None,
     };
-    Some(Redirect {
+    Some(Reply {
         state: state?,
         outcome,
         issuer,

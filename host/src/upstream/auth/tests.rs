@@ -223,20 +223,20 @@ async fn a_client_of_its_own_where_none_can_be_registered() {
 
 #[tokio::test]
 async fn a_client_with_a_secret() {
-    // It is in the environment of every test.
-    let variable = "CARGO_PKG_NAME";
-    let secret = std::env::var(variable).unwrap();
-    let mut user = User::of(&["--client", "mine", "--client-secret", &secret]);
-    user.oauth.client_id = Some("mine".into());
-    user.oauth.client_secret_env = Some("DORMOUSE_TEST_NO_SUCH".into());
+    let mut user = User::of(&["--client", "mine", "--client-secret", "hush-hush"]);
+    user.oauth.client_secret = Some(Secret::new("hush-hush"));
     let error = user.auth().begin(None).await.err().unwrap().to_string();
-    assert!(
-        error.contains("`DORMOUSE_TEST_NO_SUCH` is not set"),
-        "{error}"
-    );
+    assert!(error.contains("`oauth.client_secret`"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
 
-    user.oauth.client_secret_env = Some(variable.into());
+    user.oauth.client_id = Some("mine".into());
     let auth = user.logged_in().await;
+    // It stays where its user keeps it.
+    let kept = std::fs::read_dir(user.data.path().join("tokens")).unwrap();
+    for file in kept {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains("hush"), "{text}");
+    }
     user.server.make("expire").unwrap();
     ask(&auth).await.unwrap();
     assert_eq!(user.count("refreshes"), 1);

@@ -8,12 +8,25 @@ use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::{Entry, Unit};
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 use crate::config::discovery::{Surroundings, places};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     expansion: expansion::CLAUDE,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// The client's secret is in the keychain, where only Claude Code finds it.
+pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", Means::CallbackPort),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
 };
 
 /// The files of its settings: those of administrators, the user's, the project's.

@@ -5,12 +5,29 @@ use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     include: Some("tools"),
     expansion: expansion::COPILOT,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// Its own keys, and those of Claude Code, whose `.mcp.json` it reads.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauthClientId", Means::ClientId),
+        ("auth.redirectPort", Means::CallbackPort),
+        ("oauthPublicClient", Means::Nothing),
+        ("oauthGrantType", Means::Foreign("authorization_code")),
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", Means::CallbackPort),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
 };
 
 /// Whether a whole document is the table of servers: Copilot reads a `.mcp.json`
