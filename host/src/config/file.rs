@@ -147,6 +147,7 @@ impl Reader<'_> {
                     line: self.place(span.as_ref()).0,
                     client: None,
                     scope: Scope::User,
+                    profile: None,
                 };
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.

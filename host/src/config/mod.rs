@@ -132,6 +132,9 @@ pub struct Origin {
     pub client: Option<Client>,
     /// For whom it holds.
     pub scope: Scope,
+    /// The profile of its client that it is for; none where it is for all that its
+    /// user does, or for the one that has no name.
+    pub profile: Option<String>,
 }
 
 impl Overlay {
@@ -189,7 +192,11 @@ impl ServerConfig {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
+        write!(f, "{}:{}", self.file.display(), self.line)?;
+        match &self.profile {
+            Some(profile) => write!(f, " (profile `{}`)", profile.escape_debug()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -75,7 +75,7 @@ pub struct ServerStatus {
     pub changed: Vec<String>,
     /// The last thing that went wrong.
     pub error: Option<String>,
-    /// Where it is configured: `file:line`.
+    /// Where it is configured: `file:line`, and the profile of the client if it is for one.
     pub origin: String,
 }
 
@@ -212,7 +212,7 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         fetched: server.known().map(|known| known.fetched),
         changed: changed.iter().map(|tool| tool.name.clone()).collect(),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
-        origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
+        origin: config.origin.to_string(),
     }
 }
 

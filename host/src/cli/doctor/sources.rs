@@ -11,7 +11,14 @@ impl Rows {
     pub(super) fn sources(&mut self, all: &Configured) {
         let mut missing = 0;
         for source in &all.found.sources {
-            let about = format!("{}{}", source.client, scope(&source.scope));
+            let profile = source.profile.as_ref();
+            let profile = profile.map(|name| format!(" (profile {})", name.escape_debug()));
+            let about = format!(
+                "{}{}{}",
+                source.client,
+                scope(&source.scope),
+                profile.unwrap_or_default()
+            );
             let shown = source.file.display();
             match &source.state {
                 SourceState::Missing => missing += 1,

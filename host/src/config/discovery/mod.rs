@@ -24,6 +24,7 @@ mod oauth;
 mod own;
 pub mod places;
 mod policy;
+mod profiles;
 mod search;
 mod settle;
 mod surroundings;
@@ -60,6 +61,8 @@ pub struct Source {
     pub client: Client,
     /// For whom it holds.
     pub scope: Scope,
+    /// The profile of the client that it is for, where it is for one alone.
+    pub profile: Option<String>,
     /// The file.
     pub file: PathBuf,
     /// What it gave.

@@ -77,6 +77,7 @@ impl<'a> Search<'a> {
         self.sources.push(Source {
             client: self.client,
             scope: place.scope.clone(),
+            profile: place.profile.clone(),
             file: place.file.clone(),
             state,
         });
@@ -180,6 +181,7 @@ impl<'a> Search<'a> {
             line: reader.lines.line(server.at),
             client: Some(self.client),
             scope: place.scope.clone(),
+            profile: place.profile.clone(),
         };
         // Whoever reads the shared file leaves Forge's own words to Forge.
         let shared = place.file.file_name().is_some_and(|name| name == SHARED);

@@ -69,6 +69,7 @@ impl Search<'_> {
             self.sources.push(Source {
                 client: self.client,
                 scope,
+                profile: None,
                 file,
                 state,
             });
@@ -135,6 +136,7 @@ impl Search<'_> {
             line: 1,
             client: Some(self.client),
             scope: Scope::Managed,
+            profile: None,
         })
     }
 }

@@ -13,6 +13,7 @@ mod broken;
 mod merged;
 mod oauth;
 mod policy;
+mod profiles;
 mod table;
 
 /// The homes that are kept beside the tests.
