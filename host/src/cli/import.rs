@@ -58,9 +58,9 @@ impl Import {
         } else {
             self.clients.clone()
         };
-        let discovery = discover(&around, &all);
-        warn_of_problems(&discovery, &clients);
         let config = config::load(&places.config)?;
+        let discovery = discover(&around, &all, &config.discovery.inputs);
+        warn_of_problems(&discovery, &clients);
         let program = install::program(places, named)?;
         let import = files::import(
             &discovery,

@@ -67,7 +67,7 @@ impl Configured {
     fn look_around(&mut self, around: &Surroundings, trust: &Trust) {
         let clients = self.discovery.clients.clone();
         let clients = clients.unwrap_or_else(|| Client::all().collect());
-        self.found = discover(around, &clients);
+        self.found = discover(around, &clients, &self.discovery.inputs);
         let (project, text) = self.project(around);
         self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
         let folders = trust.folders().unwrap_or_else(|error| {

@@ -7,6 +7,7 @@ mod configured;
 pub mod discovery;
 pub mod edit;
 pub mod file;
+mod inputs;
 pub mod install;
 mod lines;
 pub mod name;
@@ -29,6 +30,7 @@ use crate::sandbox::{Grants, Limits};
 pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
 pub use configured::Configured;
+pub use inputs::{Input, Inputs};
 pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
@@ -48,6 +50,9 @@ pub struct Config {
 pub struct DiscoveryConfig {
     /// `clients`: whose files are read; those of all, where nothing is said.
     pub clients: Option<Vec<Client>>,
+    /// `inputs`: answers to the questions that clients ask before they start a server
+    /// (`${input:ID}`), by their ids.
+    pub inputs: Inputs,
     /// `fetch`: when it is found out what a server offers of which nothing is known.
     pub fetch: Fetch,
 }

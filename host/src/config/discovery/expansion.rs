@@ -37,7 +37,12 @@ pub(super) enum Form {
     },
     /// This very text.
     Exact { text: &'static str, means: Means },
-    /// Between two marks: something that only the client itself can ask or find.
+    /// Between two marks: the id of a question that the client asks its user.
+    Input {
+        open: &'static str,
+        close: &'static str,
+    },
+    /// Between two marks: something that only the client itself can find.
     Own {
         open: &'static str,
         close: &'static str,
@@ -85,6 +90,9 @@ pub(super) enum Read<'t> {
         means: Means,
         written: &'static str,
     },
+    Input {
+        id: &'t str,
+    },
     Own {
         id: &'t str,
     },
@@ -128,6 +136,10 @@ impl Form {
             } => {
                 let rest = text.strip_prefix(written)?;
                 Some((Read::Exact { means, written }, rest))
+            }
+            Self::Input { open, close } => {
+                let (id, rest) = between(text, open, close)?;
+                Some((Read::Input { id: id.trim() }, rest))
             }
             Self::Own { open, close } => {
                 let (id, rest) = between(text, open, close)?;
@@ -214,6 +226,10 @@ const fn exact(text: &'static str, means: Means) -> Form {
     Form::Exact { text, means }
 }
 
+const fn input(open: &'static str, close: &'static str) -> Form {
+    Form::Input { open, close }
+}
+
 const fn own(open: &'static str, close: &'static str) -> Form {
     Form::Own { open, close }
 }
@@ -249,7 +265,7 @@ pub(super) const VSCODE: Expansion = everywhere(&[
     SEPARATOR,
     exact("${/}", Means::Separator),
     exact("${workspaceRoot}", Means::Project),
-    own("${input:", "}"),
+    input("${input:", "}"),
     own("${command:", "}"),
     own("${config:", "}"),
 ]);
@@ -279,7 +295,7 @@ pub(super) const WINDSURF: Expansion = everywhere(&[
 /// given where a block is used.
 pub(super) const CONTINUE: Expansion = everywhere(&[
     variable("${{secrets.", "}}", Missing::Needed),
-    own("${{inputs.", "}}"),
+    input("${{inputs.", "}}"),
 ]);
 
 /// `{{.env.V}}` in headers; Forge passes a missing one on as it is written.

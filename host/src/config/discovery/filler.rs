@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
+use crate::config::{Input, Inputs, inputs};
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.
@@ -25,7 +26,9 @@ pub(super) struct Filler<'a> {
     /// Variables that count before those of the environment.
     pub(super) variables: BTreeMap<String, String>,
     /// What the client's questions are about, by their ids.
-    pub(super) inputs: &'a BTreeMap<String, String>,
+    pub(super) questions: &'a BTreeMap<String, String>,
+    /// What the user has answered to such questions.
+    pub(super) inputs: &'a Inputs,
     /// What has to be set first, as sentences for the user.
     pub(super) needs: Vec<String>,
     /// What is worth saying, but stops nothing.
@@ -99,13 +102,11 @@ impl Filler<'_> {
             },
             Read::File { path } => self.file(path, at),
             Read::Exact { means, written } => self.place(means, written, at),
+            Read::Input { id } => self.input(id, at),
             Read::Own { id } => {
-                let asked = match self.inputs.get(id) {
-                    Some(about) => format!("{} ({})", quoted(id), about.trim()),
-                    None => quoted(id),
-                };
                 self.need(format!(
-                    "`{at}` asks for {asked}, which only the client knows: write the value, or a variable of the environment, in its place"
+                    "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
+                    quoted(id)
                 ));
                 String::new()
             }
@@ -128,6 +129,30 @@ impl Filler<'_> {
             )),
         }
         Some(String::new())
+    }
+
+    /// What a user has answered to a client's question.
+    fn input(&mut self, id: &str, at: &str) -> String {
+        match self.inputs.get(id) {
+            Some(Input::Value(value)) => return value.expose().to_owned(),
+            Some(Input::Variable(name)) => match self.around.value(name) {
+                Some(value) => return value.to_owned(),
+                None => self.need(format!(
+                    "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
+                    quoted(id)
+                )),
+            },
+            None => {
+                let about = self.questions.get(id).map(|about| format!(" ({})", about.trim()));
+                self.need(format!(
+                    "`{at}` asks for {}{}\nhint: {}",
+                    quoted(id),
+                    about.unwrap_or_default(),
+                    inputs::hint(id)
+                ));
+            }
+        }
+        String::new()
     }
 
     /// Says what has to be set, once.

@@ -8,6 +8,7 @@ use super::Surroundings;
 use super::draft::{self, Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use crate::config::problem::quoted;
+use crate::config::{Input, Inputs};
 use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// A server as it can be written into `dormouse.toml`.
@@ -28,6 +29,8 @@ pub(super) struct Source<'a> {
     pub(super) expansion: Expansion,
     /// Values that only the client knows, by the names of variables.
     pub(super) variables: &'a BTreeMap<String, String>,
+    /// What the user has answered to the client's questions.
+    pub(super) inputs: &'a Inputs,
 }
 
 /// A part of a text.
@@ -234,6 +237,10 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         }
     };
     let (read, rest) = form.read(text)?;
+    let foreign = || {
+        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
+        Piece::Foreign(written.to_owned())
+    };
     let piece = match read {
         Read::Variable {
             name,
@@ -255,16 +262,22 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         Read::Exact {
             means: Means::Home, ..
         } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
+        // An answer is taken over with the question.
+        Read::Input { id } => match source.inputs.get(id) {
+            Some(Input::Value(value)) => Piece::Plain(value.expose().to_owned()),
+            Some(Input::Variable(name)) => Piece::Variable {
+                name: name.clone(),
+                default: None,
+            },
+            None => foreign(),
+        },
         // A user's server is one for all projects.
         Read::Exact {
             means: Means::Project | Means::ProjectName,
             ..
         }
         | Read::File { .. }
-        | Read::Own { .. } => {
-            let written = text.get(..text.len() - rest.len()).unwrap_or_default();
-            Piece::Foreign(written.to_owned())
-        }
+        | Read::Own { .. } => foreign(),
     };
     Some((piece, rest))
 }
@@ -291,6 +304,10 @@ mod tests {
             around: &around,
             expansion,
             variables: &variables,
+            inputs: &Inputs::from([
+                ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
+                ("named".to_owned(), Input::Variable("N".to_owned())),
+            ]),
         };
         let text = own.translate(text, &source, "args[0]");
         (text, own.missing.len())
@@ -312,6 +329,8 @@ mod tests {
             ("${env:X}${userHome}${/}a", CURSOR, "${X}/home/u/a", 0),
             ("${workspaceFolder}/a", CURSOR, "${workspaceFolder}/a", 1),
             ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 1),
+            ("${input:given} ${input:named}", VSCODE, "a$$${b} ${N}", 0),
+            ("${{ inputs.named }}", CONTINUE, "${N}", 0),
             ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),
             ("${{ secrets.X }} ${{secrets.KEPT}}", CONTINUE, "${X} k$", 0),
