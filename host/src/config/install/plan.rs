@@ -229,7 +229,7 @@ impl Leaving {
     /// Whether a server is where a client's servers are in a file.
     fn has(&mut self, places: &[Place], file: &Path, name: &str) -> anyhow::Result<bool> {
         let mut places = places.iter();
-        let place = places.find(|place| is_own(&place) && place.file == file);
+        let place = places.find(|place| is_own(place) && place.file == file);
         let Some(place) = place else {
             return Ok(false);
         };
