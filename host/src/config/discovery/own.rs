@@ -40,6 +40,11 @@ enum Piece {
         name: String,
         default: Option<String>,
     },
+    /// What a user has answered to a question, and the question as it is written.
+    Answer {
+        value: String,
+        written: String,
+    },
     /// What only its client can fill in, as it is written.
     Foreign(String),
 }
@@ -205,6 +210,19 @@ impl Own {
                     let default = default.map(|default| format!(":-{default}"));
                     text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
                 }
+                // Where nobody is shown it, a secret can stand.
+                Piece::Answer { value, .. }
+                    if at.starts_with("env.") || at.starts_with("headers.") =>
+                {
+                    text.push_str(&escaped(&value));
+                }
+                Piece::Answer { written, .. } => {
+                    self.missing.push(format!(
+                        "in `{at}`, write `${{VARIABLE}}` in place of {}: your answer would be shown there; one that `[discovery.inputs]` takes from a variable is taken over",
+                        quoted(&written)
+                    ));
+                    text.push_str(&written);
+                }
                 Piece::Foreign(written) => {
                     self.missing.push(format!(
                         "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, which only the client knows",
@@ -237,9 +255,9 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         }
     };
     let (read, rest) = form.read(text)?;
-    let foreign = || {
+    let written = || {
         let written = text.get(..text.len() - rest.len()).unwrap_or_default();
-        Piece::Foreign(written.to_owned())
+        written.to_owned()
     };
     let piece = match read {
         Read::Variable {
@@ -264,12 +282,15 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
         // An answer is taken over with the question.
         Read::Input { id } => match source.inputs.get(id) {
-            Some(Input::Value(value)) => Piece::Plain(value.expose().to_owned()),
+            Some(Input::Value(value)) => Piece::Answer {
+                value: value.expose().to_owned(),
+                written: written(),
+            },
             Some(Input::Variable(name)) => Piece::Variable {
                 name: name.clone(),
                 default: None,
             },
-            None => foreign(),
+            None => Piece::Foreign(written()),
         },
         // A user's server is one for all projects.
         Read::Exact {
@@ -277,7 +298,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             ..
         }
         | Read::File { .. }
-        | Read::Own { .. } => foreign(),
+        | Read::Own { .. } => Piece::Foreign(written()),
     };
     Some((piece, rest))
 }
@@ -329,7 +350,12 @@ mod tests {
             ("${env:X}${userHome}${/}a", CURSOR, "${X}/home/u/a", 0),
             ("${workspaceFolder}/a", CURSOR, "${workspaceFolder}/a", 1),
             ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 1),
-            ("${input:given} ${input:named}", VSCODE, "a$$${b} ${N}", 0),
+            (
+                "${input:given} ${input:named}",
+                VSCODE,
+                "${input:given} ${N}",
+                1,
+            ),
             ("${{ inputs.named }}", CONTINUE, "${N}", 0),
             ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),

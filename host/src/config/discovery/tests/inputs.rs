@@ -61,7 +61,15 @@ fn an_answer_is_filled_in_and_kept_to_itself() {
             bridge.fingerprint,
             unanswered.server.bridge().unwrap().fingerprint
         );
-        assert_eq!(found.own.missing, [""; 0]);
+        // Taken over, an answer stands where nobody is shown it, or not at all.
+        let Launch::Stdio(own) = &found.own.launch else {
+            panic!("{:?}", found.own.launch);
+        };
+        assert!(!own.args[0].contains(value), "{:?}", own.args);
+        let written = value == "SECRET-INPUT";
+        assert_eq!(found.own.missing.len(), usize::from(written));
+        let expected = if written { value } else { "${API_KEY}" };
+        assert_eq!(own.env["K"].expose(), expected);
     }
 }
 
