@@ -1,6 +1,8 @@
 //! Claude Code's policy: which servers may be used at all, by `allowedMcpServers` and
 //! `deniedMcpServers` of its settings. See <https://code.claude.com/docs/en/managed-mcp>.
 
+mod pattern;
+
 use std::path::PathBuf;
 
 use super::document::{Node, Value};
@@ -9,7 +11,7 @@ use super::library::Document;
 use super::search::project_of;
 use super::{Found, Surroundings};
 use crate::config::problem::quoted;
-use crate::config::{Scope, bridge, variables};
+use crate::config::{Scope, variables};
 use crate::upstream::Launch;
 
 const ALLOWED: &str = "allowedMcpServers";
@@ -141,7 +143,9 @@ impl Rule {
                         .zip(words)
                         .all(|(a, b)| filled(a, around) == *b)
             }
-            (Names::Url(pattern), Reached::Url(url)) => is_like(url, &filled(pattern, around)),
+            (Names::Url(pattern), Reached::Url(url)) => {
+                pattern::is_like(url, &filled(pattern, around))
+            }
             _ => false,
         }
     }
@@ -193,129 +197,5 @@ fn names(item: &Node) -> Option<Names> {
             words.filter(|words| !words.is_empty()).map(Names::Command)
         }
         _ => None,
-    }
-}
-
-/// Whether a URL is one that a pattern means. `*` stands for any characters within
-/// a part of it: what is allowed for one host is not for `https://other/?that.host`.
-fn is_like(url: &str, pattern: &str) -> bool {
-    let Some(url) = Parts::of(url) else {
-        return false;
-    };
-    let Some(pattern) = Parts::of(pattern) else {
-        // `*` alone, or with something else that is no URL.
-        return bridge::matches(
-            pattern,
-            &format!("{}://{}{}", url.scheme, url.host, url.path),
-        );
-    };
-    let path = match pattern.path.as_str() {
-        "" => "*",
-        path => path,
-    };
-    let or_root = match url.path.as_str() {
-        "" => "/",
-        path => path,
-    };
-    bridge::matches(&pattern.scheme, &url.scheme)
-        && bridge::matches(&pattern.host, &url.host)
-        && bridge::matches(path, or_root)
-}
-
-/// A URL, or a pattern of one.
-struct Parts {
-    scheme: String,
-    /// With its port, where that is not the usual one.
-    host: String,
-    /// From the first `/` on.
-    path: String,
-}
-
-impl Parts {
-    fn of(url: &str) -> Option<Self> {
-        let (scheme, rest) = url.split_once("://")?;
-        let scheme = scheme.to_lowercase();
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (host, path) = rest.split_at_checked(end)?;
-        // What stands before an `@` is for the host, and no part of its name.
-        let host = host.rsplit('@').next().unwrap_or(host).to_lowercase();
-        let port = match scheme.as_str() {
-            "https" => ":443",
-            "http" => ":80",
-            _ => "",
-        };
-        let host = host.strip_suffix(port).unwrap_or(&host);
-        let host = match host.rsplit_once(':') {
-            Some((name, port)) => format!("{}:{port}", name.trim_end_matches('.')),
-            None => host.trim_end_matches('.').to_owned(),
-        };
-        Some(Self {
-            scheme,
-            host,
-            path: path.to_owned(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_is_like_a_pattern_part_by_part() {
-        for (pattern, url, like) in [
-            (
-                "https://mcp.example.com/*",
-                "https://mcp.example.com/a/b",
-                true,
-            ),
-            ("https://mcp.example.com/*", "https://mcp.example.com", true),
-            ("https://mcp.example.com", "https://mcp.example.com/a", true),
-            (
-                "https://mcp.example.com",
-                "https://MCP.example.com.:443/a",
-                true,
-            ),
-            (
-                "https://mcp.example.com/",
-                "https://mcp.example.com/a",
-                false,
-            ),
-            (
-                "https://mcp.example.com/*",
-                "http://mcp.example.com/a",
-                false,
-            ),
-            (
-                "https://mcp.example.com/A",
-                "https://mcp.example.com/a",
-                false,
-            ),
-            ("https://*.example.com/*", "https://a.b.example.com/x", true),
-            ("https://*.example.com/*", "https://example.com/x", false),
-            (
-                "https://*.example.com/*",
-                "https://evil/.example.com/x",
-                false,
-            ),
-            (
-                "https://*.example.com/*",
-                "https://evil?.example.com/x",
-                false,
-            ),
-            ("https://example.com/*", "https://example.com@evil/x", false),
-            ("http://localhost:*/*", "http://localhost:8080/mcp", true),
-            (
-                "http://localhost:*/*",
-                "http://localhost.evil:80/mcp",
-                false,
-            ),
-            ("*://mcp.example.com/*", "http://mcp.example.com/", true),
-            ("*", "https://anything/x", true),
-            ("nothing", "https://anything/x", false),
-            ("https://a/*", "no url", false),
-        ] {
-            assert_eq!(is_like(url, pattern), like, "{pattern} {url}");
-        }
     }
 }
