@@ -43,6 +43,15 @@ pub struct Http {
     pub oauth: OAuth,
 }
 
+impl Http {
+    /// Whether its user has written down who they are, so that nobody logs in.
+    #[must_use]
+    pub fn has_authorization(&self) -> bool {
+        let mut names = self.headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
+}
+
 /// MCP's transports over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {

@@ -46,6 +46,7 @@ impl Rows {
         }
         if let Launch::Http(http) = &bridge.launch
             && bridge.needs.is_empty()
+            && !http.has_authorization()
         {
             self.login(&about, &server.name, (http, data));
         }

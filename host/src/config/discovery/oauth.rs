@@ -23,8 +23,8 @@ pub(super) enum Means {
     ClientSecret,
     /// A list, or one text with spaces between them.
     Scopes,
-    /// The port of `http://localhost:PORT/callback`.
-    CallbackPort,
+    /// The port of a redirect URI, which is this with the number in place of `PORT`.
+    CallbackPort(&'static str),
     RedirectUri,
     MetadataUrl,
     AuthorizationUrl,
@@ -92,8 +92,11 @@ impl Dialect {
                 oauth.scopes = scopes.map(str::to_owned).collect();
                 return;
             }
-            Means::CallbackPort => {
-                oauth.redirect_uri = entry.port(key).map(OAuth::callback);
+            Means::CallbackPort(uri) => {
+                if let Some(port) = entry.port(key) {
+                    let uri = uri.replace("PORT", &port.to_string());
+                    oauth.redirect_uri.get_or_insert(uri);
+                }
                 return;
             }
             Means::Enabled => {

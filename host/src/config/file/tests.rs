@@ -157,6 +157,12 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "keep one of them",
         ),
         (
+            "url = \"https://x/mcp\"\noauth = { client_secret = \"hush\" }",
+            "1:10",
+            "`servers.t.oauth.client_secret` is a client's, and there is no `client_id`",
+            "",
+        ),
+        (
             "args = [\"-y\"]",
             "1:10",
             "`[servers.t]` has `args`, and neither `command` nor `url`",

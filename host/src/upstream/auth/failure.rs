@@ -22,7 +22,7 @@ pub enum Failure {
     },
     /// The upstream says nothing of how to log in.
     #[error(
-        "`{url}` wants to know its user, and does not say how to log in ({why})\nhint: if it takes a key, put it into `headers` of the server; if it takes OAuth, set `client_id` under `oauth`"
+        "`{url}` wants to know its user, and does not say how to log in ({why})\nhint: if it takes a key, put it into `headers` of the server; if it takes OAuth, say as whom and where under `oauth` (`client_id`, `metadata_url`)"
     )]
     NoOAuth {
         /// The upstream.

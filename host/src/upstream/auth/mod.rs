@@ -7,6 +7,7 @@
 
 mod callback;
 mod failure;
+mod metadata;
 mod pending;
 mod redirect;
 mod server;
@@ -123,8 +124,7 @@ impl Auth {
             });
         }
         http.oauth.check()?;
-        let mut headers = http.headers.keys();
-        if headers.any(|name| name.eq_ignore_ascii_case("authorization")) {
+        if http.has_authorization() {
             let url = http.url.clone();
             return Err(Failure::Header { url });
         }
@@ -133,7 +133,8 @@ impl Auth {
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
             return Ok(Arc::clone(open));
         }
-        let new = Pending::begin(http, challenge, self.0.store.clone()).await?;
+        let kept = (self.0.store.clone(), pending::LIFE);
+        let new = Pending::begin(http, challenge, kept).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 

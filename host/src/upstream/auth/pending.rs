@@ -14,7 +14,7 @@ use super::store::Store;
 use crate::upstream::Http;
 
 /// How long the link of a login is good for.
-const LIFE: Duration = Duration::from_secs(600);
+pub(super) const LIFE: Duration = Duration::from_secs(600);
 
 /// A login that waits for its user to follow a link. It goes on by itself, whoever
 /// waits for it, until they have, or for ten minutes.
@@ -31,11 +31,12 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Opens a port for the redirect, and gets a link that leads there.
+    /// Opens a port for the redirect, and gets a link that leads there and is good for
+    /// a while (`life`).
     pub(super) async fn begin(
         http: &Http,
         challenge: Option<&str>,
-        store: Store,
+        (store, life): (Store, Duration),
     ) -> Result<Arc<Self>, Failure> {
         let (arrivals, arrived) = mpsc::channel(1);
         let (decline, declined) = mpsc::channel(1);
@@ -68,6 +69,7 @@ impl Pending {
             attempt,
             store,
             url: http.url.clone(),
+            life,
         };
         // Not the caller's own: whoever follows the link when the caller has gone is
         // logged in all the same, and no code is exchanged for a token that is lost.
@@ -148,6 +150,7 @@ struct Waiting {
     attempt: Attempt,
     store: Store,
     url: String,
+    life: Duration,
 }
 
 /// What a redirect has brought.
@@ -165,7 +168,7 @@ impl Waiting {
         mut declined: mpsc::Receiver<()>,
         sender: watch::Sender<Option<Result<(), Failure>>>,
     ) {
-        let end = tokio::time::Instant::now() + LIFE;
+        let end = tokio::time::Instant::now() + self.life;
         let url = || self.url.clone();
         let (outcome, answer) = loop {
             let arrival = tokio::select! {
@@ -173,7 +176,7 @@ impl Waiting {
                 () = callback.run() => continue,
                 _ = declined.recv() => break (Err(Failure::Declined { url: url() }), None),
                 () = tokio::time::sleep_until(end) => {
-                    let minutes = LIFE.as_secs() / 60;
+                    let minutes = self.life.as_secs() / 60;
                     break (Err(Failure::Late { url: url(), minutes }), None);
                 }
             };

@@ -1,11 +1,12 @@
 //! What an authorization server is asked, through rmcp.
 
 use rmcp::transport::auth::{
-    AuthError, AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
-    CredentialStore as _, InMemoryCredentialStore, OAuthClientConfig, WWWAuthenticateParams,
+    AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore as _,
+    InMemoryCredentialStore, OAuthClientConfig, WWWAuthenticateParams,
 };
 
 use super::Failure;
+use super::metadata::{metadata, revocation};
 use super::store::Login;
 use crate::upstream::http::{choose_cryptography, client};
 use crate::upstream::{Http, OAuth};
@@ -18,12 +19,6 @@ const OFFLINE: &str = "offline_access";
 
 /// How long an authorization server may take to take tokens back.
 const REVOKE: std::time::Duration = std::time::Duration::from_secs(10);
-
-/// How long the metadata of an authorization server may take to come.
-const FETCH: std::time::Duration = std::time::Duration::from_secs(30);
-
-/// How large that metadata may be, in bytes.
-const LARGEST: usize = 1 << 20;
 
 /// One login, from its link to its tokens.
 pub(super) struct Attempt {
@@ -205,58 +200,6 @@ async fn manager(
     Ok(manager)
 }
 
-/// What is known of the authorization server: what the user has said of it, else what
-/// it and the upstream say. True where nobody has said anything, so that it is a guess
-/// (MCP of 2025-03-26). The error is for people.
-async fn metadata(
-    manager: &AuthorizationManager,
-    http: &Http,
-    challenge: Option<&str>,
-) -> Result<(AuthorizationMetadata, bool), String> {
-    let oauth = &http.oauth;
-    if let (Some(authorization), Some(token)) = (&oauth.authorization_url, &oauth.token_url) {
-        let mut metadata = AuthorizationMetadata::default();
-        metadata.authorization_endpoint.clone_from(authorization);
-        metadata.token_endpoint.clone_from(token);
-        return Ok((metadata, false));
-    }
-    if let Some(url) = &oauth.metadata_url {
-        let metadata = fetch(url).await;
-        let metadata = metadata.map_err(|why| format!("`{url}` (`metadata_url`): {why}"))?;
-        return Ok((metadata, false));
-    }
-    let resolution = manager
-        .resolve_metadata_from_challenge(challenge)
-        .await
-        .map_err(|error| causes(&error))?;
-    let guessed = resolution.source == AuthorizationMetadataSource::LegacyEndpointFallback;
-    Ok((resolution.metadata, guessed))
-}
-
-/// The metadata at a URL that the user has named. Redirects are not followed: who is
-/// at their end has not been named.
-async fn fetch(url: &str) -> Result<AuthorizationMetadata, String> {
-    let url = reqwest::Url::parse(url).map_err(|error| error.to_string())?;
-    let request = client(&url)
-        .map_err(|lost| lost.to_string())?
-        .get(url)
-        .header("accept", "application/json")
-        .timeout(FETCH);
-    let mut response = request.send().await.map_err(|error| causes(&error))?;
-    if response.status() != reqwest::StatusCode::OK {
-        return Err(format!("the answer is HTTP {}", response.status()));
-    }
-    let mut body = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(|error| causes(&error))? {
-        if body.len() + part.len() > LARGEST {
-            return Err(format!("the answer is larger than {} KiB", LARGEST >> 10));
-        }
-        body.extend_from_slice(&part);
-    }
-    serde_json::from_slice(&body)
-        .map_err(|error| format!("this is no metadata of an authorization server: {error}"))
-}
-
 /// Who Dormouse is to the authorization server, where it need not register.
 fn configured(
     oauth: &OAuth,
@@ -345,14 +288,6 @@ fn state(link: &str) -> Option<String> {
     pairs.find_map(|(name, value)| (name == "state").then(|| value.into_owned()))
 }
 
-/// Where tokens are given back. Not without TLS, unless they have come from there.
-fn revocation(metadata: &AuthorizationMetadata) -> Option<reqwest::Url> {
-    let endpoint = metadata.additional_fields.get("revocation_endpoint")?;
-    let endpoint = reqwest::Url::parse(endpoint.as_str()?).ok()?;
-    let token = reqwest::Url::parse(&metadata.token_endpoint).ok()?;
-    (endpoint.scheme() == "https" || endpoint.origin() == token.origin()).then_some(endpoint)
-}
-
 fn discovery(url: &str, error: &AuthError) -> Failure {
     Failure::Discovery {
         url: url.to_owned(),
@@ -371,7 +306,7 @@ fn unregistered(url: &str, guessed: bool, error: &AuthError) -> Failure {
 
 /// An error with all its causes, on one line that is not too long: some of it comes
 /// from strangers.
-fn causes(error: &dyn std::error::Error) -> String {
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

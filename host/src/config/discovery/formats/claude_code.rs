@@ -18,12 +18,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
+/// The only redirect URI that Claude Code comes back to.
+pub(super) const CALLBACK: Means = Means::CallbackPort("http://localhost:PORT/callback");
+
 /// The client's secret is in the keychain, where only Claude Code finds it.
-pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
+const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[
         ("oauth.clientId", Means::ClientId),
-        ("oauth.callbackPort", Means::CallbackPort),
+        ("oauth.callbackPort", CALLBACK),
         ("oauth.authServerMetadataUrl", Means::MetadataUrl),
         ("oauth.scopes", Means::Scopes),
     ],

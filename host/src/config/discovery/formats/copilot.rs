@@ -1,6 +1,7 @@
 //! GitHub Copilot CLI: `mcpServers`; `tools` are those that are shown (`*` is all of
 //! them), `timeout` is for a call, in milliseconds.
 
+use super::claude_code;
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::Unit;
@@ -20,11 +21,14 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[
         ("oauthClientId", Means::ClientId),
-        ("auth.redirectPort", Means::CallbackPort),
+        (
+            "auth.redirectPort",
+            Means::CallbackPort("http://127.0.0.1:PORT/"),
+        ),
         ("oauthPublicClient", Means::Nothing),
         ("oauthGrantType", Means::Foreign("authorization_code")),
         ("oauth.clientId", Means::ClientId),
-        ("oauth.callbackPort", Means::CallbackPort),
+        ("oauth.callbackPort", claude_code::CALLBACK),
         ("oauth.authServerMetadataUrl", Means::MetadataUrl),
         ("oauth.scopes", Means::Scopes),
     ],

@@ -25,7 +25,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// `audiences` and `tokenParamName` are for servers that want neither what RFC 8707
 /// says nor a header.
-const OAUTH: oauth::Dialect = oauth::Dialect {
+pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[
         ("oauth.enabled", Means::Enabled),

@@ -19,9 +19,17 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..COMMON
 };
 
+/// The keys of both its versions.
 const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
     keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("oauth.client_secret", Means::ClientSecret),
+        ("oauth.redirect_uri", Means::RedirectUri),
+        (
+            "oauth.callback_port",
+            Means::CallbackPort("http://127.0.0.1:PORT/mcp/oauth/callback"),
+        ),
         ("oauth.clientId", Means::ClientId),
         ("oauth.clientSecret", Means::ClientSecret),
         ("oauth.scope", Means::Scopes),

@@ -16,10 +16,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 const OAUTH: oauth::Dialect = oauth::Dialect {
     table: "oauth",
-    keys: &[
-        ("oauth.clientId", Means::ClientId),
-        ("oauth.clientSecret", Means::ClientSecret),
-    ],
+    keys: &[("oauth.clientId", Means::ClientId)],
 };
 
 /// What each question is about, by its id.

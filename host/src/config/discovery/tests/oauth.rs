@@ -53,15 +53,16 @@ const TABLE: &[(Client, &str, &str, &str, &[&str])] = &[
         r#"{"mcpServers": {"s": {"type": "http", "url": "https://x/mcp",
             "oauthClientId": "me", "oauthPublicClient": false,
             "oauthGrantType": "client_credentials", "auth": {"redirectPort": 19876}}}}"#,
-        "client_id=me redirect_uri=http://localhost:19876/callback",
+        "client_id=me redirect_uri=http://127.0.0.1:19876/",
         &["oauthGrantType"],
     ),
     (
         Client::VsCode,
         "project/.vscode/mcp.json",
-        r#"{"servers": {"s": {"type": "http", "url": "https://x/mcp", "oauth": {"clientId": "me"}}}}"#,
+        r#"{"servers": {"s": {"type": "http", "url": "https://x/mcp", "oauth": {
+            "clientId": "me", "clientSecret": "hush"}}}}"#,
         "client_id=me",
-        &["redirect URI"],
+        &["oauth.clientSecret", "redirect URI"],
     ),
     (
         Client::Cursor,
@@ -79,6 +80,14 @@ const TABLE: &[(Client, &str, &str, &str, &[&str])] = &[
             "redirectUri": "http://127.0.0.1:8080/oauth/callback"}}}}"#,
         "client_id=me client_secret=SECRET-KEY \
          redirect_uri=http://127.0.0.1:8080/oauth/callback +a +b",
+        &[],
+    ),
+    (
+        Client::OpenCode,
+        "project/opencode.json",
+        r#"{"mcp": {"s": {"type": "remote", "url": "https://x/mcp", "oauth": {
+            "client_id": "me", "client_secret": "hush", "callback_port": 8080}}}}"#,
+        "client_id=me client_secret=hush redirect_uri=http://127.0.0.1:8080/mcp/oauth/callback",
         &[],
     ),
     (
