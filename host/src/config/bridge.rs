@@ -120,7 +120,7 @@ impl Filter {
 
 /// Whether a pattern with `*` in it matches all of a text. Takes a time that is
 /// linear in each of the two.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
         return false;

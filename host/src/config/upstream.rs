@@ -181,12 +181,15 @@ impl Reader<'_> {
     }
 
     fn secrets(&mut self, item: &Item, at: &str) -> BTreeMap<String, Secret> {
-        let Some(table) = self.table(item, at) else {
+        // Its values may be secrets, so what is said of them must not repeat any.
+        let Some(table) = item.as_table_like() else {
+            let message = format!("`{at}` has to be a table of strings");
+            let hint = "write `NAME = \"value\"` in it";
+            self.problem(item.span(), message, Some(hint.to_owned()));
             return BTreeMap::new();
         };
         let mut secrets = BTreeMap::new();
         for (name, item) in table.iter() {
-            // Its value may be a secret, so what is said of it must not repeat it.
             if let Some(value) = item.as_str() {
                 secrets.insert(name.to_owned(), Secret::new(value));
             } else {
@@ -280,7 +283,12 @@ impl Reader<'_> {
             && missing.is_empty()
             && !(http.url.starts_with("https://") || http.url.starts_with("http://"))
         {
-            let message = format!("`{at}.url` is {}, which is no URL", quoted(&http.url));
+            // As it is written: what was filled in may be a secret.
+            let url = match &written {
+                Launch::Http(http) => quoted(&http.url),
+                Launch::Stdio(_) => String::new(),
+            };
+            let message = format!("`{at}.url` is {url}, which is no URL");
             let hint = "a URL begins with `https://` or `http://`";
             self.problem(span.clone(), message, Some(hint.to_owned()));
         }

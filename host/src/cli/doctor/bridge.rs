@@ -37,7 +37,7 @@ impl Rows {
         if let Launch::Stdio(stdio) = &bridge.launch
             && bridge.needs.is_empty()
         {
-            self.program(&about, server, stdio);
+            self.program(&about, server, (stdio, &bridge.written));
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
@@ -94,8 +94,14 @@ impl Rows {
         }
     }
 
-    fn program(&mut self, about: &str, server: &ServerConfig, stdio: &Stdio) {
-        if let Some(cwd) = stdio.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+    /// Whether there is the program. It is told as it is written, for what is filled in
+    /// may be a secret.
+    fn program(&mut self, about: &str, server: &ServerConfig, (stdio, written): (&Stdio, &Launch)) {
+        let Launch::Stdio(written) = written else {
+            return;
+        };
+        if stdio.cwd.as_deref().is_some_and(|cwd| !cwd.is_dir()) {
+            let cwd = written.cwd.as_deref().unwrap_or(Path::new("."));
             self.warning(
                 about,
                 format!(
@@ -110,7 +116,7 @@ impl Rows {
                 about,
                 format!(
                     "there is no program `{}` ({})\nhint: install it, or correct `command` there",
-                    stdio.command, server.origin
+                    written.command, server.origin
                 ),
             );
         }

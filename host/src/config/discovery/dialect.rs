@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Draft, Written};
+use super::draft::{Draft, Http, Stdio, Written};
 use super::entry::{Entry, Unit};
 use super::expansion::Expansion;
 use super::oauth;
@@ -191,13 +191,13 @@ impl Dialect {
         }
         let mut args: Vec<String> = words.collect();
         args.extend(entry.texts("args").unwrap_or_default());
-        Some(Written::Stdio {
+        Some(Written::Stdio(Stdio {
             command,
             args,
             env: entry.table(self.env),
             env_file: self.env_file.and_then(|key| entry.text(key)),
             cwd: entry.text("cwd"),
-        })
+        }))
     }
 
     fn http(
@@ -214,12 +214,12 @@ impl Dialect {
             entry.problem(key, message, Some("give the URL of the server"));
             return None;
         }
-        Some(Written::Http {
+        Some(Written::Http(Http {
             url: url.trim().to_owned(),
             headers: entry.table(self.headers),
             transport,
             oauth: self.oauth.read(entry, notes),
             env: BTreeMap::new(),
-        })
+        }))
     }
 }

@@ -3,7 +3,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::upstream::{HttpTransport, Launch};
+use crate::config::{Input, Inputs};
+use crate::upstream::{HttpTransport, Launch, Secret};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 
@@ -267,7 +268,7 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
         (
             "grants.env = [\"TZ\", \"A=b\"]",
             "3:21",
-            "`servers.t.grants.env[1]` is `A=b`, which is no name of an environment variable",
+            "`servers.t.grants.env[1]` is no name of an environment variable: it begins with `A`",
             "write only the name, like `TZ`; its value is taken from the environment of `dormouse`",
         ),
         (
@@ -498,6 +499,7 @@ on_change = "accept"
 [discovery]
 clients = ["cursor", "goose"]
 fetch = "background"
+inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
 "#,
     );
     assert_eq!(problems, []);
@@ -553,7 +555,72 @@ fetch = "background"
         config.discovery,
         DiscoveryConfig {
             clients: Some(vec![Client::Cursor, Client::Goose]),
+            inputs: Inputs::from([
+                ("key".to_owned(), Input::Value(Secret::new("SECRET"))),
+                ("other key".to_owned(), Input::Variable("OTHER".to_owned())),
+            ]),
             fetch: Fetch::Background,
         }
     );
+    assert!(!format!("{:?}", config.discovery).contains("SECRET"));
+}
+
+#[test]
+fn no_value_that_may_be_secret_is_in_a_message() {
+    const HINT: &str =
+        "write the value as a string, or `{ env = \"NAME\" }` for a variable of the environment";
+    for (text, message, hint) in [
+        (
+            "[discovery.inputs]\nkey = 12345678",
+            "`discovery.inputs.key` has no value",
+            HINT,
+        ),
+        (
+            "[discovery.inputs]\nkey = {}",
+            "`discovery.inputs.key` has no value",
+            HINT,
+        ),
+        (
+            "[discovery]\ninputs = \"SECRET\"",
+            "`discovery.inputs` has to be a table",
+            HINT,
+        ),
+        (
+            "[discovery.inputs]\nkey = { Env = \"A\" }",
+            "`Env` is no key of `discovery.inputs.key`",
+            "did you mean `env`?",
+        ),
+        (
+            "[discovery.inputs]\nkey = { env = \"A=SECRET\" }",
+            "`discovery.inputs.key.env` is no name of an environment variable: it begins with `A`",
+            "write only the name, like `TZ`; its value is taken from the environment of `dormouse`",
+        ),
+        (
+            "[discovery]\ninput = {}",
+            "`input` is no key of `[discovery]`",
+            "did you mean `inputs`?",
+        ),
+        (
+            "[servers.t]\ncommand = \"x\"\nenv = \"A=SECRET\"",
+            "`servers.t.env` has to be a table of strings",
+            "write `NAME = \"value\"` in it",
+        ),
+        (
+            "[servers.t]\nurl = \"https://x\"\nheaders = [\"A: SECRET\"]",
+            "`servers.t.headers` has to be a table of strings",
+            "write `NAME = \"value\"` in it",
+        ),
+        (
+            "[servers.t]\nurl = \"${PATH}\"",
+            "`servers.t.url` is `${PATH}`, which is no URL",
+            "a URL begins with `https://` or `http://`",
+        ),
+    ] {
+        let (_, problems) = parse(Path::new(FILE), text);
+        let [problem] = problems.as_slice() else {
+            panic!("{text}: {problems:?}");
+        };
+        assert_eq!(problem.message, message, "{text}");
+        assert_eq!(problem.hint.as_deref(), Some(hint), "{text}");
+    }
 }

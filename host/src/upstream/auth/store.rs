@@ -1,7 +1,8 @@
 //! Where logins are kept: one file for each upstream, which only its user can read.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use crate::config::paths;
+use crate::replace::{Access, replace};
 use crate::upstream::{Http, Secret};
 
 /// How many seconds before its end a token is no longer taken: a request with it
@@ -166,17 +168,11 @@ impl Store {
     /// Keeps a login in place of the one before. All or nothing, and on the disk
     /// when this returns: what it replaces may be of no use any more.
     pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
-        let write = || -> io::Result<()> {
-            let folder = self.file.parent().ok_or(ErrorKind::NotFound)?;
-            paths::make_private(folder)?;
-            // A temporary file is its owner's alone from the start.
-            let mut file = tempfile::Builder::new()
-                .prefix(".login-")
-                .tempfile_in(folder)?;
-            file.write_all(&serde_json::to_vec(login)?)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.file)?;
-            Ok(())
+        let write = || -> anyhow::Result<()> {
+            if let Some(folder) = self.file.parent() {
+                paths::make_private(folder)?;
+            }
+            replace(&self.file, &serde_json::to_vec(login)?, Access::Private)
         };
         write().map_err(|error| self.failure("written", &error))
     }
@@ -228,7 +224,7 @@ impl Store {
         }
     }
 
-    fn failure(&self, what: &'static str, error: &io::Error) -> Failure {
+    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
         Failure::Store {
             file: self.file.clone(),
             what,

@@ -37,20 +37,20 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     };
     let before = entry.reader.problems.len();
     match &mut draft.launch {
-        Some(Written::Stdio { env, .. }) => {
+        Some(Written::Stdio(stdio)) => {
             for name in passed_on(entry.node) {
                 let text = variable(&name, "", false);
-                env.entry(name).or_insert(text);
+                stdio.env.entry(name).or_insert(text);
             }
         }
-        Some(Written::Http { headers, .. }) => {
+        Some(Written::Http(http)) => {
             if let Some(name) = entry.text("bearer_token_env_var") {
                 let text = variable(&name, "Bearer ", true);
-                headers.insert("Authorization".to_owned(), text);
+                http.headers.insert("Authorization".to_owned(), text);
             }
             for (header, text) in entry.table("env_http_headers") {
                 if let Text::Written(name) = text {
-                    headers.insert(header, variable(&name, "", false));
+                    http.headers.insert(header, variable(&name, "", false));
                 }
             }
         }

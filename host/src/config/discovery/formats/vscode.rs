@@ -19,8 +19,8 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
     keys: &[("oauth.clientId", Means::ClientId)],
 };
 
-/// What each input is about, by its id.
-pub(in crate::config::discovery) fn inputs(root: &Node) -> BTreeMap<String, String> {
+/// What each question is about, by its id.
+pub(in crate::config::discovery) fn questions(root: &Node) -> BTreeMap<String, String> {
     let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
     let about = inputs.iter().filter_map(|input| {
         let id = input.get("id")?.text()?.to_owned();
