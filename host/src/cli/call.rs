@@ -8,14 +8,14 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Progress;
 use super::{Format, output};
 use crate::config::units;
 use crate::roster::{Context, Places, Roster};
-use crate::runtime::{AskError, Capability, Listener, Question};
+use crate::runtime::{self, Answer, AskError, Capability, Listener, Question};
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone)]
 enum Arguments {
-    Given(Map<String, Value>),
+    Given(Box<runtime::Arguments>),
     Stdin,
 }
 
@@ -50,12 +50,12 @@ impl Arguments {
         if text == "-" {
             return Ok(Self::Stdin);
         }
-        object(text).map(Self::Given)
+        object(text).map(Box::new).map(Self::Given)
     }
 
-    fn read(self) -> anyhow::Result<Map<String, Value>> {
+    fn read(self) -> anyhow::Result<runtime::Arguments> {
         match self {
-            Self::Given(arguments) => Ok(arguments),
+            Self::Given(arguments) => Ok(*arguments),
             Self::Stdin => {
                 let mut text = String::new();
                 std::io::stdin()
@@ -67,9 +67,12 @@ impl Arguments {
     }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+fn object(text: &str) -> Result<runtime::Arguments, String> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(values)) => Ok(runtime::Arguments {
+            values,
+            text: serde_json::from_str(text).ok(),
+        }),
         Ok(_) => Err("this is JSON, but no object like `{\"key\": \"value\"}`".to_owned()),
         Err(error) => Err(format!("this is no JSON: {error}")),
     }
@@ -79,7 +82,7 @@ impl Call {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let arguments = match self.arguments {
             Some(arguments) => arguments.read()?,
-            None => Map::new(),
+            None => runtime::Arguments::default(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -88,13 +91,19 @@ impl Call {
         let result = runtime.block_on(call(places, &self.server, &self.tool, arguments));
         runtime.shutdown_timeout(LAST);
         let result = result?;
-        let failed = result.get("isError") == Some(&Value::Bool(true));
-        if self.format.json {
-            output::print_json(&result)?;
-        } else if failed {
-            output::failure(&anyhow::anyhow!("{}", text(&result)));
-        } else {
-            output::print_foreign(&text(&result))?;
+        let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+        match (self.format.json, result) {
+            (true, Answer::Made(value)) => output::print_json(&value)?,
+            // As it came: another way to write a number would be another number.
+            (true, Answer::Verbatim(text)) => output::print(&text)?,
+            (false, result) => {
+                let text = text(&result.into_value().context("the result cannot be shown")?);
+                if failed {
+                    output::failure(&anyhow::anyhow!("{text}"));
+                } else {
+                    output::print_foreign(&text)?;
+                }
+            }
         }
         Ok(if failed {
             ExitCode::FAILURE
@@ -108,8 +117,8 @@ async fn call(
     places: Places,
     server: &str,
     tool: &str,
-    arguments: Map<String, Value>,
-) -> anyhow::Result<Value> {
+    arguments: runtime::Arguments,
+) -> anyhow::Result<Answer> {
     let roster = Roster::open(places)?;
     roster.save();
     let cancel = CancellationToken::new();
@@ -270,7 +279,7 @@ mod tests {
     fn arguments_are_an_object() {
         assert!(matches!(Arguments::parse("-"), Ok(Arguments::Stdin)));
         assert!(
-            matches!(Arguments::parse("{\"a\":1}"), Ok(Arguments::Given(map)) if map["a"] == 1)
+            matches!(Arguments::parse("{\"a\":1}"), Ok(Arguments::Given(given)) if given.values["a"] == 1)
         );
         for bad in ["", "[]", "1", "{", "{\"a\":1} x"] {
             assert!(Arguments::parse(bad).is_err(), "{bad}");

@@ -4,12 +4,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientCapabilities, ProgressToken, ProtocolVersion, RequestMetaObject};
+use hyper::http::request::Parts;
+use rmcp::model::{ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject};
 use rmcp::service::{Peer, RequestContext};
 use tokio_util::sync::CancellationToken;
 
 use super::exchange::Begun;
 use super::handler::Host;
+use super::original::Original;
 
 /// The client of a request, as far as the host has to know it to answer.
 pub(super) struct Caller<'a> {
@@ -27,6 +29,8 @@ pub(super) struct Caller<'a> {
     pub(super) peer: Option<&'a Peer<RoleServer>>,
     /// After how long a call is put aside in any case; never, where there is a peer.
     pub(super) patience: Option<Duration>,
+    /// The request as it was written.
+    pub(super) original: Original,
     aside: Mutex<Option<Begun>>,
 }
 
@@ -48,6 +52,7 @@ impl<'a> Caller<'a> {
             gone: context.ct.clone(),
             peer: Some(&context.peer),
             patience: None,
+            original: original(&context.extensions),
             aside: Mutex::new(begun),
         }
     }
@@ -55,7 +60,7 @@ impl<'a> Caller<'a> {
     /// Who hears nothing but the answer.
     pub(super) fn of_answer(
         host: &Host,
-        (stateless, meta): (bool, &RequestMetaObject),
+        (stateless, meta, original): (bool, &RequestMetaObject, Original),
         capabilities: ClientCapabilities,
         gone: CancellationToken,
         patience: Option<Duration>,
@@ -68,6 +73,7 @@ impl<'a> Caller<'a> {
             gone,
             peer: None,
             patience,
+            original,
             aside: Mutex::default(),
         }
     }
@@ -83,6 +89,14 @@ impl<'a> Caller<'a> {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         aside.take()
     }
+}
+
+/// The text of a request that rmcp has read: `wire` has left it there, or over HTTP
+/// whoever has passed the request on.
+fn original(extensions: &Extensions) -> Original {
+    let over_http = || extensions.get::<Parts>()?.extensions.get();
+    let kept = extensions.get::<Original>().or_else(over_http);
+    kept.cloned().unwrap_or_default()
 }
 
 /// Whether a version of the protocol has no handshake.

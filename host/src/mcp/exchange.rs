@@ -5,6 +5,7 @@
 //! (`input_required`), and the call goes on with the next one: until then it is
 //! put on the [shelf](super::shelf), as it is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, try_join_all};
@@ -24,10 +25,10 @@ use super::order::{Continued, Order};
 use super::relay::Relay;
 use super::shelf;
 use crate::roster::Context;
-use crate::runtime::{AskError, Question, SessionId};
+use crate::runtime::{Answer, AskError, Question, SessionId};
 
 /// What a call ends in.
-pub(super) type Outcome = Result<Value, ErrorData>;
+pub(super) type Outcome = Result<Answer, ErrorData>;
 
 /// A call on its way.
 pub(super) struct Exchange {
@@ -223,11 +224,12 @@ impl Host {
         match end {
             Ok(outcome) => {
                 let outcome = outcome.and_then(of_ours);
-                let failed = outcome.as_ref().map_or(true, |result| {
-                    result.get("isError") == Some(&Value::Bool(true))
-                });
+                let failed = || match &outcome {
+                    Ok(result) => result.get("isError").as_deref() == Some(&Value::Bool(true)),
+                    Err(_) => true,
+                };
                 match begun.exchange.line.missing_capability() {
-                    Some(missing) if failed && caller.stateless => Err(missing),
+                    Some(missing) if caller.stateless && failed() => Err(missing),
                     _ => outcome,
                 }
             }
@@ -243,7 +245,7 @@ impl Host {
     }
 
     /// Puts a call aside, and tells the client what it waits for.
-    fn input_required(&self, suspended: Suspended) -> Value {
+    fn input_required(&self, suspended: Suspended) -> Answer {
         let requests: Map<_, _> = suspended
             .asked
             .open()
@@ -258,6 +260,7 @@ impl Host {
             "inputRequests": requests,
             "requestState": state,
         })
+        .into()
     }
 }
 
@@ -312,8 +315,9 @@ impl Asked {
 
 /// A plugin's result, if it is one that a plugin may give: what a client is asked
 /// goes through the host, which knows what the client can be asked.
-fn of_ours(result: Value) -> Outcome {
-    match result.get("resultType") {
+fn of_ours(result: Answer) -> Outcome {
+    let kind = result.get("resultType").map(Cow::into_owned);
+    match kind {
         None => Ok(result),
         Some(kind) if kind == "complete" => Ok(result),
         Some(kind) => Err(ErrorData::internal_error(

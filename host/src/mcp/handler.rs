@@ -22,8 +22,9 @@ use super::caller::{Caller, is_stateless};
 use super::common::Common;
 use super::relay;
 use super::resources::{SUBSCRIPTIONS, Subscriptions, unknown};
+use super::verbatim;
 use crate::roster::{Offer, Refusal};
-use crate::runtime::SessionId;
+use crate::runtime::{Answer, SessionId};
 
 /// One agent's view of the host.
 pub(super) struct Host {
@@ -132,14 +133,13 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
 }
 
 impl Host {
-    /// Answers what concerns the plugins. A result that is a string stands for its
-    /// own text.
+    /// Answers what concerns the plugins.
     pub(super) async fn answer(
         &self,
         method: &str,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         // What waits for a plugin is large, and is moved about by those who wait for
         // it: a box is moved in no time.
         match method {
@@ -201,7 +201,7 @@ impl ServerHandler for Host {
         let caller = Caller::of(self, &context, None);
         self.answer(&request.method, request.params, &caller)
             .await
-            .map(CustomResult)
+            .map(verbatim::folded)
     }
 
     async fn set_level(

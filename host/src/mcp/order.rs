@@ -6,6 +6,8 @@ use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::runtime::Arguments;
+
 /// A request for something that a plugin has to do, and what makes it this request
 /// rather than another.
 pub(super) struct Order {
@@ -15,7 +17,7 @@ pub(super) struct Order {
     pub(super) key: String,
     /// The server that it goes to.
     pub(super) server: String,
-    pub(super) arguments: Map<String, Value>,
+    pub(super) arguments: Arguments,
 }
 
 /// The parts of a request that go on with an earlier one.
@@ -40,7 +42,7 @@ impl Order {
             hasher.update(part.as_bytes());
         }
         // Writing a `Value` into a hash cannot fail.
-        let _ = serde_json::to_writer(&mut hasher, &sorted(&self.arguments));
+        let _ = serde_json::to_writer(&mut hasher, &sorted(&self.arguments.values));
         *hasher.finalize().as_bytes()
     }
 }
@@ -70,7 +72,7 @@ impl Serialize for Sorted<'_> {
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) name: String,
-    pub(super) arguments: Map<String, Value>,
+    pub(super) arguments: Arguments,
     pub(super) continued: Continued,
 }
 
@@ -112,7 +114,7 @@ impl Named {
         };
         Ok(Self {
             name,
-            arguments,
+            arguments: arguments.into(),
             continued,
         })
     }
@@ -157,7 +159,7 @@ mod tests {
                 method: "tools/call",
                 key: key.into(),
                 server: "s".into(),
-                arguments: serde_json::from_str(arguments).unwrap(),
+                arguments: serde_json::from_str::<Map<_, _>>(arguments).unwrap().into(),
             };
             order.binding()
         };
@@ -178,7 +180,7 @@ mod tests {
     fn arguments_are_an_object_or_none() {
         let take = |params| Named::take(params, ("tools/call", "tool"));
         let named = take(Some(json!({"name": "t"}))).unwrap();
-        assert_eq!((named.name.as_str(), named.arguments.len()), ("t", 0));
+        assert_eq!((named.name.as_str(), named.arguments.values.len()), ("t", 0));
         assert!(take(Some(json!({"name": "t", "arguments": null}))).is_ok());
         for bad in [
             json!({"name": "t", "arguments": []}),

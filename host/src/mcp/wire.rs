@@ -1,7 +1,7 @@
 //! Lines of JSON to and from an agent.
 //!
-//! rmcp's own transport would do but for three things: a result that is JSON
-//! text already goes out as it is, byte for byte; the end of the input is
+//! rmcp's own transport would do but for four things: a result that is JSON text
+//! already goes out as it is, byte for byte; a request's text is kept with it; the end of the input is
 //! noticed at once, so that running calls can be ended; and a message that makes
 //! no sense is answered under its id.
 
@@ -14,7 +14,7 @@ use futures::StreamExt as _;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, CustomResult, JsonRpcMessage, RequestId,
+    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
@@ -25,6 +25,9 @@ use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Input, LONGEST, Lines};
+use super::original::Original;
+use super::verbatim;
+use crate::json;
 
 /// How many refusals of nonsense may wait to be written.
 const REFUSALS: usize = 64;
@@ -215,27 +218,16 @@ struct Line<'a> {
     tail: Vec<u8>,
 }
 
-/// No MCP result is a JSON string. One that is stands for its own text.
 fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
-    let JsonRpcMessage::Response(response) = message else {
-        return whole(message);
-    };
-    let ServerResult::CustomResult(CustomResult(Value::String(text))) = &response.result else {
+    let Some((id, text)) = verbatim::result(message) else {
         return whole(message);
     };
     let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
-    serde_json::to_writer(&mut head, &response.id)?;
+    serde_json::to_writer(&mut head, id)?;
     head.extend_from_slice(b",\"result\":");
-    // Between the tokens of JSON a line may break anywhere; here it must not,
-    // and inside of strings it cannot.
-    let verbatim = if text.contains(['\n', '\r']) {
-        Cow::Owned(text.replace(['\n', '\r'], " "))
-    } else {
-        Cow::Borrowed(text.as_str())
-    };
     Ok(Line {
         head,
-        verbatim,
+        verbatim: json::on_one_line(text),
         tail: b"}\n".to_vec(),
     })
 }
@@ -273,8 +265,16 @@ fn decode(line: Input) -> Decoded {
     if text.trim().is_empty() {
         return Decoded::Nothing;
     }
-    match serde_json::from_str(text) {
-        Ok(message) => Decoded::Message(Box::new(message)),
+    match serde_json::from_str::<ClientJsonRpcMessage>(text) {
+        Ok(mut message) => {
+            if let JsonRpcMessage::Request(request) = &mut message
+                && Original::is_kept_of(request.request.method())
+            {
+                let original = Original::new(text.to_owned());
+                request.request.extensions_mut().insert(original);
+            }
+            Decoded::Message(Box::new(message))
+        }
         Err(error) => match serde_json::from_str::<Value>(text) {
             Ok(value) => refuse(&value),
             Err(_) => {

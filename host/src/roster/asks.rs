@@ -5,7 +5,7 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::{Context, Offer, Refusal, Roster};
-use crate::runtime::{Completion, Prompt, Resource, Wanted};
+use crate::runtime::{Answer, Arguments, Completion, Prompt, Resource, Wanted};
 use crate::upstream::Subscription;
 
 impl Roster {
@@ -16,9 +16,9 @@ impl Roster {
     pub async fn prompt(
         &self,
         offer: &Offer,
-        arguments: Map<String, Value>,
+        arguments: Arguments,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
         let wanted = Wanted::Prompt(Prompt {
             name: item.key.clone(),
@@ -39,7 +39,7 @@ impl Roster {
         uri: &str,
         (offer, variables): (&Offer, Map<String, Value>),
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
         let wanted = Wanted::Resource(Resource {
             uri: uri.to_owned(),
@@ -60,7 +60,7 @@ impl Roster {
         server: &str,
         completion: Completion,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         self.ask(server, Wanted::Completion(completion), context)
             .await
     }
@@ -77,7 +77,7 @@ impl Roster {
         Some(server.asleep(self)?.upstream()?.subscribe(uri))
     }
 
-    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
+    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Answer, Refusal> {
         let found = self.server(server)?;
         let allowed = self.allowed(&found, &context).await;
         allowed.map_err(Refusal::Failed)?;

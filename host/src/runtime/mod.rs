@@ -3,6 +3,7 @@
 //! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
 //! no thread and no file.
 
+mod answer;
 mod arguments;
 mod ask;
 mod bindings;
@@ -38,6 +39,8 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use answer::Answer;
+pub use arguments::Arguments;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
 pub use slot::Slot;

@@ -59,6 +59,8 @@ pub(super) struct Current {
     pub session: SessionId,
     /// Why the upstream has not given it what it asked for, the last time.
     pub failed: Option<Cause>,
+    /// What the upstream has said of a completion, the last time: JSON text.
+    pub completed: Option<String>,
 }
 
 /// How a call shares time with others.

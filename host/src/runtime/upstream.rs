@@ -20,7 +20,12 @@ use crate::upstream::{Failure, Lost};
 impl upstream::Host for State {
     async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
         let failure = match self.forward(&method, &params).await {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => {
+                if let (Some(call), "completion/complete") = (&mut self.call, method.as_str()) {
+                    call.completed = Some(answer.clone());
+                }
+                return Ok(answer);
+            }
             Err(failure) => failure,
         };
         let data = match &failure {

@@ -22,6 +22,7 @@ use super::guard::{Guard, Refusal};
 use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
+use crate::mcp::original::Original;
 
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -138,7 +139,14 @@ impl Endpoint {
                     && let Some(params) = raw::params(params)
                     && raw::in_order(method, &params, &parts.headers, schema)
                 {
-                    let asked = Asked { id, method, params };
+                    let original = Original::new(body.clone());
+                    parts.extensions.insert(original.clone());
+                    let asked = Asked {
+                        id,
+                        method,
+                        params,
+                        original,
+                    };
                     match self.quick(asked, &parts).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
