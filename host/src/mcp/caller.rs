@@ -3,9 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::RoleServer;
 use hyper::http::request::Parts;
-use rmcp::model::{ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject};
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
+};
 use rmcp::service::{Peer, RequestContext};
 use tokio_util::sync::CancellationToken;
 

@@ -224,8 +224,9 @@ impl ServerHandler for Host {
         request: SubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let known = self.common.roster.snapshot();
-        if known.resource(&request.uri).is_none() {
+        let roster = &self.common.roster;
+        let listed = roster.snapshot().resource(&request.uri).is_some();
+        if !listed && roster.unlisted(&request.uri).is_none() {
             return Err(unknown(&request.uri));
         }
         self.subscriptions.add(request.uri, &self.common.roster)

@@ -180,7 +180,10 @@ mod tests {
     fn arguments_are_an_object_or_none() {
         let take = |params| Named::take(params, ("tools/call", "tool"));
         let named = take(Some(json!({"name": "t"}))).unwrap();
-        assert_eq!((named.name.as_str(), named.arguments.values.len()), ("t", 0));
+        assert_eq!(
+            (named.name.as_str(), named.arguments.values.len()),
+            ("t", 0)
+        );
         assert!(take(Some(json!({"name": "t", "arguments": null}))).is_ok());
         for bad in [
             json!({"name": "t", "arguments": []}),

@@ -107,22 +107,32 @@ impl Host {
         };
         let continued = Continued::take(&mut params)?;
         let snapshot = self.common.roster.snapshot();
-        let Some((offer, variables)) = snapshot.resource(&uri) else {
-            let status = commands::read_status(&self.common.roster, &uri);
-            let status = status.ok_or_else(|| unknown(&uri))?;
-            return Ok(read(status.into(), caller.stateless));
+        let listed = snapshot.resource(&uri);
+        let listed = listed.map(|(offer, variables)| (offer.clone(), variables));
+        let server = match &listed {
+            Some((offer, _)) => offer.server().to_owned(),
+            None => match commands::read_status(&self.common.roster, &uri) {
+                Some(status) => return Ok(read(status.into(), caller.stateless)),
+                None => self
+                    .common
+                    .roster
+                    .unlisted(&uri)
+                    .ok_or_else(|| unknown(&uri))?,
+            },
         };
-        let offer = offer.clone();
         let order = Order {
             method: "resources/read",
             key: uri,
-            server: offer.server().to_owned(),
+            server,
             arguments: Arguments::default(),
         };
         let result = self
             .carry_out(order, continued, caller, |roster, order, call| async move {
                 let uri = &order.key;
-                let read = roster.read(uri, (&offer, variables), call).await;
+                let read = match listed {
+                    Some((offer, variables)) => roster.read(uri, (&offer, variables), call).await,
+                    None => roster.read_unlisted(uri, &order.server, call).await,
+                };
                 read.map_err(|refused| with_uri(refused, uri))
             })
             .await?;

@@ -44,7 +44,9 @@ impl Host {
             return Err(unknown(&name, &snapshot));
         };
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        let typed = shown.and_then(Shown::declared).is_some_and(ListedTool::is_typed);
+        let typed = shown
+            .and_then(Shown::declared)
+            .is_some_and(ListedTool::is_typed);
         if !typed {
             arguments.text = caller.original.object("arguments");
         }

@@ -31,9 +31,7 @@ pub(super) fn result(message: &ServerJsonRpcMessage) -> Option<(&RequestId, &str
         return None;
     };
     match &response.result {
-        ServerResult::CustomResult(CustomResult(Value::String(text))) => {
-            Some((&response.id, text))
-        }
+        ServerResult::CustomResult(CustomResult(Value::String(text))) => Some((&response.id, text)),
         _ => None,
     }
 }

@@ -50,6 +50,26 @@ impl Roster {
         self.ask(offer.server(), wanted, context).await
     }
 
+    /// A resource that is in no list, of the server that [has](Self::unlisted) it: an
+    /// MCP `ReadResourceResult`.
+    ///
+    /// # Errors
+    /// Its server is gone, or its upstream has no such resource or refuses.
+    pub async fn read_unlisted(
+        &self,
+        uri: &str,
+        server: &str,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let wanted = Wanted::Resource(Resource {
+            uri: uri.to_owned(),
+            function: None,
+            mime_type: None,
+            variables: Map::new(),
+        });
+        self.ask(server, wanted, context).await
+    }
+
     /// What a plugin makes of what a user has begun to type: an MCP
     /// `CompleteResult`.
     ///
@@ -71,8 +91,11 @@ impl Roster {
     #[must_use]
     pub fn follow(&self, uri: &str) -> Option<Subscription> {
         let snapshot = self.snapshot();
-        let (offer, _) = snapshot.resource(uri)?;
-        let server = self.server(offer.server()).ok()?;
+        let server = match snapshot.resource(uri) {
+            Some((offer, _)) => offer.server().to_owned(),
+            None => self.unlisted(uri)?,
+        };
+        let server = self.server(&server).ok()?;
         server.config().bridge()?;
         Some(server.asleep(self)?.upstream()?.subscribe(uri))
     }
@@ -81,7 +104,10 @@ impl Roster {
         let found = self.server(server)?;
         let allowed = self.allowed(&found, &context).await;
         allowed.map_err(Refusal::Failed)?;
-        self.server(server)?.ask(self, wanted, context).await
+        let found = self.server(server)?;
+        let answer = found.ask(self, wanted, context).await?;
+        self.note(&found, &answer);
+        Ok(answer)
     }
 }
 

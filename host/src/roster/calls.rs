@@ -36,13 +36,25 @@ impl Roster {
             return Ok(self.discover(&found, context).await.into());
         }
         if !found.hidden().any(|hidden| hidden == tool) {
-            return found.call(self, tool, arguments, context).await;
+            return self.called(&found, tool, arguments, context).await;
         }
         if let Err(why) = self.admit(server, tool, &context.listener).await {
             return Ok(tool_error(why).into());
         }
         let found = self.server(server)?;
-        found.call(self, tool, arguments, context).await
+        self.called(&found, tool, arguments, context).await
+    }
+
+    async fn called(
+        &self,
+        server: &Server,
+        tool: &str,
+        arguments: Arguments,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let answer = server.call(self, tool, arguments, context).await?;
+        self.note(server, &answer);
+        Ok(answer)
     }
 
     /// A server as it is on disk now: what was replaced is noticed even where nobody

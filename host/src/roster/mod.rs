@@ -9,6 +9,7 @@ mod collision;
 mod door;
 mod error;
 mod memory;
+mod named;
 pub mod names;
 mod offers;
 mod server;
@@ -33,6 +34,7 @@ pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
+use named::Named;
 pub use offers::{Kind, Offer, Offers};
 use server::Read;
 pub use server::Server;
@@ -64,6 +66,7 @@ pub struct Roster {
     /// configured.
     once: Mutex<BTreeMap<String, bool>>,
     changes: Changes,
+    named: Mutex<Named>,
     settled: Once,
     started: SystemTime,
     sessions: AtomicU64,
@@ -128,6 +131,7 @@ impl Roster {
             config: Mutex::default(),
             once: Mutex::default(),
             changes: Changes::default(),
+            named: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
             sessions: AtomicU64::new(0),
@@ -193,14 +197,15 @@ impl Roster {
 
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
-        if let Notice::Updated(uri) = &notice
-            && self
-                .snapshot()
-                .resource(uri)
-                .is_none_or(|(offer, _)| offer.server() != server)
-        {
-            tracing::debug!("server `{server}` has no resource `{uri}` that could change");
-            return;
+        if let Notice::Updated(uri) = &notice {
+            let ours = match self.snapshot().resource(uri) {
+                Some((offer, _)) => offer.server() == server,
+                None => self.note_updated(server, uri),
+            };
+            if !ours {
+                tracing::debug!("server `{server}` has no resource `{uri}` that could change");
+                return;
+            }
         }
         self.changes.tell(notice);
     }

@@ -238,6 +238,18 @@ impl Server {
             && self.config.component().is_none()
     }
 
+    /// Whether its upstream says that it has resources, listed or not.
+    pub(super) fn has_resources(&self) -> bool {
+        let says = match self.config.component() {
+            None => self.known.as_ref().is_some_and(|known| known.resources),
+            // It may not pass on what it does not declare.
+            Some(_) => false,
+        };
+        let listed =
+            |listing: &Listing| !listing.resources.is_empty() || !listing.templates.is_empty();
+        says || self.listing.as_deref().is_some_and(listed)
+    }
+
     pub(super) async fn call(
         &self,
         roster: &Roster,

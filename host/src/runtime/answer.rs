@@ -122,7 +122,9 @@ fn cut(text: &mut String, name: &str) -> bool {
         return false;
     };
     let mut before = None;
-    let mut members = members.into_iter().map(|member| (member.name, member.place));
+    let mut members = members
+        .into_iter()
+        .map(|member| (member.name, member.place));
     let found = loop {
         match members.next() {
             Some((known, place)) if known == name => break place,

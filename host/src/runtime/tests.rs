@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot, Target,
-    Tool, Wanted,
+    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot,
+    Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 

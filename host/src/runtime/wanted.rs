@@ -186,9 +186,10 @@ impl Wanted {
                 ..
             }) => value::texts(function, values)
                 .map_err(|mismatch| Cause::Invalid(mismatch.to_string())),
-            Self::Prompt(prompt) => {
-                Ok(vec![text(&prompt.name), Val::String(prompt.arguments.to_text())])
-            },
+            Self::Prompt(prompt) => Ok(vec![
+                text(&prompt.name),
+                Val::String(prompt.arguments.to_text()),
+            ]),
             Self::Resource(resource) => Ok(vec![text(&resource.uri)]),
             Self::Completion(completion) => Ok(completion.params()),
         }

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::runtime::{
-    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Runtime, SessionId,
-    Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Runtime,
+    SessionId, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
