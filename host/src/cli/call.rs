@@ -182,6 +182,11 @@ impl Listener for Terminal {
         });
     }
 
+    /// All that is said is shown.
+    fn level(&self) -> Option<&'static str> {
+        Some("debug")
+    }
+
     /// Whoever sits in front of it can open a page; nobody reads what a script logs.
     fn supports(&self, capability: Capability) -> bool {
         capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()

@@ -9,6 +9,7 @@ use rmcp::model::{
     ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
 };
 use rmcp::service::{Peer, RequestContext};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::exchange::Begun;
@@ -20,6 +21,8 @@ pub(super) struct Caller<'a> {
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
     pub(super) capabilities: ClientCapabilities,
+    /// What the request says of itself for whoever answers it.
+    pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
     pub(super) token: Option<ProgressToken>,
     /// The least severe level that it wants to hear, if any.
@@ -49,6 +52,7 @@ impl<'a> Caller<'a> {
         Self {
             stateless,
             capabilities: context.client_capabilities().unwrap_or_default(),
+            meta: passed_on(&context.meta),
             token: context.meta.get_progress_token(),
             level: host.log_level(stateless, &context.meta),
             gone: context.ct.clone(),
@@ -70,6 +74,7 @@ impl<'a> Caller<'a> {
         Self {
             stateless,
             capabilities,
+            meta: passed_on(meta),
             token: meta.get_progress_token(),
             level: host.log_level(stateless, meta),
             gone,
@@ -99,6 +104,23 @@ fn original(extensions: &Extensions) -> Original {
     let over_http = || extensions.get::<Parts>()?.extensions.get();
     let kept = extensions.get::<Original>().or_else(over_http);
     kept.cloned().unwrap_or_default()
+}
+
+/// What a request has in its `_meta`, without what is about the agent's connection to
+/// this host: an upstream is told of the host's own.
+fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
+    const OURS: [&str; 5] = [
+        "progressToken",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        "io.modelcontextprotocol/logLevel",
+    ];
+    let members = meta.iter();
+    members
+        .filter(|(name, _)| !OURS.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// Whether a version of the protocol has no handshake.

@@ -8,24 +8,22 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, try_join_all};
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::RoleServer;
-use rmcp::model::{CancelledNotificationParam, CustomRequest, ErrorData, RequestId, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
+use super::client;
 use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
-use super::shelf;
 use crate::roster::Context;
-use crate::runtime::{Answer, AskError, Question, SessionId};
+use crate::runtime::{Answer, Question, SessionId};
 
 /// What a call ends in.
 pub(super) type Outcome = Result<Answer, ErrorData>;
@@ -136,7 +134,7 @@ impl Host {
             }
         };
         let relay = Arc::new(Relay::new(caller.token.clone(), caller.level));
-        exchange.line.attach(&relay, caller.capabilities.clone());
+        exchange.line.attach(&relay, caller);
         let begun = Begun {
             exchange,
             relay,
@@ -167,7 +165,7 @@ impl Host {
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking.push(ask_session(peer, ask));
+            asking.push(client::ask(peer, ask));
         }
         let end = loop {
             if let Some(end) = begun.ended.take() {
@@ -185,7 +183,7 @@ impl Host {
                                 break Err(asked);
                             }
                         }
-                        Some(peer) => asking.push(ask_session(peer, ask)),
+                        Some(peer) => asking.push(client::ask(peer, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
@@ -324,71 +322,5 @@ fn of_ours(result: Answer) -> Outcome {
             format!("the plugin's answer is of the type {kind}, which no plugin may give"),
             None,
         )),
-    }
-}
-
-/// Asks a client of the era with sessions.
-async fn ask_session(peer: &Peer<RoleServer>, ask: Ask) {
-    let Ask {
-        questions,
-        mut answers,
-    } = ask;
-    let asked = questions.iter().map(|question| async {
-        let params = Some(Value::Object(question.params.clone()));
-        let request = CustomRequest::new(question.method(), params);
-        let failed = |error| match error {
-            ServiceError::McpError(error) => AskError::Failed(format!(
-                "the client refuses `{}`: {}",
-                question.method(),
-                error.message
-            )),
-            other => AskError::Failed(other.to_string()),
-        };
-        let handle = peer
-            .send_cancellable_request(
-                ServerRequest::CustomRequest(request),
-                PeerRequestOptions::no_options(),
-            )
-            .await
-            .map_err(failed)?;
-        let unanswered = Unanswered::new(peer, &handle.id);
-        let response = handle.await_response().await;
-        unanswered.answered();
-        let response = response.map_err(failed)?;
-        serde_json::to_value(response).map_err(|error| AskError::Failed(error.to_string()))
-    });
-    let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
-    let answered = tokio::select! {
-        answered = patience => answered
-            .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),
-        // The call has ended meanwhile.
-        () = answers.closed() => return,
-    };
-    let _ = answers.send(answered);
-}
-
-/// Tells a client that nobody waits for its answer any more, when dropped too early.
-struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
-
-impl Unanswered {
-    fn new(peer: &Peer<RoleServer>, id: &RequestId) -> Self {
-        Self(Some((peer.clone(), id.clone())))
-    }
-
-    fn answered(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        if let Some((peer, id)) = self.0.take() {
-            tokio::spawn(async move {
-                let reason = "the call has ended".to_owned();
-                let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
-                // A client that has gone needs no telling.
-                let _ = peer.notify_cancelled(cancelled).await;
-            });
-        }
     }
 }

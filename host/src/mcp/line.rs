@@ -6,9 +6,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
+use super::caller::Caller;
+use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
 use crate::runtime::{AskError, Capability, Listener, Notice, Question};
@@ -26,6 +28,10 @@ pub(super) struct Line {
 struct State {
     relay: Option<Arc<Relay>>,
     capabilities: ClientCapabilities,
+    /// Whether the client says so when it has other roots.
+    tells_roots: bool,
+    /// What the request says of itself for whoever answers it.
+    meta: Map<String, Value>,
     /// What the call has asked for and the client cannot do.
     lacked: Vec<Capability>,
 }
@@ -51,6 +57,8 @@ impl Line {
             state: Mutex::new(State {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
+                tells_roots: false,
+                meta: Map::new(),
                 lacked: Vec::new(),
             }),
         };
@@ -58,10 +66,13 @@ impl Line {
     }
 
     /// Has the call heard by another request.
-    pub(super) fn attach(&self, relay: &Arc<Relay>, capabilities: ClientCapabilities) {
+    pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
         let mut state = self.state();
         state.relay = Some(Arc::clone(relay));
-        state.capabilities = capabilities;
+        state.capabilities = caller.capabilities.clone();
+        // The stateless era has nothing to say it with.
+        state.tells_roots = !caller.stateless && client::tells_roots(&caller.capabilities);
+        state.meta = caller.meta.clone();
     }
 
     /// What MCP answers to a call that has failed after it asked for something that
@@ -96,24 +107,6 @@ impl Line {
 
     fn relay(&self) -> Option<Arc<Relay>> {
         self.state().relay.clone()
-    }
-}
-
-/// Whether a client can be asked something, by what it says it can do.
-fn can(client: &ClientCapabilities, capability: Capability) -> bool {
-    match capability {
-        // One that says no more than `elicitation` means forms, as before pages
-        // came to be.
-        Capability::ElicitationForm => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none()),
-        Capability::ElicitationUrl => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.url.is_some()),
-        Capability::Sampling => client.sampling.is_some(),
-        Capability::Roots => client.roots.is_some(),
     }
 }
 
@@ -168,33 +161,16 @@ impl Listener for Line {
     fn notify(&self, notice: Notice) {
         self.roster.notify(&self.server, notice);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
+    fn level(&self) -> Option<&'static str> {
+        self.relay()?.level()
+    }
 
-    use super::*;
+    fn tells_roots(&self) -> bool {
+        self.state().tells_roots
+    }
 
-    #[test]
-    fn a_client_is_asked_only_what_it_says_it_can() {
-        use Capability::{ElicitationForm, ElicitationUrl, Roots, Sampling};
-        let table = [
-            (json!({}), vec![]),
-            (json!({"elicitation": {}}), vec![ElicitationForm]),
-            (json!({"elicitation": {"form": {}}}), vec![ElicitationForm]),
-            (json!({"elicitation": {"url": {}}}), vec![ElicitationUrl]),
-            (
-                json!({"elicitation": {"form": {}, "url": {}}}),
-                vec![ElicitationForm, ElicitationUrl],
-            ),
-            (json!({"sampling": {}, "roots": {}}), vec![Sampling, Roots]),
-        ];
-        for (declared, expected) in table {
-            let client = serde_json::from_value(declared.clone()).unwrap();
-            let all = [ElicitationForm, ElicitationUrl, Sampling, Roots];
-            let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
-            assert_eq!(able, expected, "{declared}");
-        }
+    fn meta(&self) -> Map<String, Value> {
+        self.state().meta.clone()
     }
 }

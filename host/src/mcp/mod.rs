@@ -8,12 +8,14 @@
 
 mod announce;
 mod caller;
+mod client;
 mod commands;
 mod common;
 mod completion;
 mod exchange;
 mod handler;
 pub mod http;
+mod level;
 mod line;
 mod lines;
 mod order;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Roster, bridge};
 use crate::config::OnChange;
-use crate::runtime::{Capability, Listener, Notice, Question};
+use crate::runtime::{Capability, Listener, Notice, Question, SessionId};
 use crate::store::Changed;
 use crate::upstream::{Gate, Offered};
 
@@ -48,6 +48,10 @@ impl Gate for Door {
         if let Some(roster) = self.roster.upgrade() {
             roster.notify(&self.server, Notice::Updated(uri.to_owned()));
         }
+    }
+
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        self.roster.upgrade()?.sessions.client(session)
     }
 }
 

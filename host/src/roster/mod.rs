@@ -13,6 +13,7 @@ mod named;
 pub mod names;
 mod offers;
 mod server;
+mod sessions;
 mod snapshot;
 pub mod status;
 mod switch;
@@ -24,7 +25,6 @@ pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
@@ -38,6 +38,7 @@ use named::Named;
 pub use offers::{Kind, Offer, Offers};
 use server::Read;
 pub use server::Server;
+use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
 pub use sync::Synced;
@@ -69,8 +70,7 @@ pub struct Roster {
     named: Mutex<Named>,
     settled: Once,
     started: SystemTime,
-    sessions: AtomicU64,
-    next_session: AtomicU64,
+    sessions: Sessions,
 }
 
 /// Where a roster finds and keeps things.
@@ -134,8 +134,7 @@ impl Roster {
             named: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
-            sessions: AtomicU64::new(0),
-            next_session: AtomicU64::new(1),
+            sessions: Sessions::default(),
         });
         roster.refresh(Some(config));
         Ok(roster)
@@ -147,22 +146,6 @@ impl Roster {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
-    }
-
-    /// A new agent's connection.
-    pub fn begin_session(&self) -> SessionId {
-        self.sessions.fetch_add(1, Ordering::Relaxed);
-        SessionId(self.next_session.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// An agent's connection has ended: what was kept for it is let go of.
-    pub fn end_session(&self, session: SessionId) {
-        self.sessions.fetch_sub(1, Ordering::Relaxed);
-        for server in self.snapshot().servers().values() {
-            if let Some(slot) = server.slot() {
-                slot.end_session(session);
-            }
-        }
     }
 
     /// Does what had to wait until the first answer was out: saves the catalog's

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
@@ -156,5 +156,17 @@ impl Listener for Patient {
 
     fn notify(&self, notice: Notice) {
         self.listener.notify(notice);
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.listener.level()
+    }
+
+    fn tells_roots(&self) -> bool {
+        self.listener.tells_roots()
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        self.listener.meta()
     }
 }

@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::callers::{Callers, all_capabilities, capabilities};
+use super::callers::{Callers, all_capabilities, lasting_capabilities};
 use super::channel::{Lost, Outlet};
 use super::follow::{self, Wanted};
 use super::handshake::{self, Hello, Manner};
 use super::inbound::question;
 use super::launch::Launch;
+use super::level::Level;
 use super::message::Members;
 use super::peer::Peer;
 use super::{Failure, Gate, Hub, Offered, lists};
@@ -29,6 +30,7 @@ pub(crate) struct Connection {
     outlet: Arc<dyn Outlet>,
     peer: Arc<Peer>,
     pub(super) hello: Hello,
+    level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
 }
@@ -85,13 +87,14 @@ impl Opening<'_> {
             outlet,
             peer,
             hello: Hello::default(),
+            level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
         };
         let able = match (&self.gate, self.callers.latest(|_| true)) {
             // Nobody waits for a call: this is only to see what there is.
             (None, None) => all_capabilities(),
-            (_, caller) => capabilities(caller.as_deref()),
+            (_, caller) => lasting_capabilities(caller.as_deref()),
         };
         let peer = Arc::clone(&connection.peer);
         let greeting = tokio::time::timeout_at(end, handshake::greet(&peer, manner, &able));
@@ -118,6 +121,27 @@ impl Connection {
         }
     }
 
+    /// Has the upstream know which logs the sessions want whose connection it is, if it
+    /// has not been told yet.
+    pub(super) async fn set_level(&self) {
+        self.level.tell(&self.peer, &self.hello).await;
+    }
+
+    /// Has the upstream know that a session has other roots now. In the stateless era it
+    /// asks for them each time that it wants to know.
+    pub(super) async fn roots_changed(&self) {
+        if self.peer.is_modern() {
+            return;
+        }
+        let method = "notifications/roots/list_changed";
+        if let Err(lost) = self.peer.tell(method, &Members::default()).await {
+            tracing::debug!(
+                "server `{}` is not told of other roots: {lost}",
+                self.peer.server
+            );
+        }
+    }
+
     /// Sends a request and waits for its result. What the upstream wants to know
     /// first, the caller's client is asked.
     pub(super) async fn request(
@@ -127,6 +151,7 @@ impl Connection {
         params: &Members,
     ) -> Result<Box<RawValue>, Failure> {
         let _calling = self.peer.callers.join(session, listener);
+        self.set_level().await;
         let mut params = params.clone();
         for _ in 0..ROUNDS {
             let answer = self

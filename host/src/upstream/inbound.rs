@@ -8,22 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
-use crate::runtime::{AskError, Capability, Listener, Question};
+use crate::runtime::{AskError, Capability, LEVELS, Listener, Question};
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
-
-/// The levels of MCP logging: the only ones that a listener knows.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 impl Peer {
     /// A request of the upstream's.
@@ -51,11 +39,16 @@ impl Peer {
         asked.insert(key, asking.abort_handle());
     }
 
-    /// Has a caller's client asked.
+    /// Has a caller's client asked, or between calls that of the one session whose
+    /// connection this is.
     async fn ask(&self, question: Question) -> Result<Value, (i64, String)> {
         let capability = question.capability;
         let able = |listener: &dyn Listener| listener.supports(capability);
-        let Some(listener) = self.callers.latest(able) else {
+        let listener = self.callers.latest(able).or_else(|| {
+            let client = self.client(self.callers.only_session()?)?;
+            able(client.as_ref()).then_some(client)
+        });
+        let Some(listener) = listener else {
             let why = format!("there is no client here that could be asked (`{capability}`)");
             return Err((NO_METHOD, why));
         };
@@ -137,13 +130,24 @@ impl Peer {
             return self.odd(Oddity::NoMessage);
         };
         let level = LEVELS.into_iter().find(|level| *level == told.level);
-        match self.callers.latest(|_| true) {
-            Some(listener) => listener.log(level.unwrap_or("info"), told.logger, told.data),
-            None => tracing::info!(
-                server = %self.server,
-                "{}",
-                told.data.to_string().escape_debug()
-            ),
+        // Besides its level, a message may have none that is known.
+        let level = level.unwrap_or("info");
+        if let Some(listener) = self.callers.latest(|_| true) {
+            return listener.log(level, told.logger, told.data);
+        }
+        // It may be about any of the calls that run, and some may be another agent's.
+        let clients = match self.callers.is_idle() {
+            true => self.clients(),
+            false => Vec::new(),
+        };
+        // In the stateless era a log belongs to a request, and one that comes between
+        // two of them has nobody to hear it but whoever reads ours.
+        if clients.is_empty() {
+            let data = told.data.to_string();
+            tracing::info!(server = %self.server, "{}", data.escape_debug());
+        }
+        for client in clients {
+            client.log(level, told.logger.clone(), told.data.clone());
         }
     }
 }

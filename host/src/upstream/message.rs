@@ -5,8 +5,8 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// A message of an upstream, in the parts that it may have.
 #[derive(Debug, Deserialize)]
@@ -109,6 +109,25 @@ impl Members {
         // A value can always be written.
         if let Ok(value) = serde_json::value::to_raw_value(value) {
             self.set(name, value);
+        }
+    }
+
+    /// Has an object among the members know also what it does not say itself.
+    pub(super) fn underlay(&mut self, name: &str, by: Map<String, Value>) {
+        if by.is_empty() {
+            return;
+        }
+        let own = self.get(name).map(RawValue::get);
+        let own = own.and_then(|own| Self::parse(own).ok());
+        let mut inner = Self::default();
+        for (name, value) in &by {
+            inner.set_value(name, value);
+        }
+        for (name, value) in own.unwrap_or_default().0 {
+            inner.set(&name, value);
+        }
+        if let Ok(inner) = serde_json::value::to_raw_value(&inner) {
+            self.set(name, inner);
         }
     }
 
