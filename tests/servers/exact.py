@@ -49,8 +49,8 @@ def text(text):
 def call(id, line, params):
     """What a tool answers, as text."""
     name, arguments = params["name"], params.get("arguments", {})
-    if name == "odd-after-progress":
-        token = params["_meta"]["progressToken"]
+    token = params.get("_meta", {}).get("progressToken")
+    if name == "odd-after-progress" and token is not None:
         notify("notifications/progress", {"progressToken": token, "progress": 1})
     if name.startswith("odd"):
         return '{"structuredContent":%s ,"content":[%s], "x-odd":1.10}' % (ODD, text("odd"))
@@ -64,14 +64,14 @@ def call(id, line, params):
         )
         write('{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":%s}' % (question % ODD))
         return '{"content":[%s]}' % text(next(sys.stdin).rstrip("\n"))
-    uri = arguments["uri"]
+    uri = arguments.get("uri")
     if name == "link":
         link = {"type": "resource_link", "uri": uri, "name": "a link"}
         return json.dumps({"content": [link]})
     if name == "touch":
         notify("notifications/resources/updated", {"uri": uri})
         return '{"content":[]}'
-    return '{"content":[%s]}' % text(json.dumps(subscribed))
+    return '{"content":[%s]}' % text(json.dumps({"read": read, "subscribed": subscribed}))
 
 
 subscribed = []
@@ -116,7 +116,7 @@ for line in sys.stdin:
     elif method == "resources/read" and RESOURCES:
         read.append(params["uri"])
         if params["uri"].startswith(NAME + ":"):
-            contents = json.dumps({"uri": params["uri"], "text": json.dumps(read)})
+            contents = json.dumps({"uri": params["uri"], "text": "found"})
             result(id, '{"contents":[%s], "x-odd":%s}' % (contents, ODD))
         else:
             data = '{"uri":%s,"near":[1.10]}' % json.dumps(params["uri"])

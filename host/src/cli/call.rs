@@ -192,7 +192,7 @@ impl Listener for Terminal {
         capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let pages = questions.iter().map(|question| {
             let text = |name| question.params.get(name).and_then(Value::as_str);
             let (message, url) = (text("message"), text("url"));
@@ -209,7 +209,8 @@ impl Listener for Terminal {
             None => pages.iter().for_each(|page| output::say(page)),
         });
         // They may still not open it; whoever waits for them waits no longer than that.
-        let answers = vec![json!({ "action": "accept" }); pages.len()];
+        let accepted = Answer::Made(json!({ "action": "accept" }));
+        let answers = vec![accepted; pages.len()];
         Box::pin(std::future::ready(Ok(answers)))
     }
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
 use rmcp::RoleServer;
-use rmcp::model::{
-    CancelledNotificationParam, ClientCapabilities, CustomRequest, RequestId, ServerRequest,
-};
+use rmcp::model::{CancelledNotificationParam, ClientCapabilities, RequestId, ServerRequest};
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -16,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::level::{self, Level};
 use super::line::Ask;
 use super::relay::Relay;
-use super::shelf;
-use crate::runtime::{AskError, Capability, Listener, Question};
+use super::{shelf, verbatim};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
@@ -65,7 +63,7 @@ impl Listener for Client {
         can(&self.capabilities, capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let mut wanted = questions.iter().map(|question| question.capability);
         if let Some(lacked) = wanted.find(|wanted| !can(&self.capabilities, *wanted)) {
             let why = format!("this client has no `{lacked}`");
@@ -121,8 +119,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         mut answers,
     } = ask;
     let asked = questions.iter().map(|question| async {
-        let params = Some(Value::Object(question.params.clone()));
-        let request = CustomRequest::new(question.method(), params);
+        let request = verbatim::question(question);
         let failed = |error| match error {
             ServiceError::McpError(error) => AskError::Failed(format!(
                 "the client refuses `{}`: {}",
@@ -142,7 +139,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         let response = handle.await_response().await;
         unanswered.answered();
         let response = response.map_err(failed)?;
-        serde_json::to_value(response).map_err(|error| AskError::Failed(error.to_string()))
+        verbatim::answer(response).map_err(AskError::Failed)
     });
     let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
     let answered = tokio::select! {

@@ -6,13 +6,15 @@
 //! put on the [shelf](super::shelf), as it is.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use rmcp::model::ErrorData;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -51,7 +53,7 @@ pub(super) struct Begun {
     /// What it has said, as far as nobody was told of that yet.
     relay: Arc<Relay>,
     /// Answers that came along with the request.
-    given: Map<String, Value>,
+    given: HashMap<String, Answer>,
     /// What it asks, and nobody was asked yet.
     asked: Option<Ask>,
     /// How it has ended, or what it waits for now.
@@ -63,7 +65,7 @@ pub(super) struct Begun {
 struct Asked {
     ask: Ask,
     /// The answers that are there already.
-    answered: Map<String, Value>,
+    answered: HashMap<String, Answer>,
 }
 
 impl Suspended {
@@ -244,21 +246,25 @@ impl Host {
 
     /// Puts a call aside, and tells the client what it waits for.
     fn input_required(&self, suspended: Suspended) -> Answer {
-        let requests: Map<_, _> = suspended
-            .asked
-            .open()
-            .map(|question| {
-                let request = json!({ "method": question.method(), "params": question.params });
-                (question.id.clone(), request)
-            })
-            .collect();
+        // Text, because of the questions, which may have been written elsewhere.
+        let mut requests = String::new();
+        for question in suspended.asked.open() {
+            let comma = if requests.is_empty() { "" } else { "," };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                requests,
+                "{comma}{}:{{\"method\":{},\"params\":{}}}",
+                Value::from(question.id.as_str()),
+                Value::from(question.method()),
+                question.to_text(),
+            );
+        }
         let state = self.common.shelf.put(suspended);
-        json!({
-            "resultType": "input_required",
-            "inputRequests": requests,
-            "requestState": state,
-        })
-        .into()
+        Answer::Verbatim(format!(
+            "{{\"resultType\":\"input_required\",\"inputRequests\":{{{requests}}},\
+             \"requestState\":{}}}",
+            Value::from(state),
+        ))
     }
 }
 
@@ -275,7 +281,7 @@ impl Asked {
     fn new(ask: Ask) -> Self {
         Self {
             ask,
-            answered: Map::new(),
+            answered: HashMap::new(),
         }
     }
 
@@ -288,9 +294,9 @@ impl Asked {
     /// Lets the call go on if all is answered now; what is not is handed back. Each
     /// response is for one question only. What is no answer is asked for again, and
     /// what nobody asked is ignored (SEP-2322).
-    fn answer(mut self, responses: &mut Map<String, Value>) -> Option<Self> {
+    fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
         for question in &self.ask.questions {
-            let Some(response) = responses.shift_remove(&question.id) else {
+            let Some(response) = responses.remove(&question.id) else {
                 continue;
             };
             match question.check(&response) {

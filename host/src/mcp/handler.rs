@@ -114,7 +114,7 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
         Refusal::Invalid(_) => ErrorData::invalid_params(text, None),
         Refusal::Upstream { code, data, .. } => {
             let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-            ErrorData::new(code, text, data)
+            ErrorData::new(code, text, data.map(verbatim::data))
         }
         Refusal::Failed(_) => ErrorData::internal_error(text, None),
     }

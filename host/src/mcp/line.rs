@@ -13,7 +13,7 @@ use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{AskError, Capability, Listener, Notice, Question};
+use crate::runtime::{Answer, AskError, Capability, Listener, Notice, Question};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
@@ -39,7 +39,7 @@ struct State {
 /// Questions of a call, and where the answers go.
 pub(super) struct Ask {
     pub(super) questions: Vec<Question>,
-    pub(super) answers: oneshot::Sender<Result<Vec<Value>, AskError>>,
+    pub(super) answers: oneshot::Sender<Result<Vec<Answer>, AskError>>,
 }
 
 impl Line {
@@ -127,7 +127,7 @@ impl Listener for Line {
         self.may_ask && can(&self.state().capabilities, capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         if !self.may_ask {
             let why = "nobody can be asked while an argument is completed";
             return std::future::ready(Err(AskError::Unsupported(why.into()))).boxed();

@@ -1,12 +1,14 @@
 //! What a request asks of a plugin.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::runtime::Arguments;
+use super::original::Original;
+use crate::json;
+use crate::runtime::{Answer, Arguments};
 
 /// A request for something that a plugin has to do, and what makes it this request
 /// rather than another.
@@ -24,7 +26,8 @@ pub(super) struct Order {
 #[derive(Debug, Default)]
 pub(super) struct Continued {
     pub(super) state: Option<String>,
-    pub(super) responses: Map<String, Value>,
+    /// Answers to questions, by the questions' ids.
+    pub(super) responses: HashMap<String, Answer>,
 }
 
 impl Order {
@@ -83,6 +86,7 @@ impl Named {
     /// They are not what MCP has there.
     pub(super) fn take(
         params: Option<Value>,
+        original: &Original,
         (method, what): (&str, &str),
     ) -> Result<Self, ErrorData> {
         let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
@@ -96,7 +100,7 @@ impl Named {
             Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
             None => return refuse(format!("`{method}` needs the `name` of a {what}")),
         };
-        let continued = Continued::take(&mut params)?;
+        let continued = Continued::take(&mut params, original)?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
@@ -125,7 +129,10 @@ impl Continued {
     ///
     /// # Errors
     /// It is not what MCP has there.
-    pub(super) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorData> {
+    pub(super) fn take(
+        params: &mut Map<String, Value>,
+        original: &Original,
+    ) -> Result<Self, ErrorData> {
         let state = match params.remove("requestState") {
             None | Some(Value::Null) => None,
             Some(Value::String(state)) => Some(state),
@@ -135,8 +142,8 @@ impl Continued {
             }
         };
         let responses = match params.remove("inputResponses") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(responses)) => responses,
+            None | Some(Value::Null) => HashMap::new(),
+            Some(Value::Object(responses)) => as_written(responses, original),
             Some(other) => {
                 let why = format!("`inputResponses` have to be an object, not `{other}`");
                 return Err(ErrorData::invalid_params(why, None));
@@ -144,6 +151,19 @@ impl Continued {
         };
         Ok(Self { state, responses })
     }
+}
+
+/// Answers as their client has written them.
+fn as_written(responses: Map<String, Value>, original: &Original) -> HashMap<String, Answer> {
+    let written = original.object("inputResponses");
+    let responses = responses.into_iter().map(|(id, value)| {
+        let text = written
+            .as_ref()
+            .and_then(|all| json::member(all.get(), &id));
+        let answer = text.and_then(|text| Answer::read(text.to_owned()).ok());
+        (id, answer.unwrap_or(Answer::Made(value)))
+    });
+    responses.collect()
 }
 
 #[cfg(test)]
@@ -178,7 +198,7 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object_or_none() {
-        let take = |params| Named::take(params, ("tools/call", "tool"));
+        let take = |params| Named::take(params, &Original::default(), ("tools/call", "tool"));
         let named = take(Some(json!({"name": "t"}))).unwrap();
         assert_eq!(
             (named.name.as_str(), named.arguments.values.len()),

@@ -34,7 +34,7 @@ impl Host {
             name,
             mut arguments,
             continued,
-        } = Named::take(params, ("prompts/get", "prompt"))?;
+        } = Named::take(params, &caller.original, ("prompts/get", "prompt"))?;
         if let Some(said) = commands::run(&self.common.roster, &name, &arguments.values) {
             return Ok(complete(said?.into(), caller.stateless));
         }

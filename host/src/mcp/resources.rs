@@ -105,7 +105,7 @@ impl Host {
         let Some(Value::String(uri)) = params.remove("uri") else {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
-        let continued = Continued::take(&mut params)?;
+        let continued = Continued::take(&mut params, &caller.original)?;
         let snapshot = self.common.roster.snapshot();
         let listed = snapshot.resource(&uri);
         let listed = listed.map(|(offer, variables)| (offer.clone(), variables));

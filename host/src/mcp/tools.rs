@@ -32,7 +32,7 @@ impl Host {
             name,
             mut arguments,
             continued,
-        } = Named::take(params, ("tools/call", "tool"))?;
+        } = Named::take(params, &caller.original, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
         let shown = snapshot.find(&name);
         // A call can outlive the listing of its tool: while its user is asked whether

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::{Input, LONGEST, Lines};
 use super::original::Original;
-use super::verbatim;
+use super::verbatim::{self, Text};
 use crate::json;
 
 /// How many refusals of nonsense may wait to be written.
@@ -219,12 +219,22 @@ struct Line<'a> {
 }
 
 fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
-    let Some((id, text)) = verbatim::result(message) else {
-        return whole(message);
-    };
     let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
-    serde_json::to_writer(&mut head, id)?;
-    head.extend_from_slice(b",\"result\":");
+    let text = match (message, verbatim::text(message)) {
+        (JsonRpcMessage::Response(response), Some(Text::Result(text))) => {
+            serde_json::to_writer(&mut head, &response.id)?;
+            head.extend_from_slice(b",\"result\":");
+            text
+        }
+        (JsonRpcMessage::Request(request), Some(Text::Params(method, text))) => {
+            serde_json::to_writer(&mut head, &request.id)?;
+            head.extend_from_slice(b",\"method\":");
+            serde_json::to_writer(&mut head, method)?;
+            head.extend_from_slice(b",\"params\":");
+            text
+        }
+        _ => return whole(message),
+    };
     Ok(Line {
         head,
         verbatim: json::on_one_line(text),
@@ -234,6 +244,9 @@ fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
 
 fn whole(message: &ServerJsonRpcMessage) -> io::Result<Line<'static>> {
     let mut head = serde_json::to_vec(message)?;
+    if matches!(message, JsonRpcMessage::Error(_)) {
+        head = verbatim::unfolded(head.into()).into();
+    }
     head.push(b'\n');
     Ok(Line {
         head,
@@ -267,11 +280,15 @@ fn decode(line: Input) -> Decoded {
     }
     match serde_json::from_str::<ClientJsonRpcMessage>(text) {
         Ok(mut message) => {
-            if let JsonRpcMessage::Request(request) = &mut message
-                && Original::is_kept_of(request.request.method())
-            {
-                let original = Original::new(text.to_owned());
-                request.request.extensions_mut().insert(original);
+            match &mut message {
+                JsonRpcMessage::Request(request)
+                    if Original::is_kept_of(request.request.method()) =>
+                {
+                    let original = Original::new(text.to_owned());
+                    request.request.extensions_mut().insert(original);
+                }
+                JsonRpcMessage::Response(response) => verbatim::response(response, text),
+                _ => {}
             }
             Decoded::Message(Box::new(message))
         }

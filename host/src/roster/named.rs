@@ -14,6 +14,9 @@ const MOST: usize = 4096;
 /// The longest URI that is remembered, in bytes.
 const LONGEST: usize = 2048;
 
+/// What Dormouse's own resources begin with.
+const OURS: &str = "dormouse:";
+
 /// Which server has last named a URI, of as many as are remembered.
 #[derive(Debug, Default)]
 pub(super) struct Named {
@@ -82,6 +85,9 @@ impl Roster {
     /// all. Never several, one after the other: a URI may be nobody else's business.
     #[must_use]
     pub fn unlisted(&self, uri: &str) -> Option<String> {
+        if uri.starts_with(OURS) {
+            return None;
+        }
         let snapshot = self.snapshot();
         let reachable = |server: &&Arc<Server>| {
             let config = server.config();

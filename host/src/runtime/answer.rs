@@ -1,4 +1,4 @@
-//! What is answered to a call.
+//! What is answered: to a call, and to what it asks meanwhile.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::json;
 
-/// The result of a call, an object of MCP.
+/// A result, an object of MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Made here, of what a function has returned.
+    /// Made here, of what a function has returned, say.
     Made(Value),
     /// The text of a JSON object as it was written elsewhere: it goes out byte for
     /// byte, because its numbers may have more digits than any type here.
@@ -103,6 +103,17 @@ impl Answer {
         }
     }
 
+    /// The object as a value, as [`into_value`](Self::into_value) gives it.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn to_value(&self) -> serde_json::Result<Cow<'_, Value>> {
+        match self {
+            Self::Made(value) => Ok(Cow::Borrowed(value)),
+            Self::Verbatim(text) => serde_json::from_str(text).map(Cow::Owned),
+        }
+    }
+
     /// The object as a value, with its numbers as near as a value can have them.
     ///
     /// # Errors
@@ -111,6 +122,15 @@ impl Answer {
         match self {
             Self::Made(value) => Ok(value),
             Self::Verbatim(text) => serde_json::from_str(&text),
+        }
+    }
+
+    /// The object as text.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Made(value) => value.to_string(),
+            Self::Verbatim(text) => text,
         }
     }
 }
@@ -173,13 +193,6 @@ mod tests {
         Answer::read(text.to_owned()).unwrap()
     }
 
-    fn text(answer: Answer) -> String {
-        match answer {
-            Answer::Made(value) => value.to_string(),
-            Answer::Verbatim(text) => text,
-        }
-    }
-
     #[test]
     fn nothing_but_the_member_itself_changes() {
         let odd = r#"{ "a" : 1.10, "kind":"x","b":[-0.0 , 1E5], "a": 12345678901234567890123 }"#;
@@ -193,7 +206,7 @@ mod tests {
         answer.put_default("kind", json!("z"));
         answer.put_default("ttl", json!(0));
         assert_eq!(
-            text(answer),
+            answer.into_text(),
             r#"{"kind":"y", "a" : 1.10, "b":[-0.0 , 1E5], "a": 12345678901234567890123 ,"ttl":0}"#
         );
     }
@@ -210,7 +223,7 @@ mod tests {
         ] {
             let mut answer = read(object);
             answer.remove("k");
-            assert_eq!(text(answer.clone()), left);
+            assert_eq!(answer.clone().into_text(), left);
             for put in [Answer::put_first, Answer::put_default] {
                 let mut answer = answer.clone();
                 put(&mut answer, "k", json!("}"));

@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{AskError, Capability, Question};
+use super::{Answer, AskError, Capability, Question};
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -33,7 +33,7 @@ pub trait Listener: Send + Sync {
     }
 
     /// `dormouse:plugin/client.ask`: the client's answers, in the same order.
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let wanted = questions.first().map(|question| question.capability);
         let wanted = wanted.map_or_else(String::new, |wanted| format!(" (`{wanted}`)"));
         let why = format!("there is no client here that could be asked{wanted}");

@@ -14,7 +14,7 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::State;
-use super::{AskError, Capability, Listener, Notice, Question};
+use super::{Answer, AskError, Capability, Listener, Notice, Question};
 use crate::upstream::{Failure, Lost};
 
 impl upstream::Host for State {
@@ -106,9 +106,7 @@ fn cause(failure: Failure) -> Cause {
         Failure::Refused(refusal) => Cause::Upstream {
             code: refusal.code,
             message: refusal.message,
-            data: refusal
-                .data
-                .and_then(|data| serde_json::from_str(&data).ok()),
+            data: refusal.data,
         },
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
@@ -143,7 +141,7 @@ impl Listener for Patient {
         self.listener.supports(capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let waiting = self.patience.wait();
         let asking = self.listener.ask(questions);
         async move {

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -195,7 +194,7 @@ impl Drop for Connection {
 struct InputRequired {
     result_type: String,
     #[serde(default)]
-    input_requests: Map<String, Value>,
+    input_requests: Members,
     #[serde(default)]
     request_state: Option<Box<RawValue>>,
 }
@@ -217,25 +216,32 @@ impl InputRequired {
         params: &mut Members,
     ) -> Result<(), Failure> {
         let mut questions = Vec::new();
-        for (id, request) in &self.input_requests {
-            let method = request.get("method").and_then(Value::as_str);
-            let asked = request.get("params").filter(|params| !params.is_null());
-            let asked = asked.and_then(|params| serde_json::value::to_raw_value(params).ok());
-            let question = question(id, method.unwrap_or_default(), asked.as_deref());
+        for (id, request) in self.input_requests.iter() {
+            let request = Members::parse(request.get()).unwrap_or_default();
+            let method = request.text("method").unwrap_or_default();
+            let asked = request.get("params");
+            let asked = asked.filter(|params| params.get() != "null");
+            let question = question(id, &method, asked);
             questions.push(question.map_err(|(_, why)| {
                 Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
             })?);
         }
-        let mut responses = Map::new();
+        let mut responses = Members::default();
         if !questions.is_empty() {
             let answers = listener.ask(questions).await.map_err(|error| {
                 let (AskError::Unsupported(why) | AskError::Invalid(why) | AskError::Failed(why)) =
                     error;
                 Lost::Broken(format!("what the upstream asks has no answer: {why}"))
             })?;
-            responses.extend(self.input_requests.keys().cloned().zip(answers));
+            for ((id, _), answer) in self.input_requests.iter().zip(answers) {
+                if let Ok(answer) = RawValue::from_string(answer.into_text()) {
+                    responses.set(id, answer);
+                }
+            }
         }
-        params.set_value("inputResponses", &Value::Object(responses));
+        if let Ok(responses) = serde_json::value::to_raw_value(&responses) {
+            params.set("inputResponses", responses);
+        }
         if let Some(state) = self.request_state {
             params.set("requestState", state);
         }

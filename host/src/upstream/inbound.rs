@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
-use crate::runtime::{AskError, Capability, LEVELS, Listener, Question};
+use crate::json;
+use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
@@ -28,7 +29,7 @@ impl Peer {
         let mut asked = lock(&self.asked);
         let asking = tokio::spawn(async move {
             let outcome = match question {
-                _ if ping => Ok(json!({})),
+                _ if ping => Ok(json!({}).into()),
                 Ok(question) => peer.ask(question).await,
                 Err(problem) => Err(problem),
             };
@@ -41,7 +42,7 @@ impl Peer {
 
     /// Has a caller's client asked, or between calls that of the one session whose
     /// connection this is.
-    async fn ask(&self, question: Question) -> Result<Value, (i64, String)> {
+    async fn ask(&self, question: Question) -> Result<Answer, (i64, String)> {
         let capability = question.capability;
         let able = |listener: &dyn Listener| listener.supports(capability);
         let listener = self.callers.latest(able).or_else(|| {
@@ -158,9 +159,15 @@ pub(super) fn question(
     method: &str,
     params: Option<&RawValue>,
 ) -> Result<Question, (i64, String)> {
-    let params = params.map_or("{}", RawValue::get);
-    let params: Map<String, Value> = serde_json::from_str(params)
+    let text = params.map_or("{}", RawValue::get);
+    let members = json::members(text)
         .map_err(|error| (INVALID, format!("`params` is no object: {error}")))?;
+    // What no value can hold passes all the same, as the text that it is.
+    let members = members.into_iter().filter_map(|member| {
+        let value = serde_json::from_str(member.value).ok()?;
+        Some((member.name.into_owned(), value))
+    });
+    let params: Map<String, Value> = members.collect();
     let capability = match method {
         "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
             Capability::ElicitationUrl
@@ -174,6 +181,7 @@ pub(super) fn question(
         id: id.to_owned(),
         capability,
         params,
+        text: RawValue::from_string(text.to_owned()).ok(),
     })
 }
 

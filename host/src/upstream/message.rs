@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::runtime::Answer;
+
 /// A message of an upstream, in the parts that it may have.
 #[derive(Debug, Deserialize)]
 pub(super) struct Message<'a> {
@@ -104,6 +106,12 @@ impl Members {
         }
     }
 
+    /// The members, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        let members = self.0.iter();
+        members.map(|(name, value)| (name.as_str(), value.as_ref()))
+    }
+
     /// The same for what is a value here.
     pub(super) fn set_value(&mut self, name: &str, value: &Value) {
         // A value can always be written.
@@ -190,7 +198,7 @@ struct Written<'a, P: Serialize> {
     #[serde(skip_serializing_if = "Option::is_none")]
     params: Option<&'a P>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
+    result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }
@@ -223,17 +231,21 @@ pub(super) fn request(id: Option<u64>, method: &str, params: &Members) -> String
 }
 
 /// The text of a response.
-pub(super) fn response(id: &RawValue, outcome: &Result<Value, (i64, String)>) -> String {
-    let error = outcome
-        .as_ref()
-        .err()
-        .map(|(code, message)| serde_json::json!({ "code": code, "message": message }));
+pub(super) fn response(id: &RawValue, outcome: Result<Answer, (i64, String)>) -> String {
+    let (result, error) = match outcome {
+        // What is text was read as JSON before.
+        Ok(answer) => (RawValue::from_string(answer.into_text()).ok(), None),
+        Err((code, message)) => {
+            let error = serde_json::json!({ "code": code, "message": message });
+            (None, Some(error))
+        }
+    };
     Written::<Members> {
         jsonrpc: "2.0",
         id: Some(id),
         method: None,
         params: None,
-        result: outcome.as_ref().ok(),
+        result: result.as_deref(),
         error: error.as_ref(),
     }
     .line()

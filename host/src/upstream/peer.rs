@@ -17,7 +17,7 @@ use super::channel::{Lost, Outgoing, Outlet};
 use super::handshake::MODERN;
 use super::message::{self, Members, Message, Refusal};
 use super::{Failure, Gate};
-use crate::runtime::{Listener, SessionId};
+use crate::runtime::{Answer, Listener, SessionId};
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
@@ -226,9 +226,9 @@ impl Peer {
     }
 
     /// Answers a request of the upstream's.
-    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Value, (i64, String)>) {
+    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Answer, (i64, String)>) {
         let sending = self.outlet.send(Outgoing {
-            text: message::response(id, &outcome),
+            text: message::response(id, outcome),
             method: None,
             id: None,
             name: None,

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::runtime::{AskError, Capability, Listener, Question, SessionId};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question, SessionId};
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -57,10 +57,11 @@ impl Listener for Ear {
         self.able.contains(&capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
-        let answers = questions.iter().map(
-            |question| json!({ "to": question.method(), "params": question.params, "own": [1.5] }),
-        );
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let answers = questions.iter().map(|question| {
+            let own = json!({ "to": question.method(), "params": question.params, "own": [1.5] });
+            Answer::Made(own)
+        });
         let answers: Vec<_> = answers.collect();
         let thinks = self.thinks;
         async move {

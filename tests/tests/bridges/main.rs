@@ -12,6 +12,7 @@
 mod agents;
 mod browser;
 mod difference;
+mod exact;
 mod http;
 mod news;
 mod pair;
@@ -20,6 +21,7 @@ mod questions;
 mod resources;
 mod servers;
 mod tools;
+mod unlisted;
 
 use dormouse_tests::upstream;
 use pair::Pair;

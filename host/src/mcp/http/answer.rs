@@ -125,7 +125,8 @@ pub(super) fn error(status: StatusCode, error: JsonRpcError) -> Response {
     if let Some(answer) = value.as_object_mut() {
         answer.entry("id").or_insert(serde_json::Value::Null);
     }
-    json(status, value.to_string().into())
+    let message = verbatim::unfolded(value.to_string().into());
+    json(status, message.into())
 }
 
 /// An answer that has ended before there was one: an empty stream of events.

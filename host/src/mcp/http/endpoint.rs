@@ -23,6 +23,7 @@ use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
 use crate::mcp::original::Original;
+use crate::mcp::verbatim;
 
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -165,7 +166,8 @@ impl Endpoint {
                     self.sessions.cancel(session, id);
                 }
             }
-            Kind::Notification | Kind::Response => {}
+            Kind::Response => marked = verbatim::response_body(&body),
+            Kind::Notification => {}
         }
         let id = match message.kind {
             Kind::Request { id, .. } => Some(id),

@@ -114,7 +114,7 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
         Cause::Upstream {
             code: -32042,
             message: "not today".into(),
-            data: Some(json!({ "why": "rain", "rate": 1.5 })),
+            data: Some(r#"{"why": "rain", "rate": 1.5}"#.into()),
         }
     );
     let prompt = Wanted::Prompt(Prompt {
