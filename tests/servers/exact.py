@@ -13,7 +13,7 @@ RESOURCES = sys.argv[2:] == ["resources"]
 
 # Text rather than a value: it is to go out as it is.
 ODD = (
-    '{ "n":12345678901234567890123, "x":1.10,"z":-0.0, "e":1E5 ,"far":1e400,'
+    '{ "n":12345678901234567890123, "x":1.10,"z":-0.0, "e":1E5 ,'
     ' "twice":1,"twice":{"deep":[2.50]},"text":"caf\\u00e9 \\/ \\ud83d\\ude34" }'
 )
 
@@ -53,13 +53,14 @@ def call(id, line, params):
     if name == "odd-after-progress" and token is not None:
         notify("notifications/progress", {"progressToken": token, "progress": 1})
     if name.startswith("odd"):
-        return '{"structuredContent":%s ,"content":[%s], "x-odd":1.10}' % (ODD, text("odd"))
+        odd = '{"structuredContent":%s ,"content":[%s], "x-odd":1.10,"far":[1e400]}'
+        return odd % (ODD, text("odd"))
     if name == "echo":
         return '{"content":[%s]}' % text(line)
     if name == "ask":
         # What a client says to this comes back as it has come in.
         question = (
-            '{"message":"?","x-odd":%s,"requestedSchema":{"type":"object","properties":'
+            '{"message":"?","x-odd":%s,"far":1e400,"requestedSchema":{"type":"object","properties":'
             '{"n":{"type":"number","minimum":0.10}}}}'
         )
         write('{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":%s}' % (question % ODD))

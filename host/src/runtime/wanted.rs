@@ -11,6 +11,7 @@ use super::answer::Answer;
 use super::arguments::{Arguments, Checker};
 use super::error::Cause;
 use super::value;
+use crate::json;
 
 /// What is asked of a plugin.
 #[derive(Debug)]
@@ -324,16 +325,15 @@ pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> 
 fn completion_of(value: Option<&Val>, completed: Option<String>) -> Result<Answer, Cause> {
     let made = made(value)?;
     let passed_on = |text: &String| {
-        let said = serde_json::from_str::<Value>(text).unwrap_or_default();
-        let said = said.get("completion").unwrap_or(&Value::Null);
-        let values = said.get("values").and_then(Value::as_array);
-        let values = values.into_iter().flatten();
-        let values = values.filter_map(|value| value.as_str().map(str::to_owned));
-        let total = said.get("total").and_then(Value::as_u64);
-        let total = total.and_then(|total| u32::try_from(total).ok());
-        let more = said.get("hasMore") == Some(&Value::Bool(true));
+        let said = json::member(text, "completion").unwrap_or_default();
+        let part = |name| serde_json::from_str::<Value>(json::member(said, name)?).ok();
+        let values = part("values");
+        let values = values.as_ref().and_then(Value::as_array).into_iter();
+        let values = values.flatten().filter_map(Value::as_str);
+        let total = part("total").and_then(|total| u32::try_from(total.as_u64()?).ok());
         let total = total.and_then(|total| usize::try_from(total).ok());
-        completion(values.collect(), total, more) == made
+        let more = part("hasMore") == Some(Value::Bool(true));
+        completion(values.map(str::to_owned).collect(), total, more) == made
     };
     Ok(match completed.filter(passed_on) {
         Some(text) => Answer::Verbatim(text),

@@ -15,7 +15,7 @@ const ODD: &str =
     r#"{"n": 12345678901234567890123, "x": 1.10,"z":-0.0, "e":1E5 ,"twice":1,"twice":[2.50]}"#;
 
 /// What the server says of that kind.
-const SAID: &str = r#""n":12345678901234567890123, "x":1.10,"z":-0.0, "e":1E5 ,"far":1e400,"#;
+const SAID: &str = r#""n":12345678901234567890123, "x":1.10,"z":-0.0, "e":1E5 ,"#;
 
 /// A server that says such things, with that scheme for its resources, if it has any.
 pub(crate) fn server(name: &str, resources: bool) -> Upstream {
@@ -245,7 +245,12 @@ fn answers_over_http_are_the_servers_in_streams_too() {
                 None => of_stateless(method, &said),
             };
             assert_eq!(result(&message), expected, "{method}");
-            assert_eq!(in_stream, shown.contains("progressToken"), "{method}");
+            // In a session a call that takes its time is answered in a stream, too.
+            let told = shown.contains("progressToken");
+            assert!(
+                in_stream == told || (in_stream && session.is_some()),
+                "{method}"
+            );
         }
     }
     // The same stream without a session.

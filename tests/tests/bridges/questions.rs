@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::difference::assert_same;
 use crate::everything;
-use crate::pair::{Pair, no_identifiers, without_rmcp};
+use crate::pair::{Pair, no_identifiers};
 
 impl Pair {
     /// From now on, both clients answer so.
@@ -23,7 +23,6 @@ impl Pair {
             let asked = asked.into_iter().map(|mut message| {
                 let members = message.as_object_mut().unwrap();
                 members.remove("id");
-                without_rmcp(&mut message);
                 side.told(&message)
             });
             let asked = asked.filter(|message| message["method"] != "roots/list");
