@@ -97,7 +97,10 @@ impl Call {
             // As it came: another way to write a number would be another number.
             (true, Answer::Verbatim(text)) => output::print(&text)?,
             (false, result) => {
-                let text = text(&result.into_value().context("the result cannot be shown")?);
+                let value = result
+                    .into_value()
+                    .context("the result cannot be shown\nhint: `--json` prints it as it came")?;
+                let text = text(&value);
                 if failed {
                     output::failure(&anyhow::anyhow!("{text}"));
                 } else {

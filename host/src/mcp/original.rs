@@ -23,6 +23,8 @@ impl Original {
     /// The text of a parameter that is an object.
     pub(super) fn object(&self, name: &str) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.0).ok()?;
+        // Some clients put a byte order mark before it.
+        let text = text.trim_start_matches('\u{feff}');
         let value = json::member(json::member(text, "params")?, name)?;
         let object = value.starts_with('{').then(|| value.to_owned())?;
         RawValue::from_string(object).ok()

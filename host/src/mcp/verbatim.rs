@@ -26,7 +26,7 @@ const MEMBER: &str = "dormouse:verbatim";
 
 /// How rmcp's messages look that something is folded into. Inside of strings quotation
 /// marks are escaped, so that few others look alike.
-const FOLDED: [&[u8]; 2] = [b"\"result\":\"", b"\"dormouse:verbatim\":\""];
+const FOLDED: [&str; 2] = ["\"result\":\"", "\"dormouse:verbatim\":\""];
 
 /// An answer as rmcp takes it from its handler.
 pub(super) fn folded(answer: Answer) -> CustomResult {
@@ -108,13 +108,10 @@ pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
 
 /// What rmcp has written, a message or an event of a stream, as it goes out.
 pub(super) fn unfolded(written: Bytes) -> Bytes {
-    let is_folded = |mark: &[u8]| written.windows(mark.len()).any(|part| part == mark);
-    if !FOLDED.into_iter().any(is_folded) {
+    let text = std::str::from_utf8(&written).unwrap_or_default();
+    if !FOLDED.into_iter().any(|mark| text.contains(mark)) {
         return written;
     }
-    let Ok(text) = std::str::from_utf8(&written) else {
-        return written;
-    };
     let lines = text.split_inclusive('\n').map(|line| {
         let (field, message) = match line.strip_prefix("data:") {
             Some(message) => ("data:", message),

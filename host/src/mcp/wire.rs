@@ -261,8 +261,8 @@ enum Decoded {
 }
 
 fn decode(line: Input) -> Decoded {
-    let text = match line {
-        Input::Text(text) => text,
+    let line = match line {
+        Input::Text(line) => line,
         Input::TooLong => {
             tracing::warn!("a message of more than {LONGEST} bytes was dropped");
             let message = format!("a message may have at most {LONGEST} bytes");
@@ -274,7 +274,7 @@ fn decode(line: Input) -> Decoded {
             return Decoded::Refused(None, ErrorData::parse_error(message, None));
         }
     };
-    let text = text.trim_start_matches('\u{feff}');
+    let text = line.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Decoded::Nothing;
     }
@@ -284,7 +284,7 @@ fn decode(line: Input) -> Decoded {
                 JsonRpcMessage::Request(request)
                     if Original::is_kept_of(request.request.method()) =>
                 {
-                    let original = Original::new(text.to_owned());
+                    let original = Original::new(line);
                     request.request.extensions_mut().insert(original);
                 }
                 JsonRpcMessage::Response(response) => verbatim::response(response, text),

@@ -94,13 +94,10 @@ impl Roster {
             config.enabled && config.untrusted.is_none() && config.bridge().is_some()
         };
         let named = self.named().server(uri).map(str::to_owned);
-        if let Some(named) = named
-            && snapshot
-                .servers()
-                .get(&named)
-                .is_some_and(|server| reachable(&server))
-        {
-            return Some(named);
+        if let Some(named) = named {
+            // Also where it cannot be asked now, it is nobody else's.
+            let server = snapshot.servers().get(&named);
+            return server.filter(reachable).map(|_| named);
         }
         let servers = snapshot.servers().values().filter(reachable);
         let mut having = servers.filter(|server| server.has_resources());

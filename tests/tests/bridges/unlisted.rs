@@ -101,6 +101,19 @@ fn the_only_server_with_resources_is_asked_for_what_nobody_knows() {
     assert_eq!(found["result"]["contents"][0]["text"], "found", "{found}");
     let gone = read(&mut client, "two:x");
     assert_eq!(gone["error"]["data"]["near"], json!([1.1]), "{gone}");
+    // What another one has named is not its business, not even while that one is off.
+    client
+        .call("two__link", json!({ "uri": "two:secret" }))
+        .unwrap();
+    let refused = read(&mut client, "two:secret");
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    home.run(&["disable", "two"]).unwrap();
+    let unknown = read(&mut client, "two:secret");
+    assert_eq!(
+        unknown["error"]["data"],
+        json!({ "uri": "two:secret" }),
+        "{unknown}"
+    );
     // What is about Dormouse is nobody else's.
     let status = read(&mut client, "dormouse://status");
     assert!(status["result"]["contents"][0]["text"].is_string());

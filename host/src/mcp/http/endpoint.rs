@@ -141,12 +141,11 @@ impl Endpoint {
                     && raw::in_order(method, &params, &parts.headers, schema)
                 {
                     let original = Original::new(body.clone());
-                    parts.extensions.insert(original.clone());
                     let asked = Asked {
                         id,
                         method,
                         params,
-                        original,
+                        original: original.clone(),
                     };
                     match self.quick(asked, &parts).await {
                         Some(Outcome::Answered(response)) => {
@@ -158,6 +157,7 @@ impl Endpoint {
                         }
                         None => {}
                     }
+                    parts.extensions.insert(original);
                     marked = raw::mark(&message, &body, &mut parts.headers);
                 }
             }
