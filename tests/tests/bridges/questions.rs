@@ -1,5 +1,7 @@
-//! What a server asks its client in the middle of a call.
+//! What a server asks its client, mostly in the middle of a call.
 
+use anyhow::ensure;
+use dormouse_tests::wait;
 use serde_json::{Value, json};
 
 use crate::difference::assert_same;
@@ -100,4 +102,24 @@ fn roots_are_told() {
     let mut pair = everything();
     let told = pair.same_call("get-roots-list", json!({}));
     assert!(told.contains("project"), "{told}");
+}
+
+/// A client that has other roots says so, outside of any call, and is asked again.
+#[test]
+fn other_roots_are_told() {
+    let mut pair = everything();
+    pair.same_call("get-roots-list", json!({}));
+    let other = json!({ "roots": [{ "uri": "file:///other", "name": "other" }] });
+    pair.answer("roots/list", &other);
+    for side in [&mut pair.direct, &mut pair.through] {
+        let changed = "notifications/roots/list_changed";
+        side.client.notify(changed, json!({})).unwrap();
+        let params = json!({ "name": "get-roots-list", "arguments": {} });
+        wait::until("the new roots", || {
+            let told = side.ask("tools/call", &params).to_string();
+            ensure!(told.contains("file:///other"), "{told}");
+            Ok(())
+        })
+        .unwrap();
+    }
 }
