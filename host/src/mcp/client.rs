@@ -48,6 +48,7 @@ impl Client {
             () = self.relay.run(&self.peer) => {}
             () = end.cancelled() => {}
         }
+        self.relay.close();
     }
 }
 
