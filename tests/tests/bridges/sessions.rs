@@ -1,7 +1,8 @@
 //! What passes between a server and an agent over HTTP outside of calls.
 
-use dormouse_tests::http::{Answer, Server, Session};
-use dormouse_tests::{Home, upstream};
+use anyhow::ensure;
+use dormouse_tests::http::{Answer, Request, Server, Session};
+use dormouse_tests::{Home, upstream, wait};
 use serde_json::{Value, json};
 
 use crate::mirror;
@@ -80,4 +81,27 @@ fn between_calls_a_session_hears_what_it_wants_to() {
     ask("resources/subscribe", subscribe("mirror://other"));
     assert_eq!(heard(), "debug of mirror://other");
     assert_eq!(heard(), "error of mirror://other");
+}
+
+/// In the stateless era a log belongs to a request; what belongs to none is the host's.
+#[test]
+fn between_stateless_requests_nobody_is_told() {
+    let home = Home::new().unwrap();
+    let mirror = upstream::mirror(true).unwrap();
+    home.upstream("mirror", &mirror, "share = true").unwrap();
+    home.synced("mirror").unwrap();
+    let server = home.serve_http(&["-v"]).unwrap();
+    server.text("mirror__level", json!({})).unwrap();
+    let wanted = json!({ "notifications": { "resourceSubscriptions": ["mirror://meta"] } });
+    let request = Request::stateless(1, "subscriptions/listen", wanted);
+    let mut listening = server.ask(&request).unwrap();
+    let (_, established) = listening.event().unwrap().unwrap();
+    let method = "notifications/subscriptions/acknowledged";
+    assert_eq!(established["method"], method, "{established}");
+    wait::until("the log", || {
+        let said = server.said();
+        ensure!(said.contains("error of mirror://meta"), "{said}");
+        Ok(())
+    })
+    .unwrap();
 }
