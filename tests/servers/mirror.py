@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 SET = []
+ASKED, GO_ON = [], asyncio.Event()
 
 
 def meta(ctx):
@@ -28,7 +29,7 @@ def wanted(ctx):
 
 
 async def list_tools(ctx, params):
-    names = ["meta", "level", "log"]
+    names = ["meta", "level", "log", "ask", "go-on", "roots"]
     return types.ListToolsResult(
         tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
     )
@@ -42,9 +43,17 @@ async def call_tool(ctx, params):
         least = LEVELS.index(SET[-1]) if legacy and SET else 0
         for level in LEVELS[least:]:
             await ctx.session.send_log_message(level, f"a log of {level}", "mirror")
-    told = {"meta": meta, "level": lambda ctx: json.dumps(wanted(ctx)), "log": lambda _: "logged"}
-    text = types.TextContent(type="text", text=told[params.name](ctx))
-    return types.CallToolResult(content=[text])
+    elif params.name == "ask":
+        # Asked in the course of this call, and not for its sake: it does not wait.
+        ASKED.append(asyncio.create_task(ctx.session.list_roots()))
+        await GO_ON.wait()
+    elif params.name == "go-on":
+        GO_ON.set()
+    told = {"meta": meta, "level": lambda ctx: json.dumps(wanted(ctx))}
+    if params.name == "roots":
+        told["roots"] = lambda _, roots=await ASKED[0]: str(roots.roots[0].uri)
+    text = told.get(params.name, lambda _: "done")(ctx)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
 
 async def list_prompts(ctx, params):
