@@ -479,7 +479,15 @@ impl Session {
     /// # Errors
     /// The server does not.
     pub fn open(server: &Server) -> Result<Self> {
-        let initialize = wire::request(0, "initialize", wire::initialize(json!({})));
+        Self::open_able(server, json!({}))
+    }
+
+    /// Shakes hands, and says what this client can be asked.
+    ///
+    /// # Errors
+    /// The server does not.
+    pub fn open_able(server: &Server, capabilities: Value) -> Result<Self> {
+        let initialize = wire::request(0, "initialize", wire::initialize(capabilities));
         let mut answer = server.ask(&Request::post(initialize.to_string()))?;
         let id = answer.header("mcp-session-id").map(str::to_owned);
         let result = answer.result()?;

@@ -46,6 +46,7 @@ impl Client {
             () = self.relay.run(&self.peer) => {}
             () = end.cancelled() => {}
         }
+        self.relay.close();
     }
 }
 
@@ -145,7 +146,7 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
     let answered = tokio::select! {
         answered = patience => answered
             .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),
-        // The call has ended meanwhile.
+        // Whoever has asked has gone meanwhile.
         () = answers.closed() => return,
     };
     let _ = answers.send(answered);
@@ -168,7 +169,7 @@ impl Drop for Unanswered {
     fn drop(&mut self) {
         if let Some((peer, id)) = self.0.take() {
             tokio::spawn(async move {
-                let reason = "the call has ended".to_owned();
+                let reason = "nobody waits for the answer any more".to_owned();
                 let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
                 // A client that has gone needs no telling.
                 let _ = peer.notify_cancelled(cancelled).await;

@@ -114,12 +114,13 @@ impl Host {
             }
             None => {
                 let roster = self.common.roster.clone();
-                let (line, asks) = Line::new(roster.clone(), &order.server, order.may_ask());
                 // What is known to rmcp ends with its request, which a call may outlive.
                 let cancel = match caller.peer {
                     Some(_) => CancellationToken::new(),
                     None => caller.gone.clone(),
                 };
+                let to = (order.server.as_str(), order.may_ask());
+                let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
                 let call = Context {
                     session: self.session,
                     cancel: cancel.clone(),

@@ -8,6 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
 use super::client::{self, can};
@@ -22,6 +23,8 @@ pub(super) struct Line {
     server: String,
     asks: mpsc::UnboundedSender<Ask>,
     may_ask: bool,
+    /// Cancelled when nobody waits for the call any more.
+    cancel: CancellationToken,
     state: Mutex<State>,
 }
 
@@ -45,8 +48,8 @@ pub(super) struct Ask {
 impl Line {
     pub(super) fn new(
         roster: Arc<Roster>,
-        server: &str,
-        may_ask: bool,
+        (server, may_ask): (&str, bool),
+        cancel: CancellationToken,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
         let (asks, receiver) = mpsc::unbounded_channel();
         let line = Self {
@@ -54,6 +57,7 @@ impl Line {
             server: server.to_owned(),
             asks,
             may_ask,
+            cancel,
             state: Mutex::new(State {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
@@ -149,7 +153,12 @@ impl Listener for Line {
             }
         }
         let (answers, answered) = oneshot::channel();
-        let gone = || AskError::Failed("the agent has gone".into());
+        let cancel = self.cancel.clone();
+        let gone = move || match cancel.is_cancelled() {
+            // Nobody is to be bothered again with what they have given up.
+            true => AskError::Failed("the call was cancelled".into()),
+            false => AskError::Over,
+        };
         if self.asks.send(Ask { questions, answers }).is_err() {
             return std::future::ready(Err(gone())).boxed();
         }

@@ -47,6 +47,17 @@ pub enum AskError {
     Invalid(String),
     /// The client answered with an error, or with something else.
     Failed(String),
+    /// The call that it was asked in was over before there was an answer.
+    Over,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported(why) | Self::Invalid(why) | Self::Failed(why) => why,
+            Self::Over => "the call is over",
+        })
+    }
 }
 
 impl fmt::Display for Capability {

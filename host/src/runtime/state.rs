@@ -187,7 +187,7 @@ impl client::Host for State {
         self.questions(requests).await.map_err(|error| match error {
             AskError::Unsupported(why) => client::AskError::Unsupported(why),
             AskError::Invalid(why) => client::AskError::Invalid(why),
-            AskError::Failed(why) => client::AskError::Failed(why),
+            error => client::AskError::Failed(error.to_string()),
         })
     }
 }

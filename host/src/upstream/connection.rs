@@ -18,7 +18,7 @@ use super::level::Level;
 use super::message::Members;
 use super::peer::Peer;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{AskError, Listener, SessionId};
+use crate::runtime::{Listener, SessionId};
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -229,9 +229,7 @@ impl InputRequired {
         let mut responses = Members::default();
         if !questions.is_empty() {
             let answers = listener.ask(questions).await.map_err(|error| {
-                let (AskError::Unsupported(why) | AskError::Invalid(why) | AskError::Failed(why)) =
-                    error;
-                Lost::Broken(format!("what the upstream asks has no answer: {why}"))
+                Lost::Broken(format!("what the upstream asks has no answer: {error}"))
             })?;
             for ((id, _), answer) in self.input_requests.iter().zip(answers) {
                 if let Ok(answer) = RawValue::from_string(answer.into_text()) {

@@ -45,19 +45,23 @@ impl Peer {
     async fn ask(&self, question: Question) -> Result<Answer, (i64, String)> {
         let capability = question.capability;
         let able = |listener: &dyn Listener| listener.supports(capability);
-        let listener = self.callers.latest(able).or_else(|| {
+        let between = || {
             let client = self.client(self.callers.only_session()?)?;
             able(client.as_ref()).then_some(client)
-        });
-        let Some(listener) = listener else {
+        };
+        let Some(listener) = self.callers.latest(able).or_else(between) else {
             let why = format!("there is no client here that could be asked (`{capability}`)");
             return Err((NO_METHOD, why));
         };
-        let answers = listener.ask(vec![question]).await;
+        let mut answers = listener.ask(vec![question.clone()]).await;
+        // What is asked while a call runs need not be about it, and may outlive it.
+        if let (Err(AskError::Over), Some(client)) = (&answers, between()) {
+            answers = client.ask(vec![question]).await;
+        }
         let answer = answers.map_err(|error| match error {
             AskError::Unsupported(why) => (NO_METHOD, why),
             AskError::Invalid(why) => (INVALID, why),
-            AskError::Failed(why) => (INTERNAL, why),
+            AskError::Failed(_) | AskError::Over => (INTERNAL, error.to_string()),
         })?;
         let none = || (INTERNAL, "the client has not answered".to_owned());
         answer.into_iter().next().ok_or_else(none)

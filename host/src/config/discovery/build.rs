@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use super::draft::{Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filler};
-use super::{dotenv, itself};
+use super::{dotenv, itself, oauth};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::{Grants, Limits};
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// Why a draft is no server.
 pub(super) enum Refused {
@@ -113,12 +113,13 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
             url,
             headers,
             transport,
+            oauth,
             ..
         } => Launch::Http(Http {
             url: url.clone(),
             headers: table(headers),
             transport: *transport,
-            oauth: OAuth::default(),
+            oauth: oauth.clone(),
         }),
     }
 }
@@ -242,6 +243,7 @@ impl Filling<'_, '_> {
             url,
             headers,
             transport,
+            oauth: written_oauth,
             env,
         } = written
         else {
@@ -260,11 +262,15 @@ impl Filling<'_, '_> {
             judge(&filled, &url)?;
         }
         let headers = self.table(headers, "headers");
+        let oauth = written_oauth.map(&mut |text, key| self.text(text, &format!("oauth.{key}")));
+        if self.filler.needs.is_empty() {
+            self.filler.notes.extend(oauth::doubt(&oauth));
+        }
         Ok(Launch::Http(Http {
             url: filled,
             headers,
             transport,
-            oauth: OAuth::default(),
+            oauth,
         }))
     }
 }

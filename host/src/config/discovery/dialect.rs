@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, Written};
 use super::entry::{Entry, Unit};
 use super::expansion::Expansion;
+use super::oauth;
 use crate::config::problem::quoted;
 use crate::upstream::HttpTransport;
 
@@ -30,6 +31,8 @@ pub(super) struct Dialect {
     pub(super) include: Option<&'static str>,
     /// The key of the tools that are not shown.
     pub(super) exclude: Option<&'static str>,
+    /// How it says in which way its user logs in.
+    pub(super) oauth: oauth::Dialect,
     /// What is filled into its texts.
     pub(super) expansion: Expansion,
 }
@@ -47,6 +50,7 @@ pub(super) const COMMON: Dialect = Dialect {
     start_timeouts: &[],
     include: None,
     exclude: None,
+    oauth: oauth::NONE,
     expansion: super::expansion::NONE,
 };
 
@@ -80,7 +84,9 @@ impl Dialect {
             Err(outcome) => return outcome,
             Ok(None) => {}
             Ok(Some(Kind::Stdio)) => draft.launch = self.stdio(entry),
-            Ok(Some(Kind::Http(transport))) => draft.launch = self.http(entry, transport),
+            Ok(Some(Kind::Http(transport))) => {
+                draft.launch = self.http(entry, transport, &mut draft.notes);
+            }
         }
         for (key, on) in SWITCHES {
             if let Some(value) = entry.boolean(key) {
@@ -194,7 +200,12 @@ impl Dialect {
         })
     }
 
-    fn http(&self, entry: &mut Entry<'_, '_>, transport: HttpTransport) -> Option<Written> {
+    fn http(
+        &self,
+        entry: &mut Entry<'_, '_>,
+        transport: HttpTransport,
+        notes: &mut Vec<String>,
+    ) -> Option<Written> {
         let key = self.urls.iter().find(|(key, _)| entry.has(key));
         let key = key.map_or_else(|| self.url_key(), |(key, _)| key);
         let url = entry.text(key).unwrap_or_default();
@@ -207,6 +218,7 @@ impl Dialect {
             url: url.trim().to_owned(),
             headers: entry.table(self.headers),
             transport,
+            oauth: self.oauth.read(entry, notes),
             env: BTreeMap::new(),
         })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::Filter;
-use crate::upstream::HttpTransport;
+use crate::upstream::{HttpTransport, OAuth};
 
 /// A server as it is written.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub(super) enum Written {
         url: String,
         headers: BTreeMap<String, Text>,
         transport: HttpTransport,
+        /// How its user logs in, nothing of it filled in.
+        oauth: OAuth,
         /// Variables that the headers may be made of, and that nobody else gets.
         env: BTreeMap<String, Text>,
     },

@@ -20,6 +20,7 @@ mod formats;
 mod itself;
 mod library;
 mod merge;
+mod oauth;
 mod own;
 pub mod places;
 mod search;

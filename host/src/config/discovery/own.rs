@@ -9,7 +9,7 @@ use super::draft::{Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing};
 use super::filler::{between, is_name};
 use crate::config::problem::quoted;
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,6 +118,7 @@ impl Own {
             url,
             headers,
             transport,
+            oauth,
             env,
         } = written
         else {
@@ -139,7 +140,7 @@ impl Own {
             url,
             headers: self.table(headers, &source, "headers"),
             transport: *transport,
-            oauth: OAuth::default(),
+            oauth: oauth.map(&mut |text, key| self.text(text, &source, &format!("oauth.{key}"))),
         }
     }
 

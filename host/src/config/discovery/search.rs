@@ -7,9 +7,10 @@ use std::rc::Rc;
 use super::build::{Refused, build};
 use super::dialect::Outcome;
 use super::document::{Member, Node, Value};
+use super::draft::Written;
 use super::entry::{Entry, Reader};
 use super::filler::Filler;
-use super::formats::{self, continue_dev, copilot, forge, vscode};
+use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, Library, Loaded};
 use super::own::{self, Own};
 use super::places::{self, Place};
@@ -107,6 +108,10 @@ impl<'a> Search<'a> {
             keys: place.shape.keys.join("."),
             inputs,
             secrets,
+            redirect: match self.client {
+                Client::Codex => codex::redirect(&document.root),
+                _ => None,
+            },
         };
         if let Some(server) = servers.get(MOST) {
             let message = format!("there are more than {MOST} servers");
@@ -200,6 +205,11 @@ impl<'a> Search<'a> {
             }
             Outcome::Bad => return,
         };
+        if let Some(Written::Http { oauth, .. }) = &mut draft.launch
+            && oauth.redirect_uri.is_none()
+        {
+            oauth.redirect_uri.clone_from(&context.redirect);
+        }
         let Some(written) = draft.launch.take() else {
             self.change(server, draft.enabled, origin, reader);
             return;
@@ -293,6 +303,8 @@ struct Context<'p> {
     keys: String,
     inputs: BTreeMap<String, String>,
     secrets: BTreeMap<String, String>,
+    /// Where the browser comes back to after a login, where a server does not say.
+    redirect: Option<String>,
 }
 
 /// A server's table, its name, and where it begins.

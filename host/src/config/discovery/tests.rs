@@ -11,6 +11,7 @@ use crate::upstream::Launch;
 
 mod broken;
 mod merged;
+mod oauth;
 mod table;
 
 /// The homes that are kept beside the tests.
@@ -164,6 +165,11 @@ fn describe_found(found: &Found) -> String {
             for (name, value) in &http.headers {
                 line("header", format!("{name}: {:?}", value.expose()));
             }
+            line("login", on(http.oauth.off, "never"));
+            for (key, text) in http.oauth.texts() {
+                line("login", format!("{key} {text:?}"));
+            }
+            line("scopes", http.oauth.scopes.join(" "));
         }
     }
     if let Some(include) = &bridge.filter.include {

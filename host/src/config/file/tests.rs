@@ -132,6 +132,36 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `start_timeout`, `on_change`, `share`, `from`",
         ),
         (
+            "url = \"https://x/mcp\"\noauth.clientid = \"x\"",
+            "4:7",
+            "`clientid` is no key of `[servers.t.oauth]`",
+            "did you mean `client_id`?",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = true",
+            "4:9",
+            "`servers.t.oauth` cannot be `true`",
+            "leave it out: a server that wants a login gets one",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { callback_port = 99999 }",
+            "4:27",
+            "`servers.t.oauth.callback_port` cannot be `99999`",
+            "use a number from 1 to 65535",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { callback_port = 8080, redirect_uri = \"http://localhost/\" }",
+            "4:27",
+            "`[servers.t.oauth]` has `callback_port` and `redirect_uri`",
+            "keep one of them",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { client_secret = \"hush\" }",
+            "1:10",
+            "`servers.t.oauth.client_secret` is a client's, and there is no `client_id`",
+            "",
+        ),
+        (
             "args = [\"-y\"]",
             "1:10",
             "`[servers.t]` has `args`, and neither `command` nor `url`",
@@ -451,7 +481,11 @@ limits.timeout = "2m"
 url = "https://example.com/mcp"
 headers.Authorization = "Bearer x"
 type = "sse"
-oauth = { client_id = "me", scopes = ["a", "b"] }
+oauth = { client_id = "me", client_secret = "hush", callback_port = 8080, scopes = ["a", "b"] }
+
+[servers.keyed]
+url = "https://example.com/keyed"
+oauth = false
 
 [servers.adapted]
 component = "git.wasm"
@@ -498,6 +532,12 @@ fetch = "background"
     assert_eq!(http.transport, HttpTransport::Sse);
     assert_eq!(http.oauth.client_id.as_deref(), Some("me"));
     assert_eq!(http.oauth.scopes, ["a", "b"]);
+    let redirect = http.oauth.redirect_uri.as_deref();
+    assert_eq!(redirect, Some("http://localhost:8080/callback"));
+    assert!(
+        !format!("{web:?}").contains("hush"),
+        "secrets are not shown"
+    );
     assert!(
         !format!("{web:?}").contains("Bearer"),
         "secrets are not shown"

@@ -80,31 +80,63 @@ impl Login {
         )
     }
 
+    /// What may be told of it.
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            left: self.left().map(Duration::from_secs),
+            renews: self.refresh().is_some(),
+        }
+    }
+
     fn lifetime(&self) -> Option<u64> {
         let response = self.credentials.token_response.as_ref()?;
         Some(response.expires_in()?.as_secs())
     }
 }
 
+/// What may be told of a login that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// For how long its token is still good, if that was said; zero where it has
+    /// ended.
+    pub left: Option<Duration>,
+    /// Whether the next call gets another token by itself.
+    pub renews: bool,
+}
+
 /// The place of one upstream's login.
 #[derive(Debug, Clone)]
 pub(super) struct Store {
+    url: String,
     file: PathBuf,
     lock: PathBuf,
 }
 
 impl Store {
     /// The place of an upstream's login in a folder. Upstreams of one URL share it,
-    /// unless they are reached as different clients.
+    /// unless they are reached as different clients, or log in elsewhere: a token for
+    /// new tokens must not go to whom another entry names.
     pub(super) fn new(folder: &Path, http: &Http) -> Self {
         let mut hasher = blake3::Hasher::new();
-        let client = http.oauth.client_id.as_deref().unwrap_or_default();
-        // With a zero between them, no two pairs are one text.
-        for part in [http.url.as_bytes(), b"\0", client.as_bytes()] {
-            hasher.update(part);
+        let oauth = &http.oauth;
+        let client = oauth.client_id.as_deref().unwrap_or_default();
+        hasher.update(http.url.as_bytes());
+        // With a zero between them, no two lists are one text.
+        hasher.update(b"\0").update(client.as_bytes());
+        let elsewhere = [
+            &oauth.metadata_url,
+            &oauth.authorization_url,
+            &oauth.token_url,
+        ];
+        if elsewhere.iter().any(|url| url.is_some()) {
+            for url in elsewhere {
+                let url = url.as_deref().unwrap_or_default();
+                hasher.update(b"\0").update(url.as_bytes());
+            }
         }
         let key = hasher.finalize().to_hex();
         Self {
+            url: http.url.clone(),
             file: folder.join(format!("{key}.json")),
             lock: folder.join(format!("{key}.lock")),
         }
@@ -120,8 +152,9 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failure("read", &error)),
         };
-        match serde_json::from_slice(&text) {
-            Ok(login) => Ok(Some(login)),
+        match serde_json::from_slice::<Login>(&text) {
+            // A file that was moved here is another upstream's.
+            Ok(login) => Ok((login.url == self.url).then_some(login)),
             // What serde says may quote a part of the text.
             Err(_) => {
                 let error = io::Error::new(ErrorKind::InvalidData, "it is not what was written");

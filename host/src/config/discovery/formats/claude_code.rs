@@ -8,11 +8,27 @@ use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::{Entry, Unit};
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     expansion: expansion::CLAUDE,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// The only redirect URI that Claude Code comes back to.
+pub(super) const CALLBACK: Means = Means::CallbackPort("http://localhost:PORT/callback");
+
+/// The client's secret is in the keychain, where only Claude Code finds it.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", CALLBACK),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
 };
 
 /// The files of its settings, those of the project last.

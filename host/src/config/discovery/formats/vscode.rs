@@ -5,11 +5,18 @@ use std::collections::BTreeMap;
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::Node;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),
     expansion: expansion::VSCODE,
+    oauth: OAUTH,
     ..COMMON
+};
+
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[("oauth.clientId", Means::ClientId)],
 };
 
 /// What each input is about, by its id.
