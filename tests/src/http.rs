@@ -372,6 +372,22 @@ impl Answer {
     /// # Errors
     /// The connection breaks, or an event is no JSON.
     pub fn event(&mut self) -> Result<Option<(String, Value)>> {
+        let Some((id, data)) = self.event_text()? else {
+            return Ok(None);
+        };
+        let message = match data.as_str() {
+            "" => Value::Null,
+            data => serde_json::from_str(data)?,
+        };
+        Ok(Some((id, message)))
+    }
+
+    /// The same, with the message as it is written; empty where the event is nothing
+    /// but an id to come back with.
+    ///
+    /// # Errors
+    /// The connection breaks.
+    pub fn event_text(&mut self) -> Result<Option<(String, String)>> {
         loop {
             while let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
                 let event: Vec<u8> = self.text.drain(..end + 2).collect();
@@ -379,9 +395,9 @@ impl Answer {
                 let field = |name| event.lines().find_map(|line| line.strip_prefix(name));
                 let id = field("id: ").unwrap_or_default().to_owned();
                 match field("data: ").map(str::trim) {
-                    Some("") if !id.is_empty() => return Ok(Some((id, Value::Null))),
-                    Some("") | None => {}
-                    Some(data) => return Ok(Some((id, serde_json::from_str(data)?))),
+                    None => {}
+                    Some("") if id.is_empty() => {}
+                    Some(data) => return Ok(Some((id, data.to_owned()))),
                 }
             }
             if !self.read()? {
@@ -463,7 +479,15 @@ impl Session {
     /// # Errors
     /// The server does not.
     pub fn open(server: &Server) -> Result<Self> {
-        let initialize = wire::request(0, "initialize", wire::initialize(json!({})));
+        Self::open_able(server, json!({}))
+    }
+
+    /// Shakes hands, and says what this client can be asked.
+    ///
+    /// # Errors
+    /// The server does not.
+    pub fn open_able(server: &Server, capabilities: Value) -> Result<Self> {
+        let initialize = wire::request(0, "initialize", wire::initialize(capabilities));
         let mut answer = server.ask(&Request::post(initialize.to_string()))?;
         let id = answer.header("mcp-session-id").map(str::to_owned);
         let result = answer.result()?;

@@ -172,6 +172,21 @@ pub fn git(repository: &Path) -> Result<Upstream> {
     Ok(server.arg("--repository").arg(repository.display()))
 }
 
+/// A server that tells what it is told (`tests/servers/mirror.py`), in both eras or in
+/// the older one only.
+///
+/// # Errors
+/// It is not installed.
+pub fn mirror(legacy: bool) -> Result<Upstream> {
+    let script = artifacts::workspace().join("tests/servers/mirror.py");
+    let server = Upstream::new(&artifacts::python("clients", "python")?).arg(script.display());
+    Ok(if legacy {
+        server.arg("--legacy")
+    } else {
+        server
+    })
+}
+
 /// A server that listens, and ends with this.
 #[derive(Debug)]
 pub struct Listening {

@@ -113,6 +113,13 @@ impl ListedTool {
     pub fn function(&self) -> serde_json::Result<Option<Function>> {
         parsed(self.function.as_deref())
     }
+
+    /// Whether there is a function behind the tool; an adapter gets its arguments as
+    /// they were written.
+    #[must_use]
+    pub fn is_typed(&self) -> bool {
+        self.function.is_some()
+    }
 }
 
 impl ListedItem {
@@ -123,6 +130,12 @@ impl ListedItem {
     /// The declaration has something else where a function should be.
     pub fn function(&self) -> serde_json::Result<Option<Function>> {
         parsed(self.function.as_deref())
+    }
+
+    /// Whether there is a function behind it.
+    #[must_use]
+    pub fn is_typed(&self) -> bool {
+        self.function.is_some()
     }
 
     fn declared(&self) -> serde_json::Result<DeclaredItem> {

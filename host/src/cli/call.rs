@@ -8,14 +8,14 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::progress::Progress;
 use super::{Format, output};
 use crate::config::units;
 use crate::roster::{Context, Places, Roster};
-use crate::runtime::{AskError, Capability, Listener, Question};
+use crate::runtime::{self, Answer, AskError, Capability, Listener, Question};
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone)]
 enum Arguments {
-    Given(Map<String, Value>),
+    Given(Box<runtime::Arguments>),
     Stdin,
 }
 
@@ -50,12 +50,12 @@ impl Arguments {
         if text == "-" {
             return Ok(Self::Stdin);
         }
-        object(text).map(Self::Given)
+        object(text).map(Box::new).map(Self::Given)
     }
 
-    fn read(self) -> anyhow::Result<Map<String, Value>> {
+    fn read(self) -> anyhow::Result<runtime::Arguments> {
         match self {
-            Self::Given(arguments) => Ok(arguments),
+            Self::Given(arguments) => Ok(*arguments),
             Self::Stdin => {
                 let mut text = String::new();
                 std::io::stdin()
@@ -67,9 +67,12 @@ impl Arguments {
     }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+fn object(text: &str) -> Result<runtime::Arguments, String> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Object(values)) => Ok(runtime::Arguments {
+            values,
+            text: serde_json::from_str(text).ok(),
+        }),
         Ok(_) => Err("this is JSON, but no object like `{\"key\": \"value\"}`".to_owned()),
         Err(error) => Err(format!("this is no JSON: {error}")),
     }
@@ -79,7 +82,7 @@ impl Call {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let arguments = match self.arguments {
             Some(arguments) => arguments.read()?,
-            None => Map::new(),
+            None => runtime::Arguments::default(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -88,13 +91,22 @@ impl Call {
         let result = runtime.block_on(call(places, &self.server, &self.tool, arguments));
         runtime.shutdown_timeout(LAST);
         let result = result?;
-        let failed = result.get("isError") == Some(&Value::Bool(true));
-        if self.format.json {
-            output::print_json(&result)?;
-        } else if failed {
-            output::failure(&anyhow::anyhow!("{}", text(&result)));
-        } else {
-            output::print_foreign(&text(&result))?;
+        let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+        match (self.format.json, result) {
+            (true, Answer::Made(value)) => output::print_json(&value)?,
+            // As it came: another way to write a number would be another number.
+            (true, Answer::Verbatim(text)) => output::print(&text)?,
+            (false, result) => {
+                let value = result
+                    .into_value()
+                    .context("the result cannot be shown\nhint: `--json` prints it as it came")?;
+                let text = text(&value);
+                if failed {
+                    output::failure(&anyhow::anyhow!("{text}"));
+                } else {
+                    output::print_foreign(&text)?;
+                }
+            }
         }
         Ok(if failed {
             ExitCode::FAILURE
@@ -108,8 +120,8 @@ async fn call(
     places: Places,
     server: &str,
     tool: &str,
-    arguments: Map<String, Value>,
-) -> anyhow::Result<Value> {
+    arguments: runtime::Arguments,
+) -> anyhow::Result<Answer> {
     let roster = Roster::open(places)?;
     roster.save();
     let cancel = CancellationToken::new();
@@ -173,12 +185,17 @@ impl Listener for Terminal {
         });
     }
 
+    /// All that is said is shown.
+    fn level(&self) -> Option<&'static str> {
+        Some("debug")
+    }
+
     /// Whoever sits in front of it can open a page; nobody reads what a script logs.
     fn supports(&self, capability: Capability) -> bool {
         capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let pages = questions.iter().map(|question| {
             let text = |name| question.params.get(name).and_then(Value::as_str);
             let (message, url) = (text("message"), text("url"));
@@ -195,7 +212,8 @@ impl Listener for Terminal {
             None => pages.iter().for_each(|page| output::say(page)),
         });
         // They may still not open it; whoever waits for them waits no longer than that.
-        let answers = vec![json!({ "action": "accept" }); pages.len()];
+        let accepted = Answer::Made(json!({ "action": "accept" }));
+        let answers = vec![accepted; pages.len()];
         Box::pin(std::future::ready(Ok(answers)))
     }
 }
@@ -270,7 +288,7 @@ mod tests {
     fn arguments_are_an_object() {
         assert!(matches!(Arguments::parse("-"), Ok(Arguments::Stdin)));
         assert!(
-            matches!(Arguments::parse("{\"a\":1}"), Ok(Arguments::Given(map)) if map["a"] == 1)
+            matches!(Arguments::parse("{\"a\":1}"), Ok(Arguments::Given(given)) if given.values["a"] == 1)
         );
         for bad in ["", "[]", "1", "{", "{\"a\":1} x"] {
             assert!(Arguments::parse(bad).is_err(), "{bad}");

@@ -3,19 +3,26 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hyper::http::request::Parts;
 use rmcp::RoleServer;
-use rmcp::model::{ClientCapabilities, ProgressToken, ProtocolVersion, RequestMetaObject};
+use rmcp::model::{
+    ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
+};
 use rmcp::service::{Peer, RequestContext};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::exchange::Begun;
 use super::handler::Host;
+use super::original::Original;
 
 /// The client of a request, as far as the host has to know it to answer.
 pub(super) struct Caller<'a> {
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
     pub(super) capabilities: ClientCapabilities,
+    /// What the request says of itself for whoever answers it.
+    pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
     pub(super) token: Option<ProgressToken>,
     /// The least severe level that it wants to hear, if any.
@@ -27,6 +34,8 @@ pub(super) struct Caller<'a> {
     pub(super) peer: Option<&'a Peer<RoleServer>>,
     /// After how long a call is put aside in any case; never, where there is a peer.
     pub(super) patience: Option<Duration>,
+    /// The request as it was written.
+    pub(super) original: Original,
     aside: Mutex<Option<Begun>>,
 }
 
@@ -43,11 +52,13 @@ impl<'a> Caller<'a> {
         Self {
             stateless,
             capabilities: context.client_capabilities().unwrap_or_default(),
+            meta: passed_on(&context.meta),
             token: context.meta.get_progress_token(),
             level: host.log_level(stateless, &context.meta),
             gone: context.ct.clone(),
             peer: Some(&context.peer),
             patience: None,
+            original: original(&context.extensions),
             aside: Mutex::new(begun),
         }
     }
@@ -55,7 +66,7 @@ impl<'a> Caller<'a> {
     /// Who hears nothing but the answer.
     pub(super) fn of_answer(
         host: &Host,
-        (stateless, meta): (bool, &RequestMetaObject),
+        (stateless, meta, original): (bool, &RequestMetaObject, Original),
         capabilities: ClientCapabilities,
         gone: CancellationToken,
         patience: Option<Duration>,
@@ -63,11 +74,13 @@ impl<'a> Caller<'a> {
         Self {
             stateless,
             capabilities,
+            meta: passed_on(meta),
             token: meta.get_progress_token(),
             level: host.log_level(stateless, meta),
             gone,
             peer: None,
             patience,
+            original,
             aside: Mutex::default(),
         }
     }
@@ -83,6 +96,31 @@ impl<'a> Caller<'a> {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         aside.take()
     }
+}
+
+/// The text of a request that rmcp has read: `wire` has left it there, or over HTTP
+/// whoever has passed the request on.
+fn original(extensions: &Extensions) -> Original {
+    let over_http = || extensions.get::<Parts>()?.extensions.get();
+    let kept = extensions.get::<Original>().or_else(over_http);
+    kept.cloned().unwrap_or_default()
+}
+
+/// What a request has in its `_meta`, without what is about the agent's connection to
+/// this host: an upstream is told of the host's own.
+fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
+    const OURS: [&str; 5] = [
+        "progressToken",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientInfo",
+        "io.modelcontextprotocol/clientCapabilities",
+        "io.modelcontextprotocol/logLevel",
+    ];
+    let members = meta.iter();
+    members
+        .filter(|(name, _)| !OURS.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// Whether a version of the protocol has no handshake.

@@ -1,7 +1,7 @@
 //! `completion/complete`.
 
 use rmcp::model::ErrorData;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::caller::Caller;
 use super::commands;
@@ -9,7 +9,7 @@ use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
-use crate::runtime::{Completion, Reference, completion};
+use crate::runtime::{Answer, Arguments, Completion, Reference, completion};
 
 /// A request, taken apart.
 struct Request {
@@ -25,7 +25,7 @@ impl Host {
         &self,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let request = request(params)?;
         let snapshot = self.common.roster.snapshot();
         let of_command = match request.kind {
@@ -33,7 +33,10 @@ impl Host {
             Kind::Resource | Kind::Template => None,
         };
         if let Some(servers) = of_command {
-            return Ok(complete(fitting(servers, &request.value), caller.stateless));
+            return Ok(complete(
+                fitting(servers, &request.value).into(),
+                caller.stateless,
+            ));
         }
         let Some(offer) = snapshot.offers(request.kind).find(&request.key) else {
             let what = match request.kind {
@@ -48,7 +51,7 @@ impl Host {
             return self.ask_to_complete(offer, request, caller).await;
         }
         let result = fitting(cases.unwrap_or_default(), &request.value);
-        Ok(complete(result, caller.stateless))
+        Ok(complete(result.into(), caller.stateless))
     }
 
     async fn ask_to_complete(
@@ -56,7 +59,7 @@ impl Host {
         offer: &Offer,
         request: Request,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let own = offer.declared().map(|declared| declared.key.clone());
         let own = own.unwrap_or_default();
         let completion = Completion {
@@ -72,7 +75,7 @@ impl Host {
             method: "completion/complete",
             key: offer.key.clone(),
             server: offer.server().to_owned(),
-            arguments: Map::new(),
+            arguments: Arguments::default(),
         };
         let result = self
             .carry_out(

@@ -5,29 +5,30 @@
 //! (`input_required`), and the call goes on with the next one: until then it is
 //! put on the [shelf](super::shelf), as it is.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, try_join_all};
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::RoleServer;
-use rmcp::model::{CancelledNotificationParam, CustomRequest, ErrorData, RequestId, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
-use serde_json::{Map, Value, json};
+use rmcp::model::ErrorData;
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
+use super::client;
 use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
-use super::shelf;
 use crate::roster::Context;
-use crate::runtime::{AskError, Question, SessionId};
+use crate::runtime::{Answer, Question, SessionId};
 
 /// What a call ends in.
-pub(super) type Outcome = Result<Value, ErrorData>;
+pub(super) type Outcome = Result<Answer, ErrorData>;
 
 /// A call on its way.
 pub(super) struct Exchange {
@@ -52,7 +53,7 @@ pub(super) struct Begun {
     /// What it has said, as far as nobody was told of that yet.
     relay: Arc<Relay>,
     /// Answers that came along with the request.
-    given: Map<String, Value>,
+    given: HashMap<String, Answer>,
     /// What it asks, and nobody was asked yet.
     asked: Option<Ask>,
     /// How it has ended, or what it waits for now.
@@ -64,7 +65,7 @@ pub(super) struct Begun {
 struct Asked {
     ask: Ask,
     /// The answers that are there already.
-    answered: Map<String, Value>,
+    answered: HashMap<String, Answer>,
 }
 
 impl Suspended {
@@ -113,12 +114,13 @@ impl Host {
             }
             None => {
                 let roster = self.common.roster.clone();
-                let (line, asks) = Line::new(roster.clone(), &order.server, order.may_ask());
                 // What is known to rmcp ends with its request, which a call may outlive.
                 let cancel = match caller.peer {
                     Some(_) => CancellationToken::new(),
                     None => caller.gone.clone(),
                 };
+                let to = (order.server.as_str(), order.may_ask());
+                let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
                 let call = Context {
                     session: self.session,
                     cancel: cancel.clone(),
@@ -135,7 +137,7 @@ impl Host {
             }
         };
         let relay = Arc::new(Relay::new(caller.token.clone(), caller.level));
-        exchange.line.attach(&relay, caller.capabilities.clone());
+        exchange.line.attach(&relay, caller);
         let begun = Begun {
             exchange,
             relay,
@@ -166,7 +168,7 @@ impl Host {
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking.push(ask_session(peer, ask));
+            asking.push(client::ask(peer, ask));
         }
         let end = loop {
             if let Some(end) = begun.ended.take() {
@@ -184,7 +186,7 @@ impl Host {
                                 break Err(asked);
                             }
                         }
-                        Some(peer) => asking.push(ask_session(peer, ask)),
+                        Some(peer) => asking.push(client::ask(peer, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
@@ -223,11 +225,12 @@ impl Host {
         match end {
             Ok(outcome) => {
                 let outcome = outcome.and_then(of_ours);
-                let failed = outcome.as_ref().map_or(true, |result| {
-                    result.get("isError") == Some(&Value::Bool(true))
-                });
+                let failed = || match &outcome {
+                    Ok(result) => result.get("isError").as_deref() == Some(&Value::Bool(true)),
+                    Err(_) => true,
+                };
                 match begun.exchange.line.missing_capability() {
-                    Some(missing) if failed && caller.stateless => Err(missing),
+                    Some(missing) if caller.stateless && failed() => Err(missing),
                     _ => outcome,
                 }
             }
@@ -243,21 +246,26 @@ impl Host {
     }
 
     /// Puts a call aside, and tells the client what it waits for.
-    fn input_required(&self, suspended: Suspended) -> Value {
-        let requests: Map<_, _> = suspended
-            .asked
-            .open()
-            .map(|question| {
-                let request = json!({ "method": question.method(), "params": question.params });
-                (question.id.clone(), request)
-            })
-            .collect();
+    fn input_required(&self, suspended: Suspended) -> Answer {
+        // Text, because of the questions, which may have been written elsewhere.
+        let mut requests = String::new();
+        for question in suspended.asked.open() {
+            let comma = if requests.is_empty() { "" } else { "," };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                requests,
+                "{comma}{}:{{\"method\":{},\"params\":{}}}",
+                Value::from(question.id.as_str()),
+                Value::from(question.method()),
+                question.to_text(),
+            );
+        }
         let state = self.common.shelf.put(suspended);
-        json!({
-            "resultType": "input_required",
-            "inputRequests": requests,
-            "requestState": state,
-        })
+        Answer::Verbatim(format!(
+            "{{\"resultType\":\"input_required\",\"inputRequests\":{{{requests}}},\
+             \"requestState\":{}}}",
+            Value::from(state),
+        ))
     }
 }
 
@@ -274,7 +282,7 @@ impl Asked {
     fn new(ask: Ask) -> Self {
         Self {
             ask,
-            answered: Map::new(),
+            answered: HashMap::new(),
         }
     }
 
@@ -287,9 +295,9 @@ impl Asked {
     /// Lets the call go on if all is answered now; what is not is handed back. Each
     /// response is for one question only. What is no answer is asked for again, and
     /// what nobody asked is ignored (SEP-2322).
-    fn answer(mut self, responses: &mut Map<String, Value>) -> Option<Self> {
+    fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
         for question in &self.ask.questions {
-            let Some(response) = responses.shift_remove(&question.id) else {
+            let Some(response) = responses.remove(&question.id) else {
                 continue;
             };
             match question.check(&response) {
@@ -312,79 +320,14 @@ impl Asked {
 
 /// A plugin's result, if it is one that a plugin may give: what a client is asked
 /// goes through the host, which knows what the client can be asked.
-fn of_ours(result: Value) -> Outcome {
-    match result.get("resultType") {
+fn of_ours(result: Answer) -> Outcome {
+    let kind = result.get("resultType").map(Cow::into_owned);
+    match kind {
         None => Ok(result),
         Some(kind) if kind == "complete" => Ok(result),
         Some(kind) => Err(ErrorData::internal_error(
             format!("the plugin's answer is of the type {kind}, which no plugin may give"),
             None,
         )),
-    }
-}
-
-/// Asks a client of the era with sessions.
-async fn ask_session(peer: &Peer<RoleServer>, ask: Ask) {
-    let Ask {
-        questions,
-        mut answers,
-    } = ask;
-    let asked = questions.iter().map(|question| async {
-        let params = Some(Value::Object(question.params.clone()));
-        let request = CustomRequest::new(question.method(), params);
-        let failed = |error| match error {
-            ServiceError::McpError(error) => AskError::Failed(format!(
-                "the client refuses `{}`: {}",
-                question.method(),
-                error.message
-            )),
-            other => AskError::Failed(other.to_string()),
-        };
-        let handle = peer
-            .send_cancellable_request(
-                ServerRequest::CustomRequest(request),
-                PeerRequestOptions::no_options(),
-            )
-            .await
-            .map_err(failed)?;
-        let unanswered = Unanswered::new(peer, &handle.id);
-        let response = handle.await_response().await;
-        unanswered.answered();
-        let response = response.map_err(failed)?;
-        serde_json::to_value(response).map_err(|error| AskError::Failed(error.to_string()))
-    });
-    let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
-    let answered = tokio::select! {
-        answered = patience => answered
-            .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),
-        // The call has ended meanwhile.
-        () = answers.closed() => return,
-    };
-    let _ = answers.send(answered);
-}
-
-/// Tells a client that nobody waits for its answer any more, when dropped too early.
-struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
-
-impl Unanswered {
-    fn new(peer: &Peer<RoleServer>, id: &RequestId) -> Self {
-        Self(Some((peer.clone(), id.clone())))
-    }
-
-    fn answered(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unanswered {
-    fn drop(&mut self) {
-        if let Some((peer, id)) = self.0.take() {
-            tokio::spawn(async move {
-                let reason = "the call has ended".to_owned();
-                let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
-                // A client that has gone needs no telling.
-                let _ = peer.notify_cancelled(cancelled).await;
-            });
-        }
     }
 }

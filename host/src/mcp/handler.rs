@@ -5,12 +5,12 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, LoggingLevel,
-    RequestMetaObject, ServerCapabilities, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, RequestMetaObject,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -19,11 +19,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, announce};
 use super::caller::{Caller, is_stateless};
+use super::client::Client;
 use super::common::Common;
-use super::relay;
+use super::level::{self, Level};
 use super::resources::{SUBSCRIPTIONS, Subscriptions, unknown};
+use super::verbatim;
 use crate::roster::{Offer, Refusal};
-use crate::runtime::SessionId;
+use crate::runtime::{Answer, SessionId};
 
 /// One agent's view of the host.
 pub(super) struct Host {
@@ -36,9 +38,9 @@ pub(super) struct Host {
     /// Cancelled when calls that still run are to end.
     pub(super) ending: CancellationToken,
     /// The least severe level that a legacy client wants to hear.
-    level: AtomicU8,
+    level: Arc<Level>,
     subscriptions: Arc<Subscriptions>,
-    /// Whether the client is told of changes already.
+    /// Whether the client is told already what belongs to no request of its.
     announced: AtomicBool,
 }
 
@@ -50,7 +52,7 @@ impl Host {
             lasting: true,
             closed,
             ending: CancellationToken::new(),
-            level: AtomicU8::new(relay::severity("info")),
+            level: Arc::default(),
             subscriptions: Arc::default(),
             announced: AtomicBool::new(false),
         }
@@ -74,9 +76,9 @@ impl Host {
     /// hear nothing.
     pub(super) fn log_level(&self, stateless: bool, meta: &RequestMetaObject) -> Option<u8> {
         if stateless {
-            meta.log_level().map(severity)
+            meta.log_level().map(level::of)
         } else {
-            Some(self.level.load(Ordering::Relaxed))
+            Some(self.level.least())
         }
     }
 }
@@ -103,19 +105,6 @@ fn misunderstood(method: &str, stateless: bool) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
 }
 
-fn severity(level: LoggingLevel) -> u8 {
-    relay::severity(match level {
-        LoggingLevel::Debug => "debug",
-        LoggingLevel::Info => "info",
-        LoggingLevel::Notice => "notice",
-        LoggingLevel::Warning => "warning",
-        LoggingLevel::Error => "error",
-        LoggingLevel::Critical => "critical",
-        LoggingLevel::Alert => "alert",
-        LoggingLevel::Emergency => "emergency",
-    })
-}
-
 /// What a refusal is in MCP. That there is no such resource has a code of its own in
 /// the era with sessions; rmcp gives it its newer one in the other.
 pub(super) fn refusal(refusal: Refusal) -> ErrorData {
@@ -125,21 +114,20 @@ pub(super) fn refusal(refusal: Refusal) -> ErrorData {
         Refusal::Invalid(_) => ErrorData::invalid_params(text, None),
         Refusal::Upstream { code, data, .. } => {
             let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-            ErrorData::new(code, text, data)
+            ErrorData::new(code, text, data.map(verbatim::data))
         }
         Refusal::Failed(_) => ErrorData::internal_error(text, None),
     }
 }
 
 impl Host {
-    /// Answers what concerns the plugins. A result that is a string stands for its
-    /// own text.
+    /// Answers what concerns the plugins.
     pub(super) async fn answer(
         &self,
         method: &str,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         // What waits for a plugin is large, and is moved about by those who wait for
         // it: a box is moved in no time.
         match method {
@@ -201,7 +189,7 @@ impl ServerHandler for Host {
         let caller = Caller::of(self, &context, None);
         self.answer(&request.method, request.params, &caller)
             .await
-            .map(CustomResult)
+            .map(verbatim::folded)
     }
 
     async fn set_level(
@@ -215,7 +203,9 @@ impl ServerHandler for Host {
                 rmcp::model::SetLevelRequestMethod,
             >());
         }
-        self.level.store(severity(request.level), Ordering::Relaxed);
+        self.level.set(level::of(request.level));
+        // Before the answer: what comes next is logged at that level.
+        self.common.roster.level_changed(self.session).await;
         Ok(())
     }
 
@@ -224,8 +214,9 @@ impl ServerHandler for Host {
         request: SubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let known = self.common.roster.snapshot();
-        if known.resource(&request.uri).is_none() {
+        let roster = &self.common.roster;
+        let listed = roster.snapshot().resource(&request.uri).is_some();
+        if !listed && roster.unlisted(&request.uri).is_none() {
             return Err(unknown(&request.uri));
         }
         self.subscriptions.add(request.uri, &self.common.roster)
@@ -240,18 +231,27 @@ impl ServerHandler for Host {
         Ok(())
     }
 
-    /// Legacy clients hear of every change of a list, unasked.
+    /// Legacy clients hear of every change of a list, unasked, and of what else belongs
+    /// to none of their requests.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if self.announced.swap(true, Ordering::Relaxed) {
             return;
         }
         let roster = self.common.roster.clone();
         let closed = self.closed.clone();
+        let client = Client::new(&context.peer, self.level.clone());
+        roster.attend(self.session, client.clone());
+        let end = closed.clone();
+        tokio::spawn(async move { client.run(end).await });
         let audience = announce::Legacy {
             peer: context.peer,
             subscriptions: self.subscriptions.clone(),
         };
         tokio::spawn(async move { announce(roster.changes(), audience, closed).await });
+    }
+
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        self.common.roster.roots_changed(self.session);
     }
 
     fn accepted_subscription_filter(

@@ -6,12 +6,15 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ErrorData;
 use rmcp::model::ClientCapabilities;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
+use super::caller::Caller;
+use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{AskError, Capability, Listener, Notice, Question};
+use crate::runtime::{Answer, AskError, Capability, Listener, Notice, Question};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
@@ -20,12 +23,18 @@ pub(super) struct Line {
     server: String,
     asks: mpsc::UnboundedSender<Ask>,
     may_ask: bool,
+    /// Cancelled when nobody waits for the call any more.
+    cancel: CancellationToken,
     state: Mutex<State>,
 }
 
 struct State {
     relay: Option<Arc<Relay>>,
     capabilities: ClientCapabilities,
+    /// Whether the client says so when it has other roots.
+    tells_roots: bool,
+    /// What the request says of itself for whoever answers it.
+    meta: Map<String, Value>,
     /// What the call has asked for and the client cannot do.
     lacked: Vec<Capability>,
 }
@@ -33,14 +42,14 @@ struct State {
 /// Questions of a call, and where the answers go.
 pub(super) struct Ask {
     pub(super) questions: Vec<Question>,
-    pub(super) answers: oneshot::Sender<Result<Vec<Value>, AskError>>,
+    pub(super) answers: oneshot::Sender<Result<Vec<Answer>, AskError>>,
 }
 
 impl Line {
     pub(super) fn new(
         roster: Arc<Roster>,
-        server: &str,
-        may_ask: bool,
+        (server, may_ask): (&str, bool),
+        cancel: CancellationToken,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
         let (asks, receiver) = mpsc::unbounded_channel();
         let line = Self {
@@ -48,9 +57,12 @@ impl Line {
             server: server.to_owned(),
             asks,
             may_ask,
+            cancel,
             state: Mutex::new(State {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
+                tells_roots: false,
+                meta: Map::new(),
                 lacked: Vec::new(),
             }),
         };
@@ -58,10 +70,13 @@ impl Line {
     }
 
     /// Has the call heard by another request.
-    pub(super) fn attach(&self, relay: &Arc<Relay>, capabilities: ClientCapabilities) {
+    pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
         let mut state = self.state();
         state.relay = Some(Arc::clone(relay));
-        state.capabilities = capabilities;
+        state.capabilities = caller.capabilities.clone();
+        // The stateless era has nothing to say it with.
+        state.tells_roots = !caller.stateless && client::tells_roots(&caller.capabilities);
+        state.meta = caller.meta.clone();
     }
 
     /// What MCP answers to a call that has failed after it asked for something that
@@ -99,24 +114,6 @@ impl Line {
     }
 }
 
-/// Whether a client can be asked something, by what it says it can do.
-fn can(client: &ClientCapabilities, capability: Capability) -> bool {
-    match capability {
-        // One that says no more than `elicitation` means forms, as before pages
-        // came to be.
-        Capability::ElicitationForm => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none()),
-        Capability::ElicitationUrl => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.url.is_some()),
-        Capability::Sampling => client.sampling.is_some(),
-        Capability::Roots => client.roots.is_some(),
-    }
-}
-
 impl Listener for Line {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(relay) = self.relay() {
@@ -134,7 +131,7 @@ impl Listener for Line {
         self.may_ask && can(&self.state().capabilities, capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         if !self.may_ask {
             let why = "nobody can be asked while an argument is completed";
             return std::future::ready(Err(AskError::Unsupported(why.into()))).boxed();
@@ -156,7 +153,12 @@ impl Listener for Line {
             }
         }
         let (answers, answered) = oneshot::channel();
-        let gone = || AskError::Failed("the agent has gone".into());
+        let cancel = self.cancel.clone();
+        let gone = move || match cancel.is_cancelled() {
+            // Nobody is to be bothered again with what they have given up.
+            true => AskError::Failed("the call was cancelled".into()),
+            false => AskError::Over,
+        };
         if self.asks.send(Ask { questions, answers }).is_err() {
             return std::future::ready(Err(gone())).boxed();
         }
@@ -168,33 +170,16 @@ impl Listener for Line {
     fn notify(&self, notice: Notice) {
         self.roster.notify(&self.server, notice);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
+    fn level(&self) -> Option<&'static str> {
+        self.relay()?.level()
+    }
 
-    use super::*;
+    fn tells_roots(&self) -> bool {
+        self.state().tells_roots
+    }
 
-    #[test]
-    fn a_client_is_asked_only_what_it_says_it_can() {
-        use Capability::{ElicitationForm, ElicitationUrl, Roots, Sampling};
-        let table = [
-            (json!({}), vec![]),
-            (json!({"elicitation": {}}), vec![ElicitationForm]),
-            (json!({"elicitation": {"form": {}}}), vec![ElicitationForm]),
-            (json!({"elicitation": {"url": {}}}), vec![ElicitationUrl]),
-            (
-                json!({"elicitation": {"form": {}, "url": {}}}),
-                vec![ElicitationForm, ElicitationUrl],
-            ),
-            (json!({"sampling": {}, "roots": {}}), vec![Sampling, Roots]),
-        ];
-        for (declared, expected) in table {
-            let client = serde_json::from_value(declared.clone()).unwrap();
-            let all = [ElicitationForm, ElicitationUrl, Sampling, Roots];
-            let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
-            assert_eq!(able, expected, "{declared}");
-        }
+    fn meta(&self) -> Map<String, Value> {
+        self.state().meta.clone()
     }
 }

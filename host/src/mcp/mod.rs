@@ -3,20 +3,23 @@
 //! rmcp does the protocol: framing of requests, the two eras (a handshake up to
 //! 2025-11-25, none from 2026-07-28 on), cancellation. What it must not do is to
 //! pass tools and results through its own types, which drop what they do not
-//! know; so [`service`] sends `tools/*` around them, and [`wire`] writes what is
-//! JSON text already as it is.
+//! know; so [`service`] sends `tools/*` around them, and what is JSON text already
+//! goes out as it is ([`verbatim`]).
 
 mod announce;
 mod caller;
+mod client;
 mod commands;
 mod common;
 mod completion;
 mod exchange;
 mod handler;
 pub mod http;
+mod level;
 mod line;
 mod lines;
 mod order;
+mod original;
 mod prompts;
 mod relay;
 mod resources;
@@ -26,6 +29,7 @@ mod session;
 mod shelf;
 pub mod stdio;
 mod tools;
+mod verbatim;
 mod wire;
 
 #[cfg(test)]

@@ -1,10 +1,14 @@
 //! What a request asks of a plugin.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+
+use super::original::Original;
+use crate::json;
+use crate::runtime::{Answer, Arguments};
 
 /// A request for something that a plugin has to do, and what makes it this request
 /// rather than another.
@@ -15,14 +19,15 @@ pub(super) struct Order {
     pub(super) key: String,
     /// The server that it goes to.
     pub(super) server: String,
-    pub(super) arguments: Map<String, Value>,
+    pub(super) arguments: Arguments,
 }
 
 /// The parts of a request that go on with an earlier one.
 #[derive(Debug, Default)]
 pub(super) struct Continued {
     pub(super) state: Option<String>,
-    pub(super) responses: Map<String, Value>,
+    /// Answers to questions, by the questions' ids.
+    pub(super) responses: HashMap<String, Answer>,
 }
 
 impl Order {
@@ -40,7 +45,7 @@ impl Order {
             hasher.update(part.as_bytes());
         }
         // Writing a `Value` into a hash cannot fail.
-        let _ = serde_json::to_writer(&mut hasher, &sorted(&self.arguments));
+        let _ = serde_json::to_writer(&mut hasher, &sorted(&self.arguments.values));
         *hasher.finalize().as_bytes()
     }
 }
@@ -70,7 +75,7 @@ impl Serialize for Sorted<'_> {
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) name: String,
-    pub(super) arguments: Map<String, Value>,
+    pub(super) arguments: Arguments,
     pub(super) continued: Continued,
 }
 
@@ -81,6 +86,7 @@ impl Named {
     /// They are not what MCP has there.
     pub(super) fn take(
         params: Option<Value>,
+        original: &Original,
         (method, what): (&str, &str),
     ) -> Result<Self, ErrorData> {
         let refuse = |message: String| Err(ErrorData::invalid_params(message, None));
@@ -94,7 +100,7 @@ impl Named {
             Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
             None => return refuse(format!("`{method}` needs the `name` of a {what}")),
         };
-        let continued = Continued::take(&mut params)?;
+        let continued = Continued::take(&mut params, original)?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
@@ -112,7 +118,7 @@ impl Named {
         };
         Ok(Self {
             name,
-            arguments,
+            arguments: arguments.into(),
             continued,
         })
     }
@@ -123,7 +129,10 @@ impl Continued {
     ///
     /// # Errors
     /// It is not what MCP has there.
-    pub(super) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorData> {
+    pub(super) fn take(
+        params: &mut Map<String, Value>,
+        original: &Original,
+    ) -> Result<Self, ErrorData> {
         let state = match params.remove("requestState") {
             None | Some(Value::Null) => None,
             Some(Value::String(state)) => Some(state),
@@ -133,8 +142,8 @@ impl Continued {
             }
         };
         let responses = match params.remove("inputResponses") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(responses)) => responses,
+            None | Some(Value::Null) => HashMap::new(),
+            Some(Value::Object(responses)) => as_written(responses, original),
             Some(other) => {
                 let why = format!("`inputResponses` have to be an object, not `{other}`");
                 return Err(ErrorData::invalid_params(why, None));
@@ -142,6 +151,19 @@ impl Continued {
         };
         Ok(Self { state, responses })
     }
+}
+
+/// Answers as their client has written them.
+fn as_written(responses: Map<String, Value>, original: &Original) -> HashMap<String, Answer> {
+    let written = original.object("inputResponses");
+    let responses = responses.into_iter().map(|(id, value)| {
+        let text = written
+            .as_ref()
+            .and_then(|all| json::member(all.get(), &id));
+        let answer = text.and_then(|text| Answer::read(text.to_owned()).ok());
+        (id, answer.unwrap_or(Answer::Made(value)))
+    });
+    responses.collect()
 }
 
 #[cfg(test)]
@@ -157,7 +179,7 @@ mod tests {
                 method: "tools/call",
                 key: key.into(),
                 server: "s".into(),
-                arguments: serde_json::from_str(arguments).unwrap(),
+                arguments: serde_json::from_str::<Map<_, _>>(arguments).unwrap().into(),
             };
             order.binding()
         };
@@ -176,9 +198,12 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object_or_none() {
-        let take = |params| Named::take(params, ("tools/call", "tool"));
+        let take = |params| Named::take(params, &Original::default(), ("tools/call", "tool"));
         let named = take(Some(json!({"name": "t"}))).unwrap();
-        assert_eq!((named.name.as_str(), named.arguments.len()), ("t", 0));
+        assert_eq!(
+            (named.name.as_str(), named.arguments.values.len()),
+            ("t", 0)
+        );
         assert!(take(Some(json!({"name": "t", "arguments": null}))).is_ok());
         for bad in [
             json!({"name": "t", "arguments": []}),

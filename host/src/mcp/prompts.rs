@@ -1,5 +1,6 @@
 //! `prompts/list` and `prompts/get`.
 
+use dormouse_catalog::ListedItem;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -9,13 +10,14 @@ use super::handler::{Host, refusal};
 use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::names;
+use crate::runtime::Answer;
 
 impl Host {
     pub(super) fn list_prompts(
         &self,
         params: Option<&Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
         list("prompts", params, caller, |text| {
             snapshot.prompts().write_list(text);
@@ -27,14 +29,14 @@ impl Host {
         &self,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let Named {
             name,
-            arguments,
+            mut arguments,
             continued,
-        } = Named::take(params, ("prompts/get", "prompt"))?;
-        if let Some(said) = commands::run(&self.common.roster, &name, &arguments) {
-            return Ok(complete(said?, caller.stateless));
+        } = Named::take(params, &caller.original, ("prompts/get", "prompt"))?;
+        if let Some(said) = commands::run(&self.common.roster, &name, &arguments.values) {
+            return Ok(complete(said?.into(), caller.stateless));
         }
         let snapshot = self.common.roster.snapshot();
         let Some(offer) = snapshot.prompts().find(&name) else {
@@ -46,6 +48,9 @@ impl Host {
             return Err(ErrorData::invalid_params(why, None));
         };
         let offer = offer.clone();
+        if !offer.declared().is_some_and(ListedItem::is_typed) {
+            arguments.text = caller.original.object("arguments");
+        }
         let order = Order {
             method: "prompts/get",
             key: name,

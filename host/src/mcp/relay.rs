@@ -18,6 +18,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::level::{self, severity};
 use crate::runtime::Listener;
 
 /// How many notifications of one call go out in a second. What comes faster
@@ -27,22 +28,8 @@ const PER_SECOND: u32 = 50;
 /// How many may wait.
 const WAITING: usize = 64;
 
-/// How severe a level of MCP logging is, from 0 (debug) to 7 (emergency).
-pub(super) fn severity(level: &str) -> u8 {
-    match level {
-        "debug" => 0,
-        "notice" => 2,
-        "warning" => 3,
-        "error" => 4,
-        "critical" => 5,
-        "alert" => 6,
-        "emergency" => 7,
-        _ => 1,
-    }
-}
-
-/// Takes what one call says without ever blocking it, and sends it to the agent
-/// at a pace that the agent can bear.
+/// Takes what one call says, or what belongs to no call, without ever blocking whoever
+/// says it, and sends it to the agent at a pace that the agent can bear.
 pub(super) struct Relay {
     /// The agent's name for this call's progress, if it wants to hear of it.
     token: Option<ProgressToken>,
@@ -96,7 +83,7 @@ impl Relay {
         queue.closed = true;
         if queue.dropped > 0 {
             tracing::debug!(
-                "{} log messages of a call came too fast for its agent",
+                "{} log messages came too fast for their agent",
                 queue.dropped
             );
         }
@@ -240,6 +227,10 @@ impl Listener for Relay {
         });
         drop(queue);
         self.changed.notify_one();
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.least.and_then(level::name)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::ErrorData;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::commands;
@@ -12,6 +12,7 @@ use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::{Refusal, Roster};
+use crate::runtime::{Answer, Arguments};
 use crate::upstream::Subscription;
 
 /// How many resources one client may subscribe to.
@@ -60,11 +61,12 @@ pub(super) fn unknown(uri: &str) -> ErrorData {
 /// What a resource's refusal is in MCP, which wants to be told the URI where there
 /// is no such resource (SEP-2164).
 fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
-    let data = matches!(refused, Refusal::NotFound(_)).then(|| json!({ "uri": uri }));
-    ErrorData {
-        data,
-        ..refusal(refused)
+    let unknown = matches!(refused, Refusal::NotFound(_));
+    let mut error = refusal(refused);
+    if unknown {
+        error.data = Some(json!({ "uri": uri }));
     }
+    error
 }
 
 impl Host {
@@ -72,7 +74,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
         list("resources", params, caller, |text| {
             snapshot.resources().write_list(text);
@@ -84,7 +86,7 @@ impl Host {
         &self,
         params: Option<&Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
         list("resourceTemplates", params, caller, |text| {
             snapshot.templates().write_list(text);
@@ -95,7 +97,7 @@ impl Host {
         &self,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let refuse = |why: &str| Err(ErrorData::invalid_params(why.to_owned(), None));
         let Some(Value::Object(mut params)) = params else {
             return refuse("`resources/read` needs `params` with the `uri` of a resource");
@@ -103,24 +105,34 @@ impl Host {
         let Some(Value::String(uri)) = params.remove("uri") else {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
-        let continued = Continued::take(&mut params)?;
+        let continued = Continued::take(&mut params, &caller.original)?;
         let snapshot = self.common.roster.snapshot();
-        let Some((offer, variables)) = snapshot.resource(&uri) else {
-            let status = commands::read_status(&self.common.roster, &uri);
-            let status = status.ok_or_else(|| unknown(&uri))?;
-            return Ok(read(status, caller.stateless));
+        let listed = snapshot.resource(&uri);
+        let listed = listed.map(|(offer, variables)| (offer.clone(), variables));
+        let server = match &listed {
+            Some((offer, _)) => offer.server().to_owned(),
+            None => match commands::read_status(&self.common.roster, &uri) {
+                Some(status) => return Ok(read(status.into(), caller.stateless)),
+                None => self
+                    .common
+                    .roster
+                    .unlisted(&uri)
+                    .ok_or_else(|| unknown(&uri))?,
+            },
         };
-        let offer = offer.clone();
         let order = Order {
             method: "resources/read",
             key: uri,
-            server: offer.server().to_owned(),
-            arguments: Map::new(),
+            server,
+            arguments: Arguments::default(),
         };
         let result = self
             .carry_out(order, continued, caller, |roster, order, call| async move {
                 let uri = &order.key;
-                let read = roster.read(uri, (&offer, variables), call).await;
+                let read = match listed {
+                    Some((offer, variables)) => roster.read(uri, (&offer, variables), call).await,
+                    None => roster.read_unlisted(uri, &order.server, call).await,
+                };
                 read.map_err(|refused| with_uri(refused, uri))
             })
             .await?;

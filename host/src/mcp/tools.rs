@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_catalog::ListedTool;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -9,14 +10,15 @@ use super::caller::Caller;
 use super::handler::{Host, refusal};
 use super::order::{Named, Order};
 use super::result::{complete, list};
-use crate::roster::{Refusal, Server, Snapshot, names};
+use crate::roster::{Refusal, Server, Shown, Snapshot, names};
+use crate::runtime::Answer;
 
 impl Host {
     pub(super) fn list_tools(
         &self,
         params: Option<&Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
         list("tools", params, caller, |text| snapshot.write_list(text))
     }
@@ -25,12 +27,12 @@ impl Host {
         &self,
         params: Option<Value>,
         caller: &Caller<'_>,
-    ) -> Result<Value, ErrorData> {
+    ) -> Result<Answer, ErrorData> {
         let Named {
             name,
-            arguments,
+            mut arguments,
             continued,
-        } = Named::take(params, ("tools/call", "tool"))?;
+        } = Named::take(params, &caller.original, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
         let shown = snapshot.find(&name);
         // A call can outlive the listing of its tool: while its user is asked whether
@@ -42,6 +44,12 @@ impl Host {
             return Err(unknown(&name, &snapshot));
         };
         let (server, tool) = (server.to_owned(), tool.to_owned());
+        let typed = shown
+            .and_then(Shown::declared)
+            .is_some_and(ListedTool::is_typed);
+        if !typed {
+            arguments.text = caller.original.object("arguments");
+        }
         let order = Order {
             method: "tools/call",
             key: name,

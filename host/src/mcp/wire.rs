@@ -1,7 +1,7 @@
 //! Lines of JSON to and from an agent.
 //!
-//! rmcp's own transport would do but for three things: a result that is JSON
-//! text already goes out as it is, byte for byte; the end of the input is
+//! rmcp's own transport would do but for four things: a result that is JSON text
+//! already goes out as it is, byte for byte; a request's text is kept with it; the end of the input is
 //! noticed at once, so that running calls can be ended; and a message that makes
 //! no sense is answered under its id.
 
@@ -14,7 +14,7 @@ use futures::StreamExt as _;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, CustomResult, JsonRpcMessage, RequestId,
+    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
@@ -25,6 +25,9 @@ use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Input, LONGEST, Lines};
+use super::original::Original;
+use super::verbatim::{self, Text};
+use crate::json;
 
 /// How many refusals of nonsense may wait to be written.
 const REFUSALS: usize = 64;
@@ -215,33 +218,35 @@ struct Line<'a> {
     tail: Vec<u8>,
 }
 
-/// No MCP result is a JSON string. One that is stands for its own text.
 fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
-    let JsonRpcMessage::Response(response) = message else {
-        return whole(message);
-    };
-    let ServerResult::CustomResult(CustomResult(Value::String(text))) = &response.result else {
-        return whole(message);
-    };
     let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
-    serde_json::to_writer(&mut head, &response.id)?;
-    head.extend_from_slice(b",\"result\":");
-    // Between the tokens of JSON a line may break anywhere; here it must not,
-    // and inside of strings it cannot.
-    let verbatim = if text.contains(['\n', '\r']) {
-        Cow::Owned(text.replace(['\n', '\r'], " "))
-    } else {
-        Cow::Borrowed(text.as_str())
+    let text = match (message, verbatim::text(message)) {
+        (JsonRpcMessage::Response(response), Some(Text::Result(text))) => {
+            serde_json::to_writer(&mut head, &response.id)?;
+            head.extend_from_slice(b",\"result\":");
+            text
+        }
+        (JsonRpcMessage::Request(request), Some(Text::Params(method, text))) => {
+            serde_json::to_writer(&mut head, &request.id)?;
+            head.extend_from_slice(b",\"method\":");
+            serde_json::to_writer(&mut head, method)?;
+            head.extend_from_slice(b",\"params\":");
+            text
+        }
+        _ => return whole(message),
     };
     Ok(Line {
         head,
-        verbatim,
+        verbatim: json::on_one_line(text),
         tail: b"}\n".to_vec(),
     })
 }
 
 fn whole(message: &ServerJsonRpcMessage) -> io::Result<Line<'static>> {
     let mut head = serde_json::to_vec(message)?;
+    if matches!(message, JsonRpcMessage::Error(_)) {
+        head = verbatim::unfolded(head.into()).into();
+    }
     head.push(b'\n');
     Ok(Line {
         head,
@@ -256,8 +261,8 @@ enum Decoded {
 }
 
 fn decode(line: Input) -> Decoded {
-    let text = match line {
-        Input::Text(text) => text,
+    let line = match line {
+        Input::Text(line) => line,
         Input::TooLong => {
             tracing::warn!("a message of more than {LONGEST} bytes was dropped");
             let message = format!("a message may have at most {LONGEST} bytes");
@@ -269,12 +274,24 @@ fn decode(line: Input) -> Decoded {
             return Decoded::Refused(None, ErrorData::parse_error(message, None));
         }
     };
-    let text = text.trim_start_matches('\u{feff}');
+    let text = line.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Decoded::Nothing;
     }
-    match serde_json::from_str(text) {
-        Ok(message) => Decoded::Message(Box::new(message)),
+    match serde_json::from_str::<ClientJsonRpcMessage>(text) {
+        Ok(mut message) => {
+            match &mut message {
+                JsonRpcMessage::Request(request)
+                    if Original::is_kept_of(request.request.method()) =>
+                {
+                    let original = Original::new(line);
+                    request.request.extensions_mut().insert(original);
+                }
+                JsonRpcMessage::Response(response) => verbatim::response(response, text),
+                _ => {}
+            }
+            Decoded::Message(Box::new(message))
+        }
         Err(error) => match serde_json::from_str::<Value>(text) {
             Ok(value) => refuse(&value),
             Err(_) => {

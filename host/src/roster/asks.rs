@@ -5,7 +5,7 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::{Context, Offer, Refusal, Roster};
-use crate::runtime::{Completion, Prompt, Resource, Wanted};
+use crate::runtime::{Answer, Arguments, Completion, Prompt, Resource, Wanted};
 use crate::upstream::Subscription;
 
 impl Roster {
@@ -16,9 +16,9 @@ impl Roster {
     pub async fn prompt(
         &self,
         offer: &Offer,
-        arguments: Map<String, Value>,
+        arguments: Arguments,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
         let wanted = Wanted::Prompt(Prompt {
             name: item.key.clone(),
@@ -39,7 +39,7 @@ impl Roster {
         uri: &str,
         (offer, variables): (&Offer, Map<String, Value>),
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let (item, function) = declared(offer)?;
         let wanted = Wanted::Resource(Resource {
             uri: uri.to_owned(),
@@ -48,6 +48,26 @@ impl Roster {
             variables,
         });
         self.ask(offer.server(), wanted, context).await
+    }
+
+    /// A resource that is in no list, of the server that [has](Self::unlisted) it: an
+    /// MCP `ReadResourceResult`.
+    ///
+    /// # Errors
+    /// Its server is gone, or its upstream has no such resource or refuses.
+    pub async fn read_unlisted(
+        &self,
+        uri: &str,
+        server: &str,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let wanted = Wanted::Resource(Resource {
+            uri: uri.to_owned(),
+            function: None,
+            mime_type: None,
+            variables: Map::new(),
+        });
+        self.ask(server, wanted, context).await
     }
 
     /// What a plugin makes of what a user has begun to type: an MCP
@@ -60,7 +80,7 @@ impl Roster {
         server: &str,
         completion: Completion,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         self.ask(server, Wanted::Completion(completion), context)
             .await
     }
@@ -71,17 +91,23 @@ impl Roster {
     #[must_use]
     pub fn follow(&self, uri: &str) -> Option<Subscription> {
         let snapshot = self.snapshot();
-        let (offer, _) = snapshot.resource(uri)?;
-        let server = self.server(offer.server()).ok()?;
+        let server = match snapshot.resource(uri) {
+            Some((offer, _)) => offer.server().to_owned(),
+            None => self.unlisted(uri)?,
+        };
+        let server = self.server(&server).ok()?;
         server.config().bridge()?;
         Some(server.asleep(self)?.upstream()?.subscribe(uri))
     }
 
-    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Value, Refusal> {
+    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Answer, Refusal> {
         let found = self.server(server)?;
         let allowed = self.allowed(&found, &context).await;
         allowed.map_err(Refusal::Failed)?;
-        self.server(server)?.ask(self, wanted, context).await
+        let found = self.server(server)?;
+        let answer = found.ask(self, wanted, context).await?;
+        self.note(&found, &answer);
+        Ok(answer)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::bridge::{self, DISCOVER};
 use super::door::asked;
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
+use crate::runtime::{Answer, Arguments};
 
 impl Roster {
     /// Calls a tool by its server's and its own name. The answer is an MCP
@@ -22,26 +23,38 @@ impl Roster {
         &self,
         server: &str,
         tool: &str,
-        arguments: Map<String, Value>,
+        arguments: Arguments,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let found = self.current(server)?;
         if let Err(why) = self.allowed(&found, &context).await {
-            return Ok(tool_error(why));
+            return Ok(tool_error(why).into());
         }
         // What was allowed just now is another server than before.
         let found = self.server(server)?;
         if found.is_unknown() && tool == DISCOVER {
-            return Ok(self.discover(&found, context).await);
+            return Ok(self.discover(&found, context).await.into());
         }
         if !found.hidden().any(|hidden| hidden == tool) {
-            return found.call(self, tool, arguments, context).await;
+            return self.called(&found, tool, arguments, context).await;
         }
         if let Err(why) = self.admit(server, tool, &context.listener).await {
-            return Ok(tool_error(why));
+            return Ok(tool_error(why).into());
         }
         let found = self.server(server)?;
-        found.call(self, tool, arguments, context).await
+        self.called(&found, tool, arguments, context).await
+    }
+
+    async fn called(
+        &self,
+        server: &Server,
+        tool: &str,
+        arguments: Arguments,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
+        let answer = server.call(self, tool, arguments, context).await?;
+        self.note(server, &answer);
+        Ok(answer)
     }
 
     /// A server as it is on disk now: what was replaced is noticed even where nobody

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Roster, bridge};
 use crate::config::OnChange;
-use crate::runtime::{Capability, Listener, Notice, Question};
+use crate::runtime::{Capability, Listener, Notice, Question, SessionId};
 use crate::store::Changed;
 use crate::upstream::{Gate, Offered};
 
@@ -48,6 +48,10 @@ impl Gate for Door {
         if let Some(roster) = self.roster.upgrade() {
             roster.notify(&self.server, Notice::Updated(uri.to_owned()));
         }
+    }
+
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        self.roster.upgrade()?.sessions.client(session)
     }
 }
 
@@ -160,12 +164,15 @@ pub(super) async fn asked(caller: &Arc<dyn Listener>, message: String, what: &st
         id: "dormouse".to_owned(),
         capability: Capability::ElicitationForm,
         params,
+        text: None,
     };
     let answers = caller.ask(vec![question]).await;
     answers.is_ok_and(|answers| {
         answers.first().is_some_and(|answer| {
-            answer.get("action") == Some(&json!("accept"))
-                && answer.pointer("/content/agree") == Some(&json!(true))
+            let content = answer.get("content");
+            let agrees = content.as_deref().and_then(|content| content.get("agree"));
+            answer.get("action").as_deref() == Some(&json!("accept"))
+                && agrees == Some(&json!(true))
         })
     })
 }

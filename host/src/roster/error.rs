@@ -1,7 +1,5 @@
 //! Why something cannot be called at all, or has no answer.
 
-use serde_json::Value;
-
 use crate::runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.
@@ -20,8 +18,8 @@ pub enum Refusal {
         code: i64,
         /// What it says.
         message: String,
-        /// What else it says.
-        data: Option<Value>,
+        /// What else it says: JSON text, as it came.
+        data: Option<String>,
     },
     /// Everything else.
     #[error("{0}")]

@@ -9,9 +9,11 @@ mod collision;
 mod door;
 mod error;
 mod memory;
+mod named;
 pub mod names;
 mod offers;
 mod server;
+mod sessions;
 mod snapshot;
 pub mod status;
 mod switch;
@@ -23,7 +25,6 @@ pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
@@ -33,9 +34,11 @@ pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
+use named::Named;
 pub use offers::{Kind, Offer, Offers};
 use server::Read;
 pub use server::Server;
+use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status};
 pub use sync::Synced;
@@ -65,10 +68,10 @@ pub struct Roster {
     /// configured.
     once: Mutex<BTreeMap<String, bool>>,
     changes: Changes,
+    named: Mutex<Named>,
     settled: Once,
     started: SystemTime,
-    sessions: AtomicU64,
-    next_session: AtomicU64,
+    sessions: Sessions,
 }
 
 /// Where a roster finds and keeps things.
@@ -129,10 +132,10 @@ impl Roster {
             config: Mutex::default(),
             once: Mutex::default(),
             changes: Changes::default(),
+            named: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
-            sessions: AtomicU64::new(0),
-            next_session: AtomicU64::new(1),
+            sessions: Sessions::default(),
         });
         roster.refresh(Some(config));
         Ok(roster)
@@ -144,22 +147,6 @@ impl Roster {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
-    }
-
-    /// A new agent's connection.
-    pub fn begin_session(&self) -> SessionId {
-        self.sessions.fetch_add(1, Ordering::Relaxed);
-        SessionId(self.next_session.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// An agent's connection has ended: what was kept for it is let go of.
-    pub fn end_session(&self, session: SessionId) {
-        self.sessions.fetch_sub(1, Ordering::Relaxed);
-        for server in self.snapshot().servers().values() {
-            if let Some(slot) = server.slot() {
-                slot.end_session(session);
-            }
-        }
     }
 
     /// Does what had to wait until the first answer was out: saves the catalog's
@@ -194,14 +181,15 @@ impl Roster {
 
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
-        if let Notice::Updated(uri) = &notice
-            && self
-                .snapshot()
-                .resource(uri)
-                .is_none_or(|(offer, _)| offer.server() != server)
-        {
-            tracing::debug!("server `{server}` has no resource `{uri}` that could change");
-            return;
+        if let Notice::Updated(uri) = &notice {
+            let ours = match self.snapshot().resource(uri) {
+                Some((offer, _)) => offer.server() == server,
+                None => self.note_updated(server, uri),
+            };
+            if !ours {
+                tracing::debug!("server `{server}` has no resource `{uri}` that could change");
+                return;
+            }
         }
         self.changes.tell(notice);
     }

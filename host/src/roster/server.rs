@@ -12,7 +12,9 @@ use serde_json::{Map, Value, json};
 use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, ServerConfig};
-use crate::runtime::{Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted};
+use crate::runtime::{
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted,
+};
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
 
@@ -240,13 +242,25 @@ impl Server {
             && self.config.component().is_none()
     }
 
+    /// Whether its upstream says that it has resources, listed or not.
+    pub(super) fn has_resources(&self) -> bool {
+        let says = match self.config.component() {
+            None => self.known.as_ref().is_some_and(|known| known.resources),
+            // It may not pass on what it does not declare.
+            Some(_) => false,
+        };
+        let listed =
+            |listing: &Listing| !listing.resources.is_empty() || !listing.templates.is_empty();
+        says || self.listing.as_deref().is_some_and(listed)
+    }
+
     pub(super) async fn call(
         &self,
         roster: &Roster,
         tool: &str,
-        arguments: Map<String, Value>,
+        arguments: Arguments,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let name = &self.config.name;
         let listing = self.available()?;
         let tools = &listing.tools;
@@ -257,9 +271,9 @@ impl Server {
             return Err(self.no_tool(tool, nearest).into());
         };
         let failed = |why: &str| {
-            Ok(tool_error(format!(
+            Ok(Answer::Made(tool_error(format!(
                 "tool `{tool}` of server `{name}` could not be called: {why}"
-            )))
+            ))))
         };
         let callable = match self.callable(index, listed) {
             Ok(callable) => callable,
@@ -278,7 +292,7 @@ impl Server {
             Ok(result) => Ok(result),
             // What the upstream refuses, it refuses to the agent.
             Err(error) if matches!(error.cause, Cause::Upstream { .. }) => Err(error.into()),
-            Err(error) => Ok(error.to_result()),
+            Err(error) => Ok(error.to_result().into()),
         }
     }
 
@@ -288,14 +302,19 @@ impl Server {
         roster: &Roster,
         wanted: Wanted,
         context: Context,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<Answer, Refusal> {
         let failed = |why: String| Refusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
         let slot = self.started(roster, listing).map_err(failed)?;
         Ok(self.run(slot, wanted, context).await?)
     }
 
-    async fn run(&self, slot: &Slot, wanted: Wanted, context: Context) -> Result<Value, CallError> {
+    async fn run(
+        &self,
+        slot: &Slot,
+        wanted: Wanted,
+        context: Context,
+    ) -> Result<Answer, CallError> {
         let _running = Running::begin(&self.tally);
         let call = Call {
             wanted,

@@ -119,7 +119,7 @@ pub(super) fn of(roster: &Roster) -> Status {
         engines: counts.engines,
         compiled: counts.compiled,
         cache_hits: counts.cache_hits,
-        sessions: roster.sessions.load(Ordering::Relaxed),
+        sessions: roster.sessions.open(),
         servers: snapshot
             .servers()
             .values()

@@ -104,7 +104,8 @@ async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, Refusa
         cancel: CancellationToken::new(),
         listener: Arc::new(Deaf),
     };
-    roster.call(server, tool, arguments, context).await
+    let answer = roster.call(server, tool, arguments.into(), context).await?;
+    Ok(answer.into_value().unwrap())
 }
 
 async fn sum(roster: &Roster, server: &str) -> Value {

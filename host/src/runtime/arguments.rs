@@ -1,8 +1,9 @@
-//! Checking arguments against a tool's input schema, before anything is
-//! instantiated.
+//! The arguments of a call, and checking them against a tool's input schema before
+//! anything is instantiated.
 
 use std::fmt::Write as _;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::error::Cause;
@@ -10,6 +11,32 @@ use super::error::Cause;
 /// How many problems are listed: enough to mend a call in one go, few enough not
 /// to drown a model in a list that it made itself.
 const LISTED: usize = 20;
+
+/// The arguments of a call.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments {
+    /// What they are.
+    pub values: Map<String, Value>,
+    /// The text that they were read from, where somebody has kept it. An adapter gets
+    /// that: numbers may have more digits in it than the values have.
+    pub text: Option<Box<RawValue>>,
+}
+
+impl From<Map<String, Value>> for Arguments {
+    fn from(values: Map<String, Value>) -> Self {
+        Self { values, text: None }
+    }
+}
+
+impl Arguments {
+    /// The text of a JSON object.
+    pub(super) fn to_text(&self) -> String {
+        match &self.text {
+            Some(text) => text.get().to_owned(),
+            None => Value::Object(self.values.clone()).to_string(),
+        }
+    }
+}
 
 /// A compiled input schema.
 pub(super) struct Checker {

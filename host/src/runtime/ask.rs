@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::answer::Answer as Given;
 use super::bindings::dormouse::plugin::client::{
     Action, Answer, Elicited, Question as Asked, Request, Root, Sampled, Sampling,
 };
@@ -31,6 +33,9 @@ pub struct Question {
     pub capability: Capability,
     /// The MCP request: its parameters.
     pub params: Map<String, Value>,
+    /// The parameters as they were written, if that was elsewhere: they go out like
+    /// that.
+    pub text: Option<Box<RawValue>>,
 }
 
 /// Why a question has no answer.
@@ -42,6 +47,17 @@ pub enum AskError {
     Invalid(String),
     /// The client answered with an error, or with something else.
     Failed(String),
+    /// The call that it was asked in was over before there was an answer.
+    Over,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported(why) | Self::Invalid(why) | Self::Failed(why) => why,
+            Self::Over => "the call is over",
+        })
+    }
 }
 
 impl fmt::Display for Capability {
@@ -121,20 +137,32 @@ impl Question {
             id: request.id,
             capability,
             params,
+            text: None,
         })
+    }
+
+    /// The text of its parameters.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match &self.text {
+            Some(text) => text.get().to_owned(),
+            None => Value::Object(self.params.clone()).to_string(),
+        }
     }
 
     /// Whether this is an answer to the question.
     ///
     /// # Errors
     /// Why it is none.
-    pub fn check(&self, answer: &Value) -> Result<(), String> {
+    pub fn check(&self, answer: &Given) -> Result<(), String> {
         self.answer(answer).map(drop)
     }
 
     /// A client's answer, for the plugin.
-    pub(super) fn answer(&self, answer: &Value) -> Result<Answer, String> {
+    pub(super) fn answer(&self, answer: &Given) -> Result<Answer, String> {
         let wrong = |why: &str| format!("the answer to `{}` {why}", self.id);
+        let answer = answer.to_value();
+        let answer = &*answer.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
         match self.capability {
             Capability::ElicitationForm | Capability::ElicitationUrl => {
                 let action = match answer.get("action").and_then(Value::as_str) {

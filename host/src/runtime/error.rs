@@ -57,12 +57,12 @@ pub enum Cause {
     BadResult(String),
     #[error("the arguments do not fit: {0}")]
     Invalid(String),
-    /// What the upstream answered with, in its own words: its code, and JSON.
+    /// What the upstream answered with, in its own words: its code, and JSON text.
     #[error("{message}")]
     Upstream {
         code: i64,
         message: String,
-        data: Option<Value>,
+        data: Option<String>,
     },
     #[error("its upstream failed: {0}")]
     Unreached(String),

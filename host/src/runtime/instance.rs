@@ -1,6 +1,5 @@
 //! A live instance, and one call of it.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,6 +9,7 @@ use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
+use super::answer::Answer;
 use super::engine::Origin;
 use super::error::Cause;
 use super::load::Loaded;
@@ -90,6 +90,7 @@ impl Live {
             pace: pace.clone(),
             session: call.session,
             failed: None,
+            completed: None,
         });
     }
 
@@ -104,7 +105,7 @@ impl Live {
         target: &Target,
         call: &Call,
         params: &[Val],
-    ) -> Result<Value, Cause> {
+    ) -> Result<Answer, Cause> {
         let export = call.wanted.export();
         let function = self
             .loaded
@@ -122,12 +123,12 @@ impl Live {
         }
         self.sound = true;
         let ended = self.store.data_mut().call.take();
-        let failed = ended.and_then(|call| call.failed);
+        let (failed, completed) = ended.map_or((None, None), |call| (call.failed, call.completed));
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
             return Err(cause);
         }
-        let result = call.wanted.result(results.first())?;
-        let size = size(&result);
+        let result = call.wanted.result(results.first(), completed)?;
+        let size = result.size();
         if size > target.limits.result {
             return Err(Cause::ResultTooLarge {
                 size,
@@ -160,22 +161,4 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     } else {
         format!("{what}; its last words: {words}")
     })
-}
-
-/// The size of a value as JSON, in bytes, without writing it anywhere.
-fn size(value: &Value) -> u64 {
-    struct Count(u64);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Counting cannot fail, and neither can writing a `Value`.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
 }

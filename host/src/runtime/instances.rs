@@ -8,6 +8,7 @@ use dormouse_wit::Instance as Kind;
 use serde_json::{Map, Value};
 use wasmtime::component::Val;
 
+use super::answer::Answer;
 use super::error::Cause;
 use super::instance::Live;
 use super::load::{Loaded, Loader};
@@ -77,7 +78,7 @@ impl Instances {
         (loaded, place): (&Arc<Loaded>, Option<Place>),
         call: &Call,
         (params, pace): (&[Val], &Pace),
-    ) -> Result<Value, Cause> {
+    ) -> Result<Answer, Cause> {
         let Some(mut place) = place else {
             let mut live = self.fresh(loaded).await?;
             live.attach(call, pace);

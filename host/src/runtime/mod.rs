@@ -3,6 +3,7 @@
 //! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
 //! no thread and no file.
 
+mod answer;
 mod arguments;
 mod ask;
 mod bindings;
@@ -12,6 +13,7 @@ mod engine;
 mod error;
 mod instance;
 mod instances;
+mod listener;
 mod load;
 mod patience;
 mod signature;
@@ -34,12 +36,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_wit::{Function, Instance};
-use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use answer::Answer;
+pub use arguments::Arguments;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
+pub use listener::{Catalog, LEVELS, Listener, Notice};
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
@@ -175,51 +179,6 @@ pub struct Call {
 /// One agent's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub u64);
-
-/// Hears what a running call says, and has its questions answered. Nothing but
-/// [`ask`](Self::ask) may take time.
-pub trait Listener: Send + Sync {
-    /// `dormouse:plugin/call.progress`, and the host's own while it compiles.
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
-
-    /// `dormouse:plugin/call.log`; the level is MCP's name for it.
-    fn log(&self, level: &'static str, logger: Option<String>, data: Value);
-
-    /// Whether the agent's client can be asked something.
-    fn supports(&self, _capability: Capability) -> bool {
-        false
-    }
-
-    /// `dormouse:plugin/client.ask`: the client's answers, in the same order.
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
-        let wanted = questions.first().map(|question| question.capability);
-        let wanted = wanted.map_or_else(String::new, |wanted| format!(" (`{wanted}`)"));
-        let why = format!("there is no client here that could be asked{wanted}");
-        Box::pin(std::future::ready(Err(AskError::Unsupported(why))))
-    }
-
-    /// `dormouse:plugin/notify`.
-    fn notify(&self, _notice: Notice) {}
-}
-
-/// What a plugin has agents told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    /// The resource of this URI is no longer what it was.
-    Updated(String),
-    /// A list is no longer what it was.
-    Changed(Catalog),
-}
-
-/// The lists that MCP has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "named after what they list")]
-pub enum Catalog {
-    Tools,
-    Prompts,
-    /// With the templates.
-    Resources,
-}
 
 /// The state of a server's life (DESIGN §5), as far as the runtime can tell.
 #[derive(Debug, Clone, PartialEq)]

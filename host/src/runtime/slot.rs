@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use serde_json::Value;
 
+use super::answer::Answer;
 use super::arguments::Checker;
 use super::error::{CallError, Cause};
 use super::instances::{Instances, lock};
@@ -87,11 +87,11 @@ impl Slot {
     /// # Errors
     /// Everything that goes wrong outside of a tool's own code, and what goes wrong
     /// inside of anything else.
-    pub async fn call(&self, mut call: Call) -> Result<Value, CallError> {
+    pub async fn call(&self, mut call: Call) -> Result<Answer, CallError> {
         if let Wanted::Tool(tool) = &mut call.wanted
             && let Some(function) = &tool.callable.function
         {
-            super::value::drop_nulls(function, &mut tool.arguments);
+            super::value::drop_nulls(function, &mut tool.arguments.values);
         }
         let fail = |cause| CallError {
             server: self.target.server.clone(),

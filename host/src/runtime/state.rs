@@ -59,6 +59,8 @@ pub(super) struct Current {
     pub session: SessionId,
     /// Why the upstream has not given it what it asked for, the last time.
     pub failed: Option<Cause>,
+    /// What the upstream has said of a completion, the last time: JSON text.
+    pub completed: Option<String>,
 }
 
 /// How a call shares time with others.
@@ -185,7 +187,7 @@ impl client::Host for State {
         self.questions(requests).await.map_err(|error| match error {
             AskError::Unsupported(why) => client::AskError::Unsupported(why),
             AskError::Invalid(why) => client::AskError::Invalid(why),
-            AskError::Failed(why) => client::AskError::Failed(why),
+            error => client::AskError::Failed(error.to_string()),
         })
     }
 }

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot, Target,
-    Tool, Wanted,
+    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot,
+    Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -103,7 +103,7 @@ impl Place {
                     function: declared.function.clone(),
                     input_schema: object["inputSchema"].clone(),
                 }),
-                arguments: arguments.as_object().unwrap().clone(),
+                arguments: arguments.as_object().unwrap().clone().into(),
             }),
             session: SessionId(1),
             cancel: CancellationToken::new(),
@@ -116,11 +116,14 @@ impl Place {
             .call(self.call("add", json!({ "a": 2, "b": 40 })))
             .await
             .unwrap();
-        assert_eq!(result["structuredContent"], json!({ "result": 42 }));
+        assert_eq!(
+            result.get("structuredContent").as_deref(),
+            Some(&json!({ "result": 42 }))
+        );
     }
 }
 
-fn cause(result: Result<Value, CallError>) -> Cause {
+fn cause(result: Result<Answer, CallError>) -> Cause {
     result.unwrap_err().cause
 }
 
@@ -207,7 +210,8 @@ async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
     let count = async |slot: &Slot, session| {
         let mut call = place.call("count", json!({}));
         call.session = SessionId(session);
-        slot.call(call).await.unwrap()["structuredContent"]["result"].clone()
+        let result = slot.call(call).await.unwrap().into_value().unwrap();
+        result["structuredContent"]["result"].clone()
     };
     let fresh = runtime.slot(place.target());
     assert_eq!(
@@ -387,7 +391,7 @@ async fn null_for_an_optional_argument_means_that_it_is_not_there() {
     ] {
         let mut call = place.call("f", arguments);
         call.listener = Arc::new(Heard(AtomicU64::new(0)));
-        let result = slot.call(call).await.unwrap();
+        let result = slot.call(call).await.unwrap().into_value().unwrap();
         assert_eq!(result["structuredContent"]["result"], json!(expected));
     }
 }

@@ -8,19 +8,24 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::State;
-use super::{AskError, Capability, Listener, Notice, Question};
+use super::{Answer, AskError, Capability, Listener, Notice, Question};
 use crate::upstream::{Failure, Lost};
 
 impl upstream::Host for State {
     async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
         let failure = match self.forward(&method, &params).await {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => {
+                if let (Some(call), "completion/complete") = (&mut self.call, method.as_str()) {
+                    call.completed = Some(answer.clone());
+                }
+                return Ok(answer);
+            }
             Err(failure) => failure,
         };
         let data = match &failure {
@@ -101,9 +106,7 @@ fn cause(failure: Failure) -> Cause {
         Failure::Refused(refusal) => Cause::Upstream {
             code: refusal.code,
             message: refusal.message,
-            data: refusal
-                .data
-                .and_then(|data| serde_json::from_str(&data).ok()),
+            data: refusal.data,
         },
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
@@ -138,7 +141,7 @@ impl Listener for Patient {
         self.listener.supports(capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let waiting = self.patience.wait();
         let asking = self.listener.ask(questions);
         async move {
@@ -151,5 +154,17 @@ impl Listener for Patient {
 
     fn notify(&self, notice: Notice) {
         self.listener.notify(notice);
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.listener.level()
+    }
+
+    fn tells_roots(&self) -> bool {
+        self.listener.tells_roots()
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        self.listener.meta()
     }
 }

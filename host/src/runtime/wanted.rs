@@ -7,9 +7,11 @@ use dormouse_wit::{Export, Function, Type, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
-use super::arguments::Checker;
+use super::answer::Answer;
+use super::arguments::{Arguments, Checker};
 use super::error::Cause;
 use super::value;
+use crate::json;
 
 /// What is asked of a plugin.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ pub struct Tool {
     /// What is known of it.
     pub callable: Arc<Callable>,
     /// Its arguments.
-    pub arguments: Map<String, Value>,
+    pub arguments: Arguments,
 }
 
 /// What a call needs to know of its tool.
@@ -55,7 +57,7 @@ pub struct Prompt {
     /// What it is declared to be.
     pub description: Option<String>,
     /// Its arguments: strings, all of them, says MCP.
-    pub arguments: Map<String, Value>,
+    pub arguments: Arguments,
 }
 
 /// A resource, perhaps one of a template.
@@ -155,9 +157,6 @@ impl Wanted {
     /// The parameters, if they are right.
     pub(super) fn params(&self, checker: Option<&Checker>) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
-        let json = |arguments: &Map<String, Value>| {
-            Val::String(Value::Object(arguments.clone()).to_string())
-        };
         match self {
             Self::Tool(Tool {
                 name,
@@ -165,30 +164,33 @@ impl Wanted {
                 arguments,
             }) => {
                 let Some(function) = &callable.function else {
-                    return Ok(vec![text(name), json(arguments)]);
+                    return Ok(vec![text(name), Val::String(arguments.to_text())]);
                 };
                 let bad = |problems: String| match checker {
                     Some(checker) => checker.problem(problems),
                     None => Cause::Invalid(problems),
                 };
                 if let Some(checker) = checker {
-                    checker.check(arguments)?;
+                    checker.check(&arguments.values)?;
                 }
-                value::arguments(function, arguments)
+                value::arguments(function, &arguments.values)
                     .map_err(|mismatch| bad(format!("- {mismatch}")))
             }
             Self::Prompt(Prompt {
                 function: Some(function),
-                arguments,
+                arguments: Arguments { values, .. },
                 ..
             })
             | Self::Resource(Resource {
                 function: Some(function),
-                variables: arguments,
+                variables: values,
                 ..
-            }) => value::texts(function, arguments)
+            }) => value::texts(function, values)
                 .map_err(|mismatch| Cause::Invalid(mismatch.to_string())),
-            Self::Prompt(prompt) => Ok(vec![text(&prompt.name), json(&prompt.arguments)]),
+            Self::Prompt(prompt) => Ok(vec![
+                text(&prompt.name),
+                Val::String(prompt.arguments.to_text()),
+            ]),
             Self::Resource(resource) => Ok(vec![text(&resource.uri)]),
             Self::Completion(completion) => Ok(completion.params()),
         }
@@ -207,8 +209,13 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
-    /// What the function returned, as MCP has it.
-    pub(super) fn result(&self, value: Option<&Val>) -> Result<Value, Cause> {
+    /// What the function returned, as MCP has it. `completed` is what the upstream has
+    /// said of a completion, if it was asked.
+    pub(super) fn result(
+        &self,
+        value: Option<&Val>,
+        completed: Option<String>,
+    ) -> Result<Answer, Cause> {
         let string = || Some(Box::new(Type::String));
         let answer = Type::Result {
             ok: string(),
@@ -216,14 +223,19 @@ impl Wanted {
         };
         match self {
             Self::Tool(tool) => match (&tool.callable.function, value) {
-                (Some(function), _) => Ok(value::tool_result(function.result.as_ref(), value)),
-                (None, Some(Val::Result(Err(_)))) => Ok(value::tool_result(Some(&answer), value)),
+                (Some(function), _) => {
+                    Ok(value::tool_result(function.result.as_ref(), value).into())
+                }
+                (None, Some(Val::Result(Err(_)))) => {
+                    Ok(value::tool_result(Some(&answer), value).into())
+                }
                 (None, _) => object(value),
             },
             Self::Prompt(prompt) => match &prompt.function {
                 Some(function) => {
                     let result = function.result.as_ref();
                     value::prompt_result(prompt.description.as_deref(), result, value)
+                        .map(Answer::Made)
                         .map_err(Cause::Refused)
                 }
                 None => object(value),
@@ -233,11 +245,12 @@ impl Wanted {
                     let of = (resource.uri.as_str(), resource.mime_type.as_deref());
                     value::resource_result(of, function.result.as_ref(), value)
                         .map_err(Cause::Refused)?
+                        .map(Answer::Made)
                         .ok_or(Cause::NotFound)
                 }
                 None => object(value),
             },
-            Self::Completion(_) => completed(value),
+            Self::Completion(_) => completion_of(value, completed),
         }
     }
 }
@@ -261,14 +274,10 @@ impl Completion {
 }
 
 /// The object whose text a function returned that takes requests by name.
-fn object(value: Option<&Val>) -> Result<Value, Cause> {
+fn object(value: Option<&Val>) -> Result<Answer, Cause> {
     match value {
         Some(Val::Result(Ok(Some(text)))) => match text.as_ref() {
-            Val::String(text) => match serde_json::from_str(text) {
-                Ok(value @ Value::Object(_)) => Ok(value),
-                Ok(_) => Err(Cause::BadResult("it is not an object".into())),
-                Err(error) => Err(Cause::BadResult(error.to_string())),
-            },
+            Val::String(text) => Answer::read(text.clone()).map_err(Cause::BadResult),
             _ => Err(Cause::BadResult("it is not text".into())),
         },
         Some(Val::Result(Err(error))) => Err(refused(error.as_deref())),
@@ -311,7 +320,28 @@ pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> 
     json!({ "completion": completion })
 }
 
-fn completed(value: Option<&Val>) -> Result<Value, Cause> {
+/// A completion that a plugin passes on as it got it is what its upstream said, word
+/// for word; the contract has no place for all that MCP has there.
+fn completion_of(value: Option<&Val>, completed: Option<String>) -> Result<Answer, Cause> {
+    let made = made(value)?;
+    let passed_on = |text: &String| {
+        let said = json::member(text, "completion").unwrap_or_default();
+        let part = |name| serde_json::from_str::<Value>(json::member(said, name)?).ok();
+        let values = part("values");
+        let values = values.as_ref().and_then(Value::as_array).into_iter();
+        let values = values.flatten().filter_map(Value::as_str);
+        let total = part("total").and_then(|total| u32::try_from(total.as_u64()?).ok());
+        let total = total.and_then(|total| usize::try_from(total).ok());
+        let more = part("hasMore") == Some(Value::Bool(true));
+        completion(values.map(str::to_owned).collect(), total, more) == made
+    };
+    Ok(match completed.filter(passed_on) {
+        Some(text) => Answer::Verbatim(text),
+        None => Answer::Made(made),
+    })
+}
+
+fn made(value: Option<&Val>) -> Result<Value, Cause> {
     let bad = || Cause::BadResult("it is no completion".into());
     let fields = match value {
         Some(Val::Result(Ok(Some(completions)))) => match completions.as_ref() {

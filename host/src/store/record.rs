@@ -45,6 +45,8 @@ pub struct Known {
     pub listing: Arc<Listing>,
     /// The tools that have changed since the user last saw them.
     pub changed: Vec<Changed>,
+    /// Whether it says that it has resources, listed or not.
+    pub resources: bool,
 }
 
 /// A tool that is no longer what it was.
@@ -204,6 +206,7 @@ impl Record {
         Ok(Known {
             fetched: self.fetched,
             changed: self.changed(),
+            resources: self.offered.capabilities.contains_key("resources"),
             listing: Arc::new(listing),
             server_info: self.offered.server_info,
             instructions: self.offered.instructions,

@@ -1,13 +1,15 @@
-//! Whom an upstream can talk to: the calls that run over its connection.
+//! Whom an upstream can talk to: the calls that run over its connection, and the
+//! sessions that it is theirs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
 use crate::runtime::{Capability, Listener, SessionId};
 
-/// The listeners of the calls that run, or wait for the connection.
+/// The listeners of the calls that run, or wait for the connection, and the sessions
+/// that have called.
 #[derive(Default)]
 pub(super) struct Callers(Mutex<Inner>);
 
@@ -15,6 +17,8 @@ pub(super) struct Callers(Mutex<Inner>);
 struct Inner {
     next: u64,
     listeners: BTreeMap<u64, (SessionId, Arc<dyn Listener>)>,
+    /// Until they end.
+    sessions: BTreeSet<SessionId>,
 }
 
 /// Among the callers until dropped.
@@ -34,6 +38,7 @@ impl Callers {
         let number = inner.next;
         let caller = (session, Arc::clone(listener));
         inner.listeners.insert(number, caller);
+        inner.sessions.insert(session);
         drop(inner);
         Calling {
             callers: Arc::clone(self),
@@ -55,6 +60,32 @@ impl Callers {
         others
             .all(|(other, _)| other == session)
             .then(|| Arc::clone(listener))
+    }
+
+    /// The sessions whose connection it is.
+    pub(super) fn sessions(&self) -> Vec<SessionId> {
+        self.inner().sessions.iter().copied().collect()
+    }
+
+    /// The one session that the connection is for, if it is for one: what is said and
+    /// asked over it cannot be about another agent's doing then.
+    pub(super) fn only_session(&self) -> Option<SessionId> {
+        let inner = self.inner();
+        let mut sessions = inner.sessions.iter();
+        let only = sessions.next().filter(|_| sessions.next().is_none())?;
+        // A call that waits for answers can outlive its session.
+        let mut callers = inner.listeners.values();
+        callers.all(|(other, _)| other == only).then_some(*only)
+    }
+
+    /// Whether no call runs.
+    pub(super) fn is_idle(&self) -> bool {
+        self.inner().listeners.is_empty()
+    }
+
+    /// A session has ended.
+    pub(super) fn leave(&self, session: SessionId) {
+        self.inner().sessions.remove(&session);
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -96,4 +127,15 @@ pub(super) fn capabilities(listener: Option<&dyn Listener>) -> Value {
         capabilities.insert("roots".into(), json!({}));
     }
     Value::Object(capabilities)
+}
+
+/// The same, for an upstream that is told once, when it is greeted: it may rely on
+/// being told of other roots, too, where the client tells of them.
+pub(super) fn lasting_capabilities(listener: Option<&dyn Listener>) -> Value {
+    let mut capabilities = capabilities(listener);
+    let tells = listener.is_some_and(Listener::tells_roots);
+    if let (true, Some(roots)) = (tells, capabilities.pointer_mut("/roots")) {
+        *roots = json!({ "listChanged": true });
+    }
+    capabilities
 }

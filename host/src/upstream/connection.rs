@@ -5,20 +5,20 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::callers::{Callers, all_capabilities, capabilities};
+use super::callers::{Callers, all_capabilities, lasting_capabilities};
 use super::channel::{Lost, Outlet};
 use super::follow::{self, Wanted};
 use super::handshake::{self, Hello, Manner};
 use super::inbound::question;
 use super::launch::Launch;
+use super::level::Level;
 use super::message::Members;
 use super::peer::Peer;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{AskError, Listener, SessionId};
+use crate::runtime::{Listener, SessionId};
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -29,6 +29,7 @@ pub(crate) struct Connection {
     outlet: Arc<dyn Outlet>,
     peer: Arc<Peer>,
     pub(super) hello: Hello,
+    level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
 }
@@ -85,13 +86,14 @@ impl Opening<'_> {
             outlet,
             peer,
             hello: Hello::default(),
+            level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
         };
         let able = match (&self.gate, self.callers.latest(|_| true)) {
             // Nobody waits for a call: this is only to see what there is.
             (None, None) => all_capabilities(),
-            (_, caller) => capabilities(caller.as_deref()),
+            (_, caller) => lasting_capabilities(caller.as_deref()),
         };
         let peer = Arc::clone(&connection.peer);
         let greeting = tokio::time::timeout_at(end, handshake::greet(&peer, manner, &able));
@@ -118,6 +120,27 @@ impl Connection {
         }
     }
 
+    /// Has the upstream know which logs the sessions want whose connection it is, if it
+    /// has not been told yet.
+    pub(super) async fn set_level(&self) {
+        self.level.tell(&self.peer, &self.hello).await;
+    }
+
+    /// Has the upstream know that a session has other roots now. In the stateless era it
+    /// asks for them each time that it wants to know.
+    pub(super) async fn roots_changed(&self) {
+        if self.peer.is_modern() {
+            return;
+        }
+        let method = "notifications/roots/list_changed";
+        if let Err(lost) = self.peer.tell(method, &Members::default()).await {
+            tracing::debug!(
+                "server `{}` is not told of other roots: {lost}",
+                self.peer.server
+            );
+        }
+    }
+
     /// Sends a request and waits for its result. What the upstream wants to know
     /// first, the caller's client is asked.
     pub(super) async fn request(
@@ -127,6 +150,7 @@ impl Connection {
         params: &Members,
     ) -> Result<Box<RawValue>, Failure> {
         let _calling = self.peer.callers.join(session, listener);
+        self.set_level().await;
         let mut params = params.clone();
         for _ in 0..ROUNDS {
             let answer = self
@@ -170,7 +194,7 @@ impl Drop for Connection {
 struct InputRequired {
     result_type: String,
     #[serde(default)]
-    input_requests: Map<String, Value>,
+    input_requests: Members,
     #[serde(default)]
     request_state: Option<Box<RawValue>>,
 }
@@ -192,25 +216,30 @@ impl InputRequired {
         params: &mut Members,
     ) -> Result<(), Failure> {
         let mut questions = Vec::new();
-        for (id, request) in &self.input_requests {
-            let method = request.get("method").and_then(Value::as_str);
-            let asked = request.get("params").filter(|params| !params.is_null());
-            let asked = asked.and_then(|params| serde_json::value::to_raw_value(params).ok());
-            let question = question(id, method.unwrap_or_default(), asked.as_deref());
+        for (id, request) in self.input_requests.iter() {
+            let request = Members::parse(request.get()).unwrap_or_default();
+            let method = request.text("method").unwrap_or_default();
+            let asked = request.get("params");
+            let asked = asked.filter(|params| params.get() != "null");
+            let question = question(id, &method, asked);
             questions.push(question.map_err(|(_, why)| {
                 Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
             })?);
         }
-        let mut responses = Map::new();
+        let mut responses = Members::default();
         if !questions.is_empty() {
             let answers = listener.ask(questions).await.map_err(|error| {
-                let (AskError::Unsupported(why) | AskError::Invalid(why) | AskError::Failed(why)) =
-                    error;
-                Lost::Broken(format!("what the upstream asks has no answer: {why}"))
+                Lost::Broken(format!("what the upstream asks has no answer: {error}"))
             })?;
-            responses.extend(self.input_requests.keys().cloned().zip(answers));
+            for ((id, _), answer) in self.input_requests.iter().zip(answers) {
+                if let Ok(answer) = RawValue::from_string(answer.into_text()) {
+                    responses.set(id, answer);
+                }
+            }
         }
-        params.set_value("inputResponses", &Value::Object(responses));
+        if let Ok(responses) = serde_json::value::to_raw_value(&responses) {
+            params.set("inputResponses", responses);
+        }
         if let Some(state) = self.request_state {
             params.set("requestState", state);
         }

@@ -208,6 +208,10 @@ impl Upstream {
             if let Some(me) = me.upgrade() {
                 me.settle((key, attempt), manner, &result);
             }
+            // From now on it is told at once what a session says.
+            if let Ok(connection) = &result {
+                connection.set_level().await;
+            }
             result
         });
         let failed = |error| Lost::Broken(format!("connecting failed: {error}"));
@@ -297,6 +301,38 @@ impl Upstream {
         self.subscriptions.add(uri)
     }
 
+    /// Has a session's connection know that the session wants to hear other logs. One
+    /// that is being made is told when it is there.
+    pub async fn level_changed(&self, session: SessionId) {
+        if let Some(connection) = self.open(session) {
+            connection.set_level().await;
+        }
+    }
+
+    /// Has a session's connection know that the session has other roots. Has to be
+    /// called inside of a tokio runtime.
+    pub fn roots_changed(&self, session: SessionId) {
+        let connecting = {
+            let state = lock(&self.state);
+            let link = state.links.get(&self.key(session));
+            match link.map(|link| (&link.stage, &link.callers)) {
+                Some((_, callers)) if !callers.sessions().contains(&session) => return,
+                Some((Stage::Connecting(_, connecting), _)) => connecting.clone(),
+                Some((Stage::Open(connection), _)) => {
+                    std::future::ready(Ok(Arc::clone(connection)))
+                        .boxed()
+                        .shared()
+                }
+                None => return,
+            }
+        };
+        tokio::spawn(async move {
+            if let Ok(connection) = connecting.await {
+                connection.roots_changed().await;
+            }
+        });
+    }
+
     /// Takes note that a connection is of no use before its user logs in.
     fn shut_out(&self, connection: &Arc<Connection>, challenge: &Option<String>) {
         lock(&self.state).trouble.shut_out(challenge.clone());
@@ -311,10 +347,14 @@ impl Upstream {
 
     /// Ends the connection of a session, once no call uses it any more.
     pub fn end_session(&self, session: SessionId) {
-        if !self.setup.share {
-            let link = lock(&self.state).links.remove(&Some(session));
-            drop(link);
+        if self.setup.share {
+            if let Some(link) = lock(&self.state).links.get(&None) {
+                link.callers.leave(session);
+            }
+            return;
         }
+        let link = lock(&self.state).links.remove(&Some(session));
+        drop(link);
     }
 
     /// Ends all connections, each once no call uses it any more, and forgets what

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::Offered;
-use crate::runtime::Listener;
+use crate::runtime::{Listener, SessionId};
 
 /// Knows what an upstream is supposed to offer, and decides what reaches it.
 pub trait Gate: Send + Sync {
@@ -29,4 +29,8 @@ pub trait Gate: Send + Sync {
 
     /// The upstream says that the resource of this URI is no longer what it was.
     fn updated(&self, uri: &str);
+
+    /// The client of a session, as it can be told and asked something while none of
+    /// its requests is being answered: in the stateless era, it cannot.
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
 }

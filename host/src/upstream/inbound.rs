@@ -8,22 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
-use crate::runtime::{AskError, Capability, Listener, Question};
+use crate::json;
+use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
-
-/// The levels of MCP logging: the only ones that a listener knows.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 impl Peer {
     /// A request of the upstream's.
@@ -40,7 +29,7 @@ impl Peer {
         let mut asked = lock(&self.asked);
         let asking = tokio::spawn(async move {
             let outcome = match question {
-                _ if ping => Ok(json!({})),
+                _ if ping => Ok(json!({}).into()),
                 Ok(question) => peer.ask(question).await,
                 Err(problem) => Err(problem),
             };
@@ -51,19 +40,28 @@ impl Peer {
         asked.insert(key, asking.abort_handle());
     }
 
-    /// Has a caller's client asked.
-    async fn ask(&self, question: Question) -> Result<Value, (i64, String)> {
+    /// Has a caller's client asked, or between calls that of the one session whose
+    /// connection this is.
+    async fn ask(&self, question: Question) -> Result<Answer, (i64, String)> {
         let capability = question.capability;
         let able = |listener: &dyn Listener| listener.supports(capability);
-        let Some(listener) = self.callers.latest(able) else {
+        let between = || {
+            let client = self.client(self.callers.only_session()?)?;
+            able(client.as_ref()).then_some(client)
+        };
+        let Some(listener) = self.callers.latest(able).or_else(between) else {
             let why = format!("there is no client here that could be asked (`{capability}`)");
             return Err((NO_METHOD, why));
         };
-        let answers = listener.ask(vec![question]).await;
+        let mut answers = listener.ask(vec![question.clone()]).await;
+        // What is asked while a call runs need not be about it, and may outlive it.
+        if let (Err(AskError::Over), Some(client)) = (&answers, between()) {
+            answers = client.ask(vec![question]).await;
+        }
         let answer = answers.map_err(|error| match error {
             AskError::Unsupported(why) => (NO_METHOD, why),
             AskError::Invalid(why) => (INVALID, why),
-            AskError::Failed(why) => (INTERNAL, why),
+            AskError::Failed(_) | AskError::Over => (INTERNAL, error.to_string()),
         })?;
         let none = || (INTERNAL, "the client has not answered".to_owned());
         answer.into_iter().next().ok_or_else(none)
@@ -137,13 +135,24 @@ impl Peer {
             return self.odd(Oddity::NoMessage);
         };
         let level = LEVELS.into_iter().find(|level| *level == told.level);
-        match self.callers.latest(|_| true) {
-            Some(listener) => listener.log(level.unwrap_or("info"), told.logger, told.data),
-            None => tracing::info!(
-                server = %self.server,
-                "{}",
-                told.data.to_string().escape_debug()
-            ),
+        // Besides its level, a message may have none that is known.
+        let level = level.unwrap_or("info");
+        if let Some(listener) = self.callers.latest(|_| true) {
+            return listener.log(level, told.logger, told.data);
+        }
+        // It may be about any of the calls that run, and some may be another agent's.
+        let clients = match self.callers.is_idle() {
+            true => self.clients(),
+            false => Vec::new(),
+        };
+        // In the stateless era a log belongs to a request, and one that comes between
+        // two of them has nobody to hear it but whoever reads ours.
+        if clients.is_empty() {
+            let data = told.data.to_string();
+            tracing::info!(server = %self.server, "{}", data.escape_debug());
+        }
+        for client in clients {
+            client.log(level, told.logger.clone(), told.data.clone());
         }
     }
 }
@@ -154,9 +163,15 @@ pub(super) fn question(
     method: &str,
     params: Option<&RawValue>,
 ) -> Result<Question, (i64, String)> {
-    let params = params.map_or("{}", RawValue::get);
-    let params: Map<String, Value> = serde_json::from_str(params)
+    let text = params.map_or("{}", RawValue::get);
+    let members = json::members(text)
         .map_err(|error| (INVALID, format!("`params` is no object: {error}")))?;
+    // What no value can hold passes all the same, as the text that it is.
+    let members = members.into_iter().filter_map(|member| {
+        let value = serde_json::from_str(member.value).ok()?;
+        Some((member.name.into_owned(), value))
+    });
+    let params: Map<String, Value> = members.collect();
     let capability = match method {
         "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
             Capability::ElicitationUrl
@@ -170,6 +185,7 @@ pub(super) fn question(
         id: id.to_owned(),
         capability,
         params,
+        text: RawValue::from_string(text.to_owned()).ok(),
     })
 }
 

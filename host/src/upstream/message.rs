@@ -5,8 +5,10 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::runtime::Answer;
 
 /// A message of an upstream, in the parts that it may have.
 #[derive(Debug, Deserialize)]
@@ -104,11 +106,36 @@ impl Members {
         }
     }
 
+    /// The members, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        let members = self.0.iter();
+        members.map(|(name, value)| (name.as_str(), value.as_ref()))
+    }
+
     /// The same for what is a value here.
     pub(super) fn set_value(&mut self, name: &str, value: &Value) {
         // A value can always be written.
         if let Ok(value) = serde_json::value::to_raw_value(value) {
             self.set(name, value);
+        }
+    }
+
+    /// Has an object among the members know also what it does not say itself.
+    pub(super) fn underlay(&mut self, name: &str, by: Map<String, Value>) {
+        if by.is_empty() {
+            return;
+        }
+        let own = self.get(name).map(RawValue::get);
+        let own = own.and_then(|own| Self::parse(own).ok());
+        let mut inner = Self::default();
+        for (name, value) in &by {
+            inner.set_value(name, value);
+        }
+        for (name, value) in own.unwrap_or_default().0 {
+            inner.set(&name, value);
+        }
+        if let Ok(inner) = serde_json::value::to_raw_value(&inner) {
+            self.set(name, inner);
         }
     }
 
@@ -171,7 +198,7 @@ struct Written<'a, P: Serialize> {
     #[serde(skip_serializing_if = "Option::is_none")]
     params: Option<&'a P>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
+    result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Value>,
 }
@@ -204,17 +231,21 @@ pub(super) fn request(id: Option<u64>, method: &str, params: &Members) -> String
 }
 
 /// The text of a response.
-pub(super) fn response(id: &RawValue, outcome: &Result<Value, (i64, String)>) -> String {
-    let error = outcome
-        .as_ref()
-        .err()
-        .map(|(code, message)| serde_json::json!({ "code": code, "message": message }));
+pub(super) fn response(id: &RawValue, outcome: Result<Answer, (i64, String)>) -> String {
+    let (result, error) = match outcome {
+        // What is text was read as JSON before.
+        Ok(answer) => (RawValue::from_string(answer.into_text()).ok(), None),
+        Err((code, message)) => {
+            let error = serde_json::json!({ "code": code, "message": message });
+            (None, Some(error))
+        }
+    };
     Written::<Members> {
         jsonrpc: "2.0",
         id: Some(id),
         method: None,
         params: None,
-        result: outcome.as_ref().ok(),
+        result: result.as_deref(),
         error: error.as_ref(),
     }
     .line()

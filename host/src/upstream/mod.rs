@@ -19,6 +19,7 @@ mod http;
 mod hub;
 mod inbound;
 pub mod launch;
+mod level;
 mod lines;
 mod lists;
 mod message;

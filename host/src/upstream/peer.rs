@@ -17,13 +17,13 @@ use super::channel::{Lost, Outgoing, Outlet};
 use super::handshake::MODERN;
 use super::message::{self, Members, Message, Refusal};
 use super::{Failure, Gate};
-use crate::runtime::Listener;
+use crate::runtime::{Answer, Listener, SessionId};
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
 
 /// How long a message that nobody waits for may take to get into the upstream.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One connection's other side.
 pub(super) struct Peer {
@@ -135,6 +135,9 @@ impl Peer {
             // Neither may be taken back.
             quiet: matches!(method, "initialize" | "server/discover"),
         };
+        if let Some(listener) = listener {
+            params.underlay("_meta", listener.meta());
+        }
         let meta = self.meta(id, listener);
         if !meta.is_empty() {
             params.extend("_meta", meta);
@@ -187,12 +190,24 @@ impl Peer {
                 ("io.modelcontextprotocol/clientInfo", super::handshake::us()),
                 ("io.modelcontextprotocol/clientCapabilities", able),
             ]);
-            if listener.is_some() {
-                // Everything: whoever listens knows what its agent wants to hear.
-                meta.push(("io.modelcontextprotocol/logLevel", json!("debug")));
-            }
+            let level = listener.and_then(|listener| listener.level());
+            meta.extend(level.map(|level| ("io.modelcontextprotocol/logLevel", json!(level))));
         }
         meta
+    }
+
+    /// The client of a session, where it can be told and asked something between its
+    /// requests.
+    pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        self.gate.as_ref()?.client(session)
+    }
+
+    /// Those of all sessions whose connection this is.
+    pub(super) fn clients(&self) -> Vec<Arc<dyn Listener>> {
+        let sessions = self.callers.sessions().into_iter();
+        sessions
+            .filter_map(|session| self.client(session))
+            .collect()
     }
 
     /// Tells the upstream something.
@@ -211,9 +226,9 @@ impl Peer {
     }
 
     /// Answers a request of the upstream's.
-    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Value, (i64, String)>) {
+    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Answer, (i64, String)>) {
         let sending = self.outlet.send(Outgoing {
-            text: message::response(id, &outcome),
+            text: message::response(id, outcome),
             method: None,
             id: None,
             name: None,

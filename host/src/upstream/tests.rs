@@ -1,5 +1,8 @@
 //! Real child processes, each odd in its own way.
 
+mod sessions;
+
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::runtime::{AskError, Capability, Listener, Question, SessionId};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question, SessionId};
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -19,6 +22,9 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) struct Ear {
     heard: Mutex<Vec<Value>>,
     able: Vec<Capability>,
+    /// What it wants to hear, and what its request says of itself.
+    level: Mutex<Option<&'static str>>,
+    meta: Map<String, Value>,
     /// How long it takes to answer.
     pub(crate) thinks: Duration,
 }
@@ -51,10 +57,11 @@ impl Listener for Ear {
         self.able.contains(&capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
-        let answers = questions.iter().map(
-            |question| json!({ "to": question.method(), "params": question.params, "own": [1.5] }),
-        );
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let answers = questions.iter().map(|question| {
+            let own = json!({ "to": question.method(), "params": question.params, "own": [1.5] });
+            Answer::Made(own)
+        });
         let answers: Vec<_> = answers.collect();
         let thinks = self.thinks;
         async move {
@@ -63,12 +70,26 @@ impl Listener for Ear {
         }
         .boxed()
     }
+
+    fn level(&self) -> Option<&'static str> {
+        *self.level.lock().unwrap()
+    }
+
+    fn tells_roots(&self) -> bool {
+        self.able.contains(&Capability::Roots)
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        self.meta.clone()
+    }
 }
 
 /// Lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
 pub(crate) struct Door {
     told: Mutex<Vec<String>>,
+    /// Who can be told and asked something between calls.
+    clients: Mutex<HashMap<SessionId, Arc<Ear>>>,
 }
 
 impl Door {
@@ -115,6 +136,11 @@ impl Gate for Door {
 
     fn updated(&self, uri: &str) {
         self.told.lock().unwrap().push(format!("updated {uri}"));
+    }
+
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        let client = self.clients.lock().unwrap().get(&session).cloned()?;
+        Some(client)
     }
 }
 
@@ -311,7 +337,7 @@ async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
     assert_eq!(
         stats["capabilities"],
-        json!({ "elicitation": { "url": {} }, "roots": {} })
+        json!({ "elicitation": { "url": {} }, "roots": { "listChanged": true } })
     );
     assert_eq!(stats["early"]["to"], "roots/list");
 }

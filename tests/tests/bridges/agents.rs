@@ -5,7 +5,6 @@ use dormouse_tests::{Home, Sdk, upstream};
 use serde_json::{Value, json};
 
 use crate::difference::assert_same;
-use crate::pair::without_rmcp;
 
 /// A step with names as the server has them, or as Dormouse shows them.
 fn named(step: &Value, prefix: &str) -> Value {
@@ -65,7 +64,6 @@ fn own(mut outcome: Value, prefix: &str) -> Value {
     if let Some(Value::Array(asked)) = members.get_mut("asked") {
         // This server asks for roots a moment after its start, whatever is going on.
         asked.retain(|question| question["method"] != "roots/list");
-        asked.iter_mut().for_each(without_rmcp);
         for question in asked.iter_mut() {
             // What it is anyhow, where nothing is said.
             let params = question["params"].as_object_mut().unwrap();

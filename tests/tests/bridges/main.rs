@@ -12,19 +12,32 @@
 mod agents;
 mod browser;
 mod difference;
+mod exact;
 mod http;
 mod news;
 mod pair;
 mod prompts;
 mod questions;
+mod requests;
 mod resources;
 mod servers;
+mod sessions;
 mod tools;
+mod unlisted;
 
-use dormouse_tests::upstream;
+use dormouse_tests::{Home, upstream};
 use pair::Pair;
 
 /// The server that has every feature of the protocol, in an empty folder.
 fn everything() -> Pair {
     Pair::start("everything", |_| {}, |_| upstream::everything())
+}
+
+/// The server that tells what it is told, behind a Dormouse that knows it already.
+fn mirror(legacy: bool) -> Home {
+    let home = Home::new().unwrap();
+    let server = upstream::mirror(legacy).unwrap();
+    home.upstream("mirror", &server, "").unwrap();
+    home.synced("mirror").unwrap();
+    home
 }

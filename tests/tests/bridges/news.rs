@@ -85,6 +85,29 @@ fn logs_of_a_call_are_heard() {
     }
 }
 
+/// What is logged outside of any call passes too, as far as the client wants it.
+#[test]
+fn logs_are_heard_alike() {
+    let mut pair = everything();
+    pair.same("logging/setLevel", json!({ "level": "debug" }));
+    // Behind Dormouse the server sleeps, and subscribing to what it has wakes nobody.
+    pair.same_call("echo", json!({ "message": "awake" }));
+    // Who subscribes is logged, at `info`.
+    let uri = |number: u32| format!("demo://resource/dynamic/text/{number}");
+    pair.same("resources/subscribe", json!({ "uri": uri(1) }));
+    let [direct, through] =
+        [&mut pair.direct, &mut pair.through].map(|side| logged(side, "Subscribe"));
+    assert_same(&through, &direct, "the log");
+    pair.same("logging/setLevel", json!({ "level": "error" }));
+    pair.same("resources/subscribe", json!({ "uri": uri(2) }));
+    pair.same_call("echo", json!({ "message": "later" }));
+    for side in [&mut pair.direct, &mut pair.through] {
+        let more = side.client.notifications.iter();
+        let more = more.filter(|message| message.to_string().contains(&uri(2)));
+        assert_eq!(more.count(), 0);
+    }
+}
+
 /// The next log in which that occurs, among others.
 fn logged(side: &mut Side, part: &str) -> Value {
     loop {

@@ -12,34 +12,6 @@ use crate::difference::assert_same;
 /// under another name.
 pub(crate) const HERE: &str = "{here}";
 
-/// What an agent gets otherwise than from the server itself, because rmcp, which
-/// serves the agents, has it so: where, and why.
-pub(crate) const OF_RMCP: &[(&str, &str)] = &[(
-    "/params/_meta/progressToken",
-    "rmcp gives a progress token to whatever it asks a client (`Peer::send_request`), wanted or \
-     not; there is no issue of it yet",
-)];
-
-/// Takes out of a request of the server what [`OF_RMCP`] names.
-pub(crate) fn without_rmcp(message: &mut Value) {
-    for (place, _) in OF_RMCP {
-        let Some((parent, name)) = place.rsplit_once('/') else {
-            continue;
-        };
-        let Some(Value::Object(members)) = message.pointer_mut(parent) else {
-            continue;
-        };
-        members.remove(name);
-        // It was made for this alone.
-        let is_empty = members.is_empty();
-        if let (true, Some((above, name))) = (is_empty, parent.rsplit_once('/'))
-            && let Some(Value::Object(above)) = message.pointer_mut(above)
-        {
-            above.remove(name);
-        }
-    }
-}
-
 /// What a client says that it can be asked. The same on both sides, because some
 /// servers show more tools to those who can do more.
 pub(crate) fn able() -> Value {

@@ -1,10 +1,13 @@
-//! What a server asks its client in the middle of a call.
+//! What a server asks its client, mostly in the middle of a call.
 
+use anyhow::ensure;
+use dormouse_tests::client::PATIENCE;
+use dormouse_tests::{Client, wait};
 use serde_json::{Value, json};
 
 use crate::difference::assert_same;
-use crate::everything;
-use crate::pair::{Pair, no_identifiers, without_rmcp};
+use crate::pair::{Pair, no_identifiers};
+use crate::{everything, mirror};
 
 impl Pair {
     /// From now on, both clients answer so.
@@ -23,7 +26,6 @@ impl Pair {
             let asked = asked.into_iter().map(|mut message| {
                 let members = message.as_object_mut().unwrap();
                 members.remove("id");
-                without_rmcp(&mut message);
                 side.told(&message)
             });
             let asked = asked.filter(|message| message["method"] != "roots/list");
@@ -100,4 +102,46 @@ fn roots_are_told() {
     let mut pair = everything();
     let told = pair.same_call("get-roots-list", json!({}));
     assert!(told.contains("project"), "{told}");
+}
+
+/// What is asked in the course of a call need not be for its sake: where the call is
+/// over before the answer, the client is asked once more.
+#[test]
+fn a_question_outlives_its_call() {
+    let home = mirror(true);
+    let mut host = home.command(&["serve"]);
+    let mut client = Client::start_able(&mut host, json!({ "roots": {} })).unwrap();
+    let call = json!({ "name": "mirror__ask" });
+    let asking = client.send("tools/call", call).unwrap();
+    let first = client.notification("roots/list", PATIENCE).unwrap();
+    client.text("mirror__go-on", json!({})).unwrap();
+    let answer = client.answer(asking).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "done", "{answer}");
+    // The first question is taken back.
+    let cancelled = client.notification("notifications/cancelled", PATIENCE);
+    assert_eq!(cancelled.unwrap()["params"]["requestId"], first["id"]);
+    let roots = json!({ "roots": [{ "uri": "file:///late" }] });
+    client.answers("roots/list", roots).unwrap();
+    let told = client.text("mirror__roots", json!({})).unwrap();
+    assert_eq!(told, "file:///late");
+}
+
+/// A client that has other roots says so, outside of any call, and is asked again.
+#[test]
+fn other_roots_are_told() {
+    let mut pair = everything();
+    pair.same_call("get-roots-list", json!({}));
+    let other = json!({ "roots": [{ "uri": "file:///other", "name": "other" }] });
+    pair.answer("roots/list", &other);
+    for side in [&mut pair.direct, &mut pair.through] {
+        let changed = "notifications/roots/list_changed";
+        side.client.notify(changed, json!({})).unwrap();
+        let params = json!({ "name": "get-roots-list", "arguments": {} });
+        wait::until("the new roots", || {
+            let told = side.ask("tools/call", &params).to_string();
+            ensure!(told.contains("file:///other"), "{told}");
+            Ok(())
+        })
+        .unwrap();
+    }
 }

@@ -16,7 +16,6 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::endpoint::SESSION;
@@ -28,6 +27,7 @@ use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
 use crate::mcp::service::caught;
 use crate::mcp::session::Session;
+use crate::mcp::verbatim;
 use crate::roster::Roster;
 
 /// A legacy session, or a single request of the stateless era. What was kept for
@@ -90,19 +90,6 @@ fn schema(roster: &Roster, name: &str) -> Option<Arc<JsonObject>> {
     Some(Arc::new(declared.input_schema))
 }
 
-/// A result as the value that it is, where the handler has it as text: over
-/// stdio that text goes out as it is, here rmcp writes the whole message.
-fn unfolded(CustomResult(result): CustomResult) -> Result<CustomResult, ErrorData> {
-    match result {
-        Value::String(text) => serde_json::from_str(&text)
-            .map(CustomResult)
-            .map_err(|error| {
-                ErrorData::internal_error(format!("the result is no JSON: {error}"), None)
-            }),
-        value => Ok(CustomResult(value)),
-    }
-}
-
 /// All that the host answers to is passed on to it: the marked methods under
 /// their own names, and the rest as rmcp understands it.
 impl ServerHandler for Agent {
@@ -133,7 +120,7 @@ impl ServerHandler for Agent {
         let caller = Caller::of(&self.host, &context, begun);
         let answer = self.host.answer(&request.method, request.params, &caller);
         let answered = caught(&context.id, answer).await;
-        answered.map(CustomResult).and_then(unfolded)
+        answered.map(verbatim::folded)
     }
 
     async fn initialize(

@@ -15,6 +15,7 @@ use rmcp::model::JsonRpcError;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::connections::Busy;
+use crate::mcp::verbatim;
 
 /// What a request is answered with.
 pub(super) type Response = hyper::Response<Body>;
@@ -27,7 +28,7 @@ pub(super) struct Body {
 
 enum Content {
     Whole(Full<Bytes>),
-    /// Of rmcp: a message, or a stream of events.
+    /// Of rmcp: a message, or a stream of events, each in one frame.
     Rmcp(BoxBody<Bytes, Infallible>),
 }
 
@@ -65,7 +66,10 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.content {
             Content::Whole(whole) => Pin::new(whole).poll_frame(cx),
-            Content::Rmcp(body) => Pin::new(body).poll_frame(cx),
+            Content::Rmcp(body) => {
+                let frame = Pin::new(body).poll_frame(cx);
+                frame.map_ok(|frame| frame.map_data(verbatim::unfolded))
+            }
         }
     }
 
@@ -79,7 +83,8 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> http_body::SizeHint {
         match &self.content {
             Content::Whole(whole) => whole.size_hint(),
-            Content::Rmcp(body) => body.size_hint(),
+            // A result that was folded is shorter when it is not.
+            Content::Rmcp(_) => http_body::SizeHint::default(),
         }
     }
 }
@@ -120,7 +125,8 @@ pub(super) fn error(status: StatusCode, error: JsonRpcError) -> Response {
     if let Some(answer) = value.as_object_mut() {
         answer.entry("id").or_insert(serde_json::Value::Null);
     }
-    json(status, value.to_string().into())
+    let message = verbatim::unfolded(value.to_string().into());
+    json(status, message.into())
 }
 
 /// An answer that has ended before there was one: an empty stream of events.

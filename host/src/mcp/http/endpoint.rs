@@ -22,6 +22,8 @@ use super::guard::{Guard, Refusal};
 use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
+use crate::mcp::original::Original;
+use crate::mcp::verbatim;
 
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -138,7 +140,13 @@ impl Endpoint {
                     && let Some(params) = raw::params(params)
                     && raw::in_order(method, &params, &parts.headers, schema)
                 {
-                    let asked = Asked { id, method, params };
+                    let original = Original::new(body.clone());
+                    let asked = Asked {
+                        id,
+                        method,
+                        params,
+                        original: original.clone(),
+                    };
                     match self.quick(asked, &parts).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
@@ -149,6 +157,7 @@ impl Endpoint {
                         }
                         None => {}
                     }
+                    parts.extensions.insert(original);
                     marked = raw::mark(&message, &body, &mut parts.headers);
                 }
             }
@@ -157,7 +166,8 @@ impl Endpoint {
                     self.sessions.cancel(session, id);
                 }
             }
-            Kind::Notification | Kind::Response => {}
+            Kind::Response => marked = verbatim::response_body(&body),
+            Kind::Notification => {}
         }
         let id = match message.kind {
             Kind::Request { id, .. } => Some(id),

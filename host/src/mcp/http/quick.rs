@@ -29,8 +29,10 @@ use super::sessions::Quick;
 use crate::mcp::caller::Caller;
 use crate::mcp::exchange::Begun;
 use crate::mcp::handler::Host;
+use crate::mcp::original::Original;
 use crate::mcp::service::caught;
 use crate::mcp::session::Session;
+use crate::runtime::Answer;
 
 /// How long a client of the era with sessions waits for a stream of events. Until
 /// then it cannot come back for an answer that it has missed.
@@ -59,6 +61,7 @@ pub(super) struct Asked<'a> {
     pub(super) id: &'a RequestId,
     pub(super) method: &'a str,
     pub(super) params: Map<String, Value>,
+    pub(super) original: Original,
 }
 
 impl Endpoint {
@@ -72,6 +75,7 @@ impl Endpoint {
             id,
             method,
             mut params,
+            original,
         } = asked;
         let meta = match params.remove("_meta") {
             None => RequestMetaObject::default(),
@@ -86,7 +90,7 @@ impl Endpoint {
             }
             let capabilities = meta.client_capabilities()?;
             return Some(
-                self.stateless((id, method, params), (&meta, capabilities))
+                self.stateless((id, method, params), (&meta, original, capabilities))
                     .await,
             );
         }
@@ -95,13 +99,13 @@ impl Endpoint {
         }
         let session = only(&parts.headers, SESSION).ok()??;
         let quick = self.sessions.quick(session, id, said)?;
-        Some(in_session(quick, (id, method, params), &meta).await)
+        Some(in_session(quick, (id, method, params), (&meta, original)).await)
     }
 
     async fn stateless(
         &self,
         (id, method, params): (&RequestId, &str, Map<String, Value>),
-        (meta, capabilities): (&RequestMetaObject, ClientCapabilities),
+        (meta, original, capabilities): (&RequestMetaObject, Original, ClientCapabilities),
     ) -> Outcome {
         let common = &self.shared.common;
         let session = Session::begin(common.clone());
@@ -109,7 +113,8 @@ impl Endpoint {
             .among_others(self.shared.ending.clone());
         // Where the client goes, all this is dropped, and the call with it.
         let gone = CancellationToken::new();
-        let caller = Caller::of_answer(&host, (true, meta), capabilities, gone, None);
+        let asked = (true, meta, original);
+        let caller = Caller::of_answer(&host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
             Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), None),
@@ -121,13 +126,14 @@ impl Endpoint {
 async fn in_session(
     quick: Quick,
     (id, method, params): (&RequestId, &str, Map<String, Value>),
-    meta: &RequestMetaObject,
+    (meta, original): (&RequestMetaObject, Original),
 ) -> Outcome {
     let capabilities = meta.client_capabilities();
     let capabilities = capabilities.unwrap_or_else(|| quick.known.capabilities.clone());
     let host = &quick.known.host;
     let gone = quick.cancel.clone();
-    let caller = Caller::of_answer(host, (false, meta), capabilities, gone, Some(PATIENCE));
+    let asked = (false, meta, original);
+    let caller = Caller::of_answer(host, asked, capabilities, gone, Some(PATIENCE));
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
@@ -150,7 +156,7 @@ fn takes_both(headers: &HeaderMap) -> bool {
 }
 
 /// An answer as the era without a handshake has it.
-fn stateless_answer(id: &RequestId, mut result: Result<Value, ErrorData>) -> Response {
+fn stateless_answer(id: &RequestId, mut result: Result<Answer, ErrorData>) -> Response {
     let status = match &mut result {
         Ok(_) => StatusCode::OK,
         Err(error) => {
@@ -168,22 +174,25 @@ fn stateless_answer(id: &RequestId, mut result: Result<Value, ErrorData>) -> Res
 }
 
 /// A result is written as it is, byte for byte where it is text already.
-fn written(status: StatusCode, id: &RequestId, result: Result<Value, ErrorData>) -> Response {
+fn written(status: StatusCode, id: &RequestId, result: Result<Answer, ErrorData>) -> Response {
     let result = match result {
         Ok(result) => result,
         Err(error) => return answer::error(status, JsonRpcError::new(Some(id.clone()), error)),
     };
     // Most are that short, and a text is as long as it is.
-    let length = result.as_str().map_or(256, str::len);
+    let length = match &result {
+        Answer::Made(_) => 256,
+        Answer::Verbatim(text) => text.len(),
+    };
     let mut message = Vec::with_capacity(length + 128);
     message.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     // Writing a number, a text or a `Value` into memory cannot fail.
     let _ = serde_json::to_writer(&mut message, id);
     message.extend_from_slice(b",\"result\":");
     match result {
-        Value::String(text) => message.extend_from_slice(text.as_bytes()),
-        result => {
-            let _ = serde_json::to_writer(&mut message, &result);
+        Answer::Verbatim(text) => message.extend_from_slice(text.as_bytes()),
+        Answer::Made(value) => {
+            let _ = serde_json::to_writer(&mut message, &value);
         }
     }
     message.push(b'}');

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::runtime::{
-    Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Runtime, SessionId,
-    Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Runtime,
+    SessionId, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
@@ -63,7 +63,7 @@ fn tool(name: &str, arguments: Value) -> Wanted {
             function: None,
             input_schema: json!({}),
         }),
-        arguments: arguments.as_object().unwrap().clone(),
+        arguments: arguments.as_object().unwrap().clone().into(),
     })
 }
 
@@ -74,7 +74,8 @@ async fn ask(slot: &Slot, wanted: Wanted, listener: Arc<Ear>) -> Result<Value, C
         cancel: CancellationToken::new(),
         listener,
     };
-    slot.call(call).await
+    let answer = slot.call(call).await?;
+    Ok(answer.into_value().unwrap())
 }
 
 impl Bridged {
@@ -113,14 +114,14 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
         Cause::Upstream {
             code: -32042,
             message: "not today".into(),
-            data: Some(json!({ "why": "rain", "rate": 1.5 })),
+            data: Some(r#"{"why": "rain", "rate": 1.5}"#.into()),
         }
     );
     let prompt = Wanted::Prompt(Prompt {
         name: "p".into(),
         function: None,
         description: None,
-        arguments: Map::new(),
+        arguments: Arguments::default(),
     });
     let resource = Wanted::Resource(Resource {
         uri: "odd://x".into(),

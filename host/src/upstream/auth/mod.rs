@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Mutex;
 
 pub use failure::Failure;
@@ -32,7 +32,7 @@ pub use store::Kept;
 
 use super::http::Credentials;
 use super::{Http, Lost, Secret};
-use crate::runtime::{AskError, Capability, Listener, Question};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 use store::{Login, Store};
 
 /// For how long a refusal is taken to be of the token before the newest one, by
@@ -233,15 +233,16 @@ impl Auth {
             id: QUESTION.into(),
             capability: Capability::ElicitationUrl,
             params,
+            text: None,
         }
     }
 }
 
 /// Whether a user wants to log in, as far as their client could ask them.
-fn consent(asked: Result<Vec<Value>, AskError>) -> Option<bool> {
+fn consent(asked: Result<Vec<Answer>, AskError>) -> Option<bool> {
     let answers = asked.ok()?;
-    let action = answers.first()?.get("action")?.as_str()?;
-    Some(action == "accept")
+    let action = answers.first()?.get("action")?;
+    Some(action.as_str()? == "accept")
 }
 
 impl Inner {

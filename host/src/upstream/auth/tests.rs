@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dormouse_tests::oauth::{self, Page, Server};
 use futures::future::join_all;
 use reqwest::Url;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::runtime::SessionId;
+use crate::runtime::{Answer, SessionId};
 use crate::upstream::channel::Outgoing;
 use crate::upstream::tests::Door;
 use crate::upstream::{Hub, Launch, OAuth, Setup, Upstream};
@@ -661,13 +662,13 @@ impl Listener for Client {
         capability == Capability::ElicitationUrl && self.action.is_some()
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Value>, AskError>> {
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let action = self.action;
         Box::pin(async move {
             let question = questions.first().unwrap();
             assert_eq!(question.method(), "elicitation/create");
-            let answer = json!({ "action": action });
+            let answer = Answer::Made(json!({ "action": action }));
             question.check(&answer).unwrap();
             if action == Some("accept") {
                 let link = question.params["url"].as_str().unwrap().to_owned();

@@ -13,8 +13,8 @@ ANSWERS = {}
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
-                "resources": {"subscribe": True}}
-SEEN = {"requests": 0, "cancelled": [], "capabilities": None}
+                "resources": {"subscribe": True}, "logging": {}}
+SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0}
 
 
 def send(message):
@@ -100,6 +100,8 @@ def call(id, params):
         error(id, -32042, "not today", data={"why": "rain", "rate": 1.5})
     elif name == "pid":
         result(id, text(str(os.getpid())))
+    elif name == "meta":
+        result(id, text(json.dumps(params["_meta"])))
     elif name == "stats":
         result(id, text(json.dumps(SEEN)))
     else:
@@ -147,6 +149,17 @@ def request(id, method, params):
         return
     if method in ("resources/subscribe", "resources/unsubscribe"):
         SEEN["wanted"] = [*SEEN.get("wanted", []), method[10:] + " " + params["uri"]]
+        # A request that belongs to no call, and so does what comes of it.
+        if params["uri"] == "odd://said":
+            for level in ("debug", "error"):
+                send({"jsonrpc": "2.0", "method": "notifications/message",
+                      "params": {"level": level, "data": "between calls"}})
+        elif params["uri"] == "odd://asked":
+            asking = lambda: SEEN.update(between=ask("roots/list", {}))
+            threading.Thread(target=asking, daemon=True).start()
+        return result(id, {})
+    if method == "logging/setLevel":
+        SEEN["levels"].append(params["level"])
         return result(id, {})
     if method == "resources/list":
         return result(id, {"resources": [{"uri": "odd://x", "name": "x"}]})
@@ -179,6 +192,8 @@ def main():
             request(message["id"], message["method"], message.get("params", {}))
         elif message["method"] == "notifications/cancelled":
             SEEN["cancelled"].append(message["params"]["requestId"])
+        elif message["method"] == "notifications/roots/list_changed":
+            SEEN["roots"] += 1
         elif message["method"] == "notifications/initialized" and "asks-early" in ODD:
             asking = lambda: SEEN.update(early=ask("roots/list", {}))
             threading.Thread(target=asking, daemon=True).start()

@@ -1,0 +1,208 @@
+//! A client of the era with sessions, as it can be told and asked something at any time.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, try_join_all};
+use rmcp::RoleServer;
+use rmcp::model::{CancelledNotificationParam, ClientCapabilities, RequestId, ServerRequest};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::level::{self, Level};
+use super::line::Ask;
+use super::relay::Relay;
+use super::{shelf, verbatim};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question};
+
+/// The client of a session while none of its requests is being answered.
+pub(super) struct Client {
+    peer: Peer<RoleServer>,
+    capabilities: ClientCapabilities,
+    level: Arc<Level>,
+    relay: Relay,
+}
+
+impl Client {
+    /// The one that has shaken hands with that peer.
+    pub(super) fn new(peer: &Peer<RoleServer>, level: Arc<Level>) -> Arc<Self> {
+        let said = peer.peer_info();
+        Arc::new(Self {
+            peer: peer.clone(),
+            capabilities: said
+                .map(|said| said.capabilities.clone())
+                .unwrap_or_default(),
+            level,
+            // What is too little for the client never gets there; the level may change.
+            relay: Relay::new(None, Some(0)),
+        })
+    }
+
+    /// Tells the client what it is to be told, until it has gone or that is cancelled.
+    pub(super) async fn run(&self, end: CancellationToken) {
+        tokio::select! {
+            () = self.relay.run(&self.peer) => {}
+            () = end.cancelled() => {}
+        }
+        self.relay.close();
+    }
+}
+
+impl Listener for Client {
+    /// There is no progress of what nobody has asked for.
+    fn progress(&self, _progress: f64, _total: Option<f64>, _message: Option<String>) {}
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        if level::severity(level) >= self.level.least() {
+            self.relay.log(level, logger, data);
+        }
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        can(&self.capabilities, capability)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let mut wanted = questions.iter().map(|question| question.capability);
+        if let Some(lacked) = wanted.find(|wanted| !can(&self.capabilities, *wanted)) {
+            let why = format!("this client has no `{lacked}`");
+            return std::future::ready(Err(AskError::Unsupported(why))).boxed();
+        }
+        let peer = self.peer.clone();
+        async move {
+            let (answers, answered) = oneshot::channel();
+            ask(&peer, Ask { questions, answers }).await;
+            let gone = || Err(AskError::Failed("the agent has gone".into()));
+            answered.await.unwrap_or_else(|_| gone())
+        }
+        .boxed()
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        self.level.said().and_then(level::name)
+    }
+
+    fn tells_roots(&self) -> bool {
+        tells_roots(&self.capabilities)
+    }
+}
+
+/// Whether a client can be asked something, by what it says it can do.
+pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
+    match capability {
+        // One that says no more than `elicitation` means forms, as before pages
+        // came to be.
+        Capability::ElicitationForm => client
+            .elicitation
+            .as_ref()
+            .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none()),
+        Capability::ElicitationUrl => client
+            .elicitation
+            .as_ref()
+            .is_some_and(|elicitation| elicitation.url.is_some()),
+        Capability::Sampling => client.sampling.is_some(),
+        Capability::Roots => client.roots.is_some(),
+    }
+}
+
+/// Whether a client promises to say so when it has other roots.
+pub(super) fn tells_roots(client: &ClientCapabilities) -> bool {
+    let roots = client.roots.as_ref();
+    roots.is_some_and(|roots| roots.list_changed == Some(true))
+}
+
+/// Asks a client of the era with sessions.
+pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
+    let Ask {
+        questions,
+        mut answers,
+    } = ask;
+    let asked = questions.iter().map(|question| async {
+        let request = verbatim::question(question);
+        let failed = |error| match error {
+            ServiceError::McpError(error) => AskError::Failed(format!(
+                "the client refuses `{}`: {}",
+                question.method(),
+                error.message
+            )),
+            other => AskError::Failed(other.to_string()),
+        };
+        let handle = peer
+            .send_cancellable_request(
+                ServerRequest::CustomRequest(request),
+                PeerRequestOptions::no_options(),
+            )
+            .await
+            .map_err(failed)?;
+        let unanswered = Unanswered::new(peer, &handle.id);
+        let response = handle.await_response().await;
+        unanswered.answered();
+        let response = response.map_err(failed)?;
+        verbatim::answer(response).map_err(AskError::Failed)
+    });
+    let patience = tokio::time::timeout(shelf::PATIENCE, try_join_all(asked));
+    let answered = tokio::select! {
+        answered = patience => answered
+            .unwrap_or_else(|_| Err(AskError::Failed("nobody has answered".into()))),
+        // Whoever has asked has gone meanwhile.
+        () = answers.closed() => return,
+    };
+    let _ = answers.send(answered);
+}
+
+/// Tells a client that nobody waits for its answer any more, when dropped too early.
+struct Unanswered(Option<(Peer<RoleServer>, RequestId)>);
+
+impl Unanswered {
+    fn new(peer: &Peer<RoleServer>, id: &RequestId) -> Self {
+        Self(Some((peer.clone(), id.clone())))
+    }
+
+    fn answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some((peer, id)) = self.0.take() {
+            tokio::spawn(async move {
+                let reason = "nobody waits for the answer any more".to_owned();
+                let cancelled = CancelledNotificationParam::new(Some(id), Some(reason));
+                // A client that has gone needs no telling.
+                let _ = peer.notify_cancelled(cancelled).await;
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_client_is_asked_only_what_it_says_it_can() {
+        use Capability::{ElicitationForm, ElicitationUrl, Roots, Sampling};
+        let table = [
+            (json!({}), vec![]),
+            (json!({"elicitation": {}}), vec![ElicitationForm]),
+            (json!({"elicitation": {"form": {}}}), vec![ElicitationForm]),
+            (json!({"elicitation": {"url": {}}}), vec![ElicitationUrl]),
+            (
+                json!({"elicitation": {"form": {}, "url": {}}}),
+                vec![ElicitationForm, ElicitationUrl],
+            ),
+            (json!({"sampling": {}, "roots": {}}), vec![Sampling, Roots]),
+        ];
+        for (declared, expected) in table {
+            let client = serde_json::from_value(declared.clone()).unwrap();
+            let all = [ElicitationForm, ElicitationUrl, Sampling, Roots];
+            let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
+            assert_eq!(able, expected, "{declared}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Texts on their way through rmcp, which has room for values only.
+//!
+//! A value cannot say `1.10`, nor a number of thirty digits. So between the handler and
+//! the wire a text is *folded*: into a JSON string where a result is, which no result
+//! of MCP is otherwise, and into a member of a name of our own where the parameters of
+//! a question are, or the data of an error. Over stdio we write and read the messages ourselves (see `wire`);
+//! over HTTP what rmcp has written is unfolded on its way out, and what it is to read
+//! is folded on its way in.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytes::Bytes;
+use rmcp::model::{
+    ClientResult, CustomRequest, CustomResult, JsonRpcMessage, JsonRpcResponse,
+    ServerJsonRpcMessage, ServerRequest, ServerResult,
+};
+use serde_json::{Value, json};
+
+use crate::json;
+use crate::runtime::{Answer, Question};
+
+/// The member that the parameters of a question and the data of an error are folded
+/// into.
+const MEMBER: &str = "dormouse:verbatim";
+
+/// How rmcp's messages look that something is folded into. Inside of strings quotation
+/// marks are escaped, so that few others look alike.
+const FOLDED: [&str; 2] = ["\"result\":\"", "\"dormouse:verbatim\":\""];
+
+/// An answer as rmcp takes it from its handler.
+pub(super) fn folded(answer: Answer) -> CustomResult {
+    CustomResult(match answer {
+        Answer::Made(value) => value,
+        Answer::Verbatim(text) => Value::String(text),
+    })
+}
+
+/// What an error says besides its message, as rmcp takes it.
+pub(super) fn data(text: String) -> Value {
+    json!({ MEMBER: text })
+}
+
+/// A question as rmcp takes it. It adds a progress token to whatever it asks, which
+/// nobody wants and which goes no further than to where this is unfolded.
+pub(super) fn question(question: &Question) -> CustomRequest {
+    let params = json!({ MEMBER: question.to_text() });
+    CustomRequest::new(question.method(), Some(params))
+}
+
+/// A client's response with its result folded. `text` is the whole message.
+pub(super) fn response(response: &mut JsonRpcResponse<ClientResult>, text: &str) {
+    if let Some(result) = json::member(text, "result") {
+        response.result = ClientResult::CustomResult(CustomResult(result.into()));
+    }
+}
+
+/// The same, before rmcp has read the message.
+pub(super) fn response_body(body: &Bytes) -> Bytes {
+    let folded = || {
+        let text = std::str::from_utf8(body).ok()?;
+        let (place, result) = value(text, "result")?;
+        let folded = Value::from(result).to_string();
+        Some([&text[..place.start], &folded, &text[place.end..]].concat())
+    };
+    folded().map_or_else(|| body.clone(), Bytes::from)
+}
+
+/// A client's answer, which was folded when it came in.
+///
+/// # Errors
+/// It is none.
+pub(super) fn answer(result: ClientResult) -> Result<Answer, String> {
+    match result {
+        ClientResult::CustomResult(CustomResult(Value::String(text))) => Answer::read(text),
+        result => serde_json::to_value(result)
+            .map(Answer::Made)
+            .map_err(|error| error.to_string()),
+    }
+}
+
+/// What of a message is to go out as the text that it is.
+pub(super) enum Text<'a> {
+    Result(&'a str),
+    /// The parameters of a request of that method.
+    Params(&'a str, &'a str),
+}
+
+/// The text that is folded into a message.
+pub(super) fn text(message: &ServerJsonRpcMessage) -> Option<Text<'_>> {
+    match message {
+        JsonRpcMessage::Response(response) => match &response.result {
+            ServerResult::CustomResult(CustomResult(Value::String(text))) => {
+                Some(Text::Result(text))
+            }
+            _ => None,
+        },
+        JsonRpcMessage::Request(request) => match &request.request {
+            ServerRequest::CustomRequest(asked) => {
+                let params = asked.params.as_ref()?.get(MEMBER)?;
+                Some(Text::Params(&asked.method, params.as_str()?))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What rmcp has written, a message or an event of a stream, as it goes out.
+pub(super) fn unfolded(written: Bytes) -> Bytes {
+    let text = std::str::from_utf8(&written).unwrap_or_default();
+    if !FOLDED.into_iter().any(|mark| text.contains(mark)) {
+        return written;
+    }
+    let lines = text.split_inclusive('\n').map(|line| {
+        let (field, message) = match line.strip_prefix("data:") {
+            Some(message) => ("data:", message),
+            None => ("", line),
+        };
+        match mended(message) {
+            Some(message) => Cow::Owned(format!("{field}{message}")),
+            None => Cow::Borrowed(line),
+        }
+    });
+    lines.collect::<String>().into()
+}
+
+/// A message with what is folded unfolded; none where nothing is.
+fn mended(message: &str) -> Option<String> {
+    let params = || {
+        let (place, params) = value(message, "params")?;
+        Some((place, json::member(params, MEMBER)?))
+    };
+    let data = || {
+        let (error, members) = value(message, "error")?;
+        let (place, data) = value(members, "data")?;
+        let place = error.start + place.start..error.start + place.end;
+        Some((place, json::member(data, MEMBER)?))
+    };
+    let (place, folded) = value(message, "result").or_else(params).or_else(data)?;
+    let text: String = serde_json::from_str(folded).ok()?;
+    // An event's data is on one line.
+    let text = json::on_one_line(&text);
+    Some([&message[..place.start], &text, &message[place.end..]].concat())
+}
+
+/// A member's value, and where it is.
+fn value<'a>(object: &'a str, name: &str) -> Option<(Range<usize>, &'a str)> {
+    let members = json::members(object).ok()?;
+    let member = members.into_iter().find(|member| member.name == name)?;
+    let end = member.place.end;
+    Some((end.saturating_sub(member.value.len())..end, member.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{GetMeta as _, NumberOrString, ProgressToken, RequestId};
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::runtime::Capability;
+
+    const ODD: &str = "{\"a\":1.10,\n\"result\":\"x\",\"b\":\"\\\"result\\\":\\\"\\u00e9\"}";
+
+    fn written(answer: Answer) -> String {
+        let result = ServerResult::CustomResult(folded(answer));
+        let message = ServerJsonRpcMessage::response(result, RequestId::Number(7));
+        serde_json::to_string(&message).unwrap()
+    }
+
+    fn event(data: &str) -> String {
+        format!("id: 3\ndata: {data}\n\n")
+    }
+
+    #[test]
+    fn a_result_goes_out_as_it_is() {
+        let folded = written(Answer::read(ODD.to_owned()).unwrap());
+        let whole = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}}",
+            ODD.replace('\n', " ")
+        );
+        assert_eq!(unfolded(folded.clone().into()), whole);
+        assert_eq!(unfolded(event(&folded).into()), event(&whole));
+        // Nothing is done to what only looks like it.
+        for made in [json!({"result": "x"}), json!({"a": {"result": "{}"}})] {
+            let message = written(Answer::Made(made));
+            assert_eq!(unfolded(message.clone().into()), message);
+        }
+    }
+
+    #[test]
+    fn a_question_goes_out_as_it_is() {
+        let asked = Question {
+            id: "q".into(),
+            capability: Capability::Sampling,
+            params: serde_json::Map::new(),
+            text: RawValue::from_string(ODD.to_owned()).ok(),
+        };
+        let mut asked = ServerRequest::CustomRequest(question(&asked));
+        let token = ProgressToken(NumberOrString::Number(1));
+        asked.get_meta_mut().set_progress_token(token);
+        let message = ServerJsonRpcMessage::request(asked, RequestId::Number(7));
+        assert!(matches!(text(&message), Some(Text::Params(_, ODD))));
+        let folded = serde_json::to_string(&message).unwrap();
+        let whole = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"sampling/createMessage\",\"params\":{}}}",
+            ODD.replace('\n', " ")
+        );
+        assert_eq!(unfolded(event(&folded).into()), event(&whole));
+    }
+
+    #[test]
+    fn an_error_goes_out_as_it_is() {
+        let error = |data| {
+            let code = rmcp::model::ErrorCode::RESOURCE_NOT_FOUND;
+            let error = rmcp::ErrorData::new(code, "no \"result\":\"\"", Some(data));
+            ServerJsonRpcMessage::error(error, Some(RequestId::Number(7)))
+        };
+        let written = |data| serde_json::to_string(&error(data)).unwrap();
+        let folded = written(data(ODD.to_owned()));
+        let whole = written(json!(0)).replace("\"data\":0", "\"data\":{}");
+        let whole = whole.replace("{}", &ODD.replace('\n', " "));
+        assert_eq!(unfolded(event(&folded).into()), event(&whole));
+    }
+
+    #[test]
+    fn an_answer_comes_in_as_it_is() {
+        let message = format!("{{\"jsonrpc\": \"2.0\", \"result\":{ODD} ,\"id\":7}}");
+        let folded = response_body(&message.clone().into());
+        let read: JsonRpcResponse<ClientResult> = serde_json::from_slice(&folded).unwrap();
+        assert_eq!(answer(read.result), Answer::read(ODD.to_owned()));
+        let mut read: JsonRpcResponse<ClientResult> = serde_json::from_str(&message).unwrap();
+        response(&mut read, &message);
+        assert_eq!(answer(read.result), Answer::read(ODD.to_owned()));
+        let error = Bytes::from("{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{}}");
+        assert_eq!(response_body(&error), error);
+        // A client that sends a text as its result has not sent one of ours.
+        let cheat = response_body(&"{\"id\":7,\"result\":\"{}\"}".into());
+        assert!(cheat.ends_with(b"\"\\\"{}\\\"\"}"), "{cheat:?}");
+    }
+}

@@ -1,0 +1,81 @@
+//! The other end of a call: whoever hears what it says and answers what it asks.
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::{Answer, AskError, Capability, Question};
+
+/// The levels of MCP logging, the least severe first.
+pub const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// Whoever has made a call, or could have: hears what is said meanwhile, has questions
+/// answered, and knows what its agent has said of itself. Nothing but
+/// [`ask`](Self::ask) may take time.
+pub trait Listener: Send + Sync {
+    /// `dormouse:plugin/call.progress`, and the host's own while it compiles.
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
+
+    /// `dormouse:plugin/call.log`; the level is MCP's name for it.
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value);
+
+    /// Whether the agent's client can be asked something.
+    fn supports(&self, _capability: Capability) -> bool {
+        false
+    }
+
+    /// `dormouse:plugin/client.ask`: the client's answers, in the same order.
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let wanted = questions.first().map(|question| question.capability);
+        let wanted = wanted.map_or_else(String::new, |wanted| format!(" (`{wanted}`)"));
+        let why = format!("there is no client here that could be asked{wanted}");
+        Box::pin(std::future::ready(Err(AskError::Unsupported(why))))
+    }
+
+    /// `dormouse:plugin/notify`.
+    fn notify(&self, _notice: Notice) {}
+
+    /// The least severe level, by MCP's name for it, of the logs that an upstream is to
+    /// be asked for; none where it is not to be asked for any.
+    fn level(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the agent's client says so when its roots are no longer what they were.
+    fn tells_roots(&self) -> bool {
+        false
+    }
+
+    /// What the agent's request has in its `_meta` for whoever answers it: all but what
+    /// concerns the agent's own connection.
+    fn meta(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+/// What a plugin has agents told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The resource of this URI is no longer what it was.
+    Updated(String),
+    /// A list is no longer what it was.
+    Changed(Catalog),
+}
+
+/// The lists that MCP has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "named after what they list")]
+pub enum Catalog {
+    Tools,
+    Prompts,
+    /// With the templates.
+    Resources,
+}
