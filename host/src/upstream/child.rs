@@ -3,6 +3,7 @@
 
 use std::io;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::channel::{Channel, Lost, Outgoing, Outlet};
+use super::channel::{Channel, Lost, Outgoing, Outlet, Said};
 use super::environment;
 use super::launch::Stdio;
 use super::lines::{Line, next};
@@ -40,6 +41,8 @@ struct Fate {
     /// Why it was given up, where it did not end by itself.
     given_up: OnceLock<String>,
     status: OnceLock<String>,
+    /// Whether it has left something of its input unread.
+    unheard: AtomicBool,
     /// Cancelled when it is to end.
     closing: CancellationToken,
     /// Cancelled when it has ended.
@@ -75,13 +78,14 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
         words: Words::new(server),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
+        unheard: AtomicBool::new(false),
         closing: CancellationToken::new(),
         exited: CancellationToken::new(),
         gone: CancellationToken::new(),
     });
     let (queue, queued) = mpsc::channel(QUEUE);
     let (said, inlet) = mpsc::channel(QUEUE);
-    tokio::spawn(write(stdin, queued, fate.closing.clone()));
+    let writing = tokio::spawn(write(stdin, queued, Arc::clone(&fate)));
     let hearing = tokio::spawn({
         let fate = Arc::clone(&fate);
         async move { fate.words.hear(stderr).await }
@@ -97,6 +101,10 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
                 let _ = fate.given_up.get_or_init(closed);
             }
             fate.closing.cancel();
+            // Only then is it known what it has left unread. The end of what it says
+            // comes after that.
+            let _ = writing.await;
+            drop(said);
         }
     });
     tokio::spawn(attend(process, watched, Arc::clone(&fate)));
@@ -201,22 +209,23 @@ impl Outlet for Pipe {
         fate.words.below(what)
     }
 
+    fn unheard(&self) -> bool {
+        self.fate.unheard.load(Ordering::Acquire)
+    }
+
     fn pid(&self) -> Option<u32> {
         Some(self.pid)
     }
 }
 
 /// Writes whole messages, whoever of those who want them written gives up.
-async fn write(
-    mut stdin: ChildStdin,
-    mut queue: mpsc::Receiver<Queued>,
-    closing: CancellationToken,
-) {
+async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: Arc<Fate>) {
     let writing = async {
         while let Some((mut text, written)) = queue.recv().await {
             text.push('\n');
             let result = stdin.write_all(text.as_bytes()).await;
             let broken = result.is_err();
+            fate.unheard.fetch_or(broken, Ordering::Release);
             // Whoever wanted it written may have gone.
             let _ = written.send(result);
             if broken {
@@ -226,15 +235,28 @@ async fn write(
     };
     tokio::select! {
         () = writing => {}
-        () = closing.cancelled() => {}
+        () = fate.closing.cancelled() => {}
     }
+    fate.unheard.fetch_or(has_unread(&stdin), Ordering::Release);
+}
+
+/// Whether the child has not yet read all that was written to it. Where the system
+/// does not tell, it may have.
+#[cfg(target_os = "linux")]
+fn has_unread(stdin: &ChildStdin) -> bool {
+    rustix::io::ioctl_fionread(stdin).is_ok_and(|bytes| bytes > 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_unread(_: &ChildStdin) -> bool {
+    false
 }
 
 /// Reads messages until there are no more, or one is too long.
 async fn read(
     server: &str,
     stdout: impl AsyncRead + Unpin,
-    said: &mpsc::Sender<Box<RawValue>>,
+    said: &mpsc::Sender<Said>,
     fate: &Fate,
 ) {
     let mut stdout = BufReader::with_capacity(64 << 10, stdout);
@@ -251,7 +273,7 @@ async fn read(
             Ok(Line::End) | Err(_) => return,
         }
         if let Some(message) = message(&line) {
-            if said.send(message).await.is_err() {
+            if said.send(Said::new(message)).await.is_err() {
                 return;
             }
         } else if !line.trim_ascii().is_empty() && !std::mem::replace(&mut junk, true) {

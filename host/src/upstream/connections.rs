@@ -12,9 +12,8 @@ use serde_json::{Map, Value};
 use super::callers::Callers;
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
-use super::handshake::Manner;
 use super::launch::Launch;
-use super::message::Members;
+use super::message::{HEADER_MISMATCH, Members};
 use super::peer::lock;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
@@ -55,8 +54,6 @@ struct State {
     attempt: u64,
     trouble: Trouble,
     server_info: Map<String, Value>,
-    /// It has ended a connection on being asked in the new way.
-    legacy: bool,
 }
 
 struct Link {
@@ -148,7 +145,7 @@ impl Upstream {
                     state.trouble.may_try()?;
                     state.attempt += 1;
                     let attempt = state.attempt;
-                    let connecting = self.start(key, attempt, state.legacy, &callers);
+                    let connecting = self.start(key, attempt, &callers);
                     let stage = Stage::Connecting(attempt, connecting.clone());
                     state.links.insert(key, Link { callers, stage });
                     connecting
@@ -173,22 +170,11 @@ impl Upstream {
         state.links.remove(&key);
     }
 
-    fn start(
-        &self,
-        key: Option<SessionId>,
-        attempt: u64,
-        legacy: bool,
-        callers: &Arc<Callers>,
-    ) -> Connecting {
+    fn start(&self, key: Option<SessionId>, attempt: u64, callers: &Arc<Callers>) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let wanted = self.subscriptions.wanted();
         let task = tokio::spawn(async move {
-            let mut manner = if legacy {
-                Manner::Legacy
-            } else {
-                Manner::Either
-            };
             let opening = Opening {
                 hub: &hub,
                 server: &setup.server,
@@ -196,8 +182,9 @@ impl Upstream {
                 patience: setup.start_timeout,
                 callers,
                 gate: Some(Arc::clone(&setup.gate)),
+                spoke: setup.gate.spoke(),
             };
-            let result = match opening.open(&mut manner).await {
+            let result = match opening.open().await {
                 Ok((connection, offered)) => {
                     setup.gate.opened(offered);
                     connection.follow(wanted);
@@ -206,7 +193,7 @@ impl Upstream {
                 Err(lost) => Err(lost),
             };
             if let Some(me) = me.upgrade() {
-                me.settle((key, attempt), manner, &result);
+                me.settle((key, attempt), &result);
             }
             result
         });
@@ -220,7 +207,6 @@ impl Upstream {
     fn settle(
         &self,
         (key, attempt): (Option<SessionId>, u64),
-        manner: Manner,
         result: &Result<Arc<Connection>, Lost>,
     ) {
         let mut state = lock(&self.state);
@@ -236,12 +222,9 @@ impl Upstream {
                 link.stage = Stage::Open(Arc::clone(connection));
                 state.trouble.connected();
                 state.server_info.clone_from(&connection.hello.server_info);
-                state.legacy = manner == Manner::Legacy;
             }
             Err(lost) => {
                 state.links.remove(&key);
-                // It may not have been the question that it died of.
-                state.legacy = false;
                 state.trouble.failed(lost.clone());
             }
         }
@@ -261,14 +244,21 @@ impl Upstream {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
         let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
         let params = Members::parse(params).map_err(not)?;
-        let admitted = self.setup.gate.admit(method, &values, listener).await;
-        admitted.map_err(Failure::Barred)?;
+        self.admit(&connection, (method, &values), listener).await?;
         let caller = (session, listener);
         let mut answer = connection.request(caller, method, &params).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
                 self.forget(&connection);
                 true
+            }
+            // It wants other arguments in headers than its list has named, so that has
+            // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
+            Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
+                let offered = connection.list().await;
+                offered
+                    .map(|offered| self.setup.gate.opened(offered))
+                    .is_ok()
             }
             // It may let everybody look, and want to know who does something.
             Err(Failure::Lost(Lost::Auth { challenge })) => {
@@ -280,14 +270,30 @@ impl Upstream {
         };
         if again {
             connection = self.connect(session, listener).await?;
-            let admitted = self.setup.gate.admit(method, &values, listener).await;
-            admitted.map_err(Failure::Barred)?;
+            self.admit(&connection, (method, &values), listener).await?;
             answer = connection.request(caller, method, &params).await;
         }
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
             self.shut_out(&connection, challenge);
         }
         answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    /// Whether a request may go out over a connection.
+    async fn admit(
+        &self,
+        connection: &Connection,
+        (method, params): (&str, &Map<String, Value>),
+        listener: &Arc<dyn Listener>,
+    ) -> Result<(), Failure> {
+        let admitted = self.setup.gate.admit(method, params, listener).await;
+        admitted.map_err(Failure::Barred)?;
+        let tool = params.get("name").and_then(Value::as_str);
+        let tool = tool.filter(|_| method == "tools/call");
+        match tool.and_then(|tool| connection.withholds(tool)) {
+            Some(why) => Err(Failure::Barred(why)),
+            None => Ok(()),
+        }
     }
 
     /// Has the gate told when a resource is no longer what it was, while the upstream

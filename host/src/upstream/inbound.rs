@@ -27,7 +27,12 @@ const LEVELS: [&str; 8] = [
 
 impl Peer {
     /// A request of the upstream's.
-    pub(super) fn asked(self: &Arc<Self>, method: &str, id: &RawValue, params: Option<&RawValue>) {
+    pub(super) fn asked(
+        self: &Arc<Self>,
+        (method, params): (&str, Option<&RawValue>),
+        id: &RawValue,
+        about: Option<u64>,
+    ) {
         let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
             return self.odd(Oddity::Flood);
         };
@@ -41,7 +46,7 @@ impl Peer {
         let asking = tokio::spawn(async move {
             let outcome = match question {
                 _ if ping => Ok(json!({})),
-                Ok(question) => peer.ask(question).await,
+                Ok(question) => peer.ask(question, about).await,
                 Err(problem) => Err(problem),
             };
             peer.reply(&id, outcome).await;
@@ -52,13 +57,13 @@ impl Peer {
     }
 
     /// Has a caller's client asked.
-    async fn ask(&self, question: Question) -> Result<Value, (i64, String)> {
+    async fn ask(&self, question: Question, about: Option<u64>) -> Result<Value, (i64, String)> {
         let capability = question.capability;
         let able = |listener: &dyn Listener| listener.supports(capability);
-        let Some(listener) = self.callers.latest(able) else {
-            let why = format!("there is no client here that could be asked (`{capability}`)");
-            return Err((NO_METHOD, why));
-        };
+        let listener = self.whom(about, able).map_err(|nobody| {
+            let why = format!("nobody can be asked for `{capability}`: {nobody}");
+            (NO_METHOD, why)
+        })?;
         let answers = listener.ask(vec![question]).await;
         let answer = answers.map_err(|error| match error {
             AskError::Unsupported(why) => (NO_METHOD, why),
@@ -70,11 +75,11 @@ impl Peer {
     }
 
     /// A notification of the upstream's.
-    pub(super) fn told(&self, method: &str, params: Option<&RawValue>) {
+    pub(super) fn told(&self, (method, params): (&str, Option<&RawValue>), about: Option<u64>) {
         let params = params.map_or("{}", RawValue::get);
         match method {
             "notifications/progress" => self.progress(params),
-            "notifications/message" => self.log(params),
+            "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
                 let id = Members::parse(params).ok();
                 let id = id.as_ref().and_then(|params| params.get("requestId"));
@@ -120,7 +125,7 @@ impl Peer {
         }
     }
 
-    fn log(&self, params: &str) {
+    fn log(&self, params: &str, about: Option<u64>) {
         #[derive(Deserialize)]
         struct Told {
             #[serde(default)]
@@ -137,9 +142,9 @@ impl Peer {
             return self.odd(Oddity::NoMessage);
         };
         let level = LEVELS.into_iter().find(|level| *level == told.level);
-        match self.callers.latest(|_| true) {
-            Some(listener) => listener.log(level.unwrap_or("info"), told.logger, told.data),
-            None => tracing::info!(
+        match self.whom(about, |_| true) {
+            Ok(listener) => listener.log(level.unwrap_or("info"), told.logger, told.data),
+            Err(_) => tracing::info!(
                 server = %self.server,
                 "{}",
                 told.data.to_string().escape_debug()

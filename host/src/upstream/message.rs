@@ -75,6 +75,9 @@ pub(super) const NO_METHOD: i64 = -32601;
 pub(super) const INVALID: i64 = -32602;
 pub(super) const INTERNAL: i64 = -32603;
 
+/// MCP's code for a request whose headers do not say what it says itself.
+pub(super) const HEADER_MISMATCH: i64 = -32020;
+
 /// The members of a JSON object, in order, each as it was written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members(Vec<(String, Box<RawValue>)>);

@@ -69,6 +69,7 @@ impl Listener for Ear {
 #[derive(Default)]
 pub(crate) struct Door {
     told: Mutex<Vec<String>>,
+    spoke: Mutex<Option<String>>,
 }
 
 impl Door {
@@ -86,7 +87,12 @@ impl Door {
 }
 
 impl Gate for Door {
+    fn spoke(&self) -> Option<String> {
+        self.spoke.lock().unwrap().clone()
+    }
+
     fn opened(&self, offered: Offered) {
+        *self.spoke.lock().unwrap() = Some(offered.protocol.clone());
         let told = format!("opened {}", Self::names(&offered).join(" "));
         self.told.lock().unwrap().push(told);
     }
@@ -383,7 +389,7 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 async fn what_cannot_be_started_says_what_to_do() {
     let hub = Hub::new(None, Path::new("/none"));
     let start = async |stdio| {
-        let found = discover(&hub, "odd", &Launch::Stdio(stdio), LIMIT).await;
+        let found = discover(&hub, "odd", &Launch::Stdio(stdio), (LIMIT, None)).await;
         found.unwrap_err().to_string()
     };
     let none = Stdio {
@@ -592,7 +598,9 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     let hub = Hub::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
-        let offered = discover(&hub, "odd", &launch(era), LIMIT).await.unwrap();
+        let offered = discover(&hub, "odd", &launch(era), (LIMIT, None))
+            .await
+            .unwrap();
         assert_eq!(offered.tools.len(), 10, "{era:?}");
         assert_eq!(offered.server_info["version"], version);
         assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));
