@@ -1,6 +1,7 @@
 //! An upstream that is a child process: a message for each line of its standard
 //! streams.
 
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -220,6 +221,7 @@ impl Outlet for Pipe {
 
 /// Writes whole messages, whoever of those who want them written gives up.
 async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: Arc<Fate>) {
+    let unread = Unread::of(&stdin);
     let writing = async {
         while let Some((mut text, written)) = queue.recv().await {
             text.push('\n');
@@ -236,20 +238,63 @@ async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: A
     tokio::select! {
         () = writing => {}
         () = fate.closing.cancelled() => {}
+        () = deserted(&unread, &fate) => {
+            let why = match fate.status.get() {
+                Some(status) => format!("{status}, and what it has started reads nothing"),
+                None => "it reads nothing any more".to_owned(),
+            };
+            let _ = fate.given_up.set(why);
+            fate.closing.cancel();
+        }
     }
-    fate.unheard.fetch_or(has_unread(&stdin), Ordering::Release);
+    fate.unheard.fetch_or(unread.any(), Ordering::Release);
 }
 
-/// Whether the child has not yet read all that was written to it. Where the system
-/// does not tell, it may have.
-#[cfg(target_os = "linux")]
-fn has_unread(stdin: &ChildStdin) -> bool {
-    rustix::io::ioctl_fionread(stdin).is_ok_and(|bytes| bytes > 0)
+/// Waits until a child has ended that has left its streams to somebody who does not
+/// read. What a child has started may well go on in its place, but then it reads.
+async fn deserted(unread: &Unread, fate: &Fate) {
+    fate.exited.cancelled().await;
+    let mut before = false;
+    loop {
+        tokio::time::sleep(LAST_WORDS).await;
+        let now = unread.any();
+        if before && now {
+            return;
+        }
+        before = now;
+    }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn has_unread(_: &ChildStdin) -> bool {
-    false
+/// What of a child's input it has not read yet, as far as the system tells.
+struct Unread {
+    #[cfg(target_os = "linux")]
+    pipe: Option<std::os::fd::OwnedFd>,
+}
+
+impl Unread {
+    #[cfg(target_os = "linux")]
+    fn of(stdin: &ChildStdin) -> Self {
+        use std::os::fd::AsFd as _;
+        Self {
+            pipe: stdin.as_fd().try_clone_to_owned().ok(),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn any(&self) -> bool {
+        let unread = self.pipe.as_ref().map(rustix::io::ioctl_fionread);
+        matches!(unread, Some(Ok(bytes)) if bytes > 0)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: &ChildStdin) -> Self {
+        Self {}
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn any(&self) -> bool {
+        false
+    }
 }
 
 /// Reads messages until there are no more, or one is too long.
@@ -287,11 +332,17 @@ async fn read(
     }
 }
 
-/// The message on a line, if there is one.
+/// The message on a line, if there is one. Some programs write text in the encoding of
+/// their system, and a letter or two is no reason to leave a call unanswered.
 fn message(line: &[u8]) -> Option<Box<RawValue>> {
     let line = line.trim_ascii();
-    let begins = line.starts_with(b"{") || line.starts_with(b"[");
-    begins.then(|| serde_json::from_slice(line).ok()).flatten()
+    if !line.starts_with(b"{") && !line.starts_with(b"[") {
+        return None;
+    }
+    match String::from_utf8_lossy(line) {
+        Cow::Borrowed(text) => serde_json::from_str(text).ok(),
+        Cow::Owned(text) => serde_json::from_str(&text).ok(),
+    }
 }
 
 /// Sees a child to its end, and what it has started.

@@ -242,6 +242,8 @@ impl Peer {
 
     /// Notes an answer, and hands on everything else.
     fn hear(self: &Arc<Self>, text: &RawValue, about: Option<u64>) {
+        let mended = message::mended(text);
+        let text = mended.as_deref().unwrap_or(text);
         if text.get().starts_with('[') {
             self.odd(Oddity::Batch);
             match serde_json::from_str::<Vec<&RawValue>>(text.get()) {
@@ -276,11 +278,10 @@ impl Peer {
         let answer = match (message.result, message.error) {
             (Some(result), _) => Ok(result.to_owned()),
             (None, Some(error)) => Err(Failure::Refused(Refusal::read(error))),
-            (None, None) => Err(Failure::Refused(Refusal {
-                code: message::INTERNAL,
-                message: "the upstream answered without a result".into(),
-                data: None,
-            })),
+            (None, None) => {
+                let why = "it has answered with neither a result nor an error".to_owned();
+                Err(Lost::Broken(why).into())
+            }
         };
         // Whoever asked may have gone.
         let _ = waiting.answer.send(answer);
@@ -313,7 +314,12 @@ impl Peer {
             std::mem::take(&mut pending.waiting)
         };
         for (_, one) in waiting {
-            let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
+            let mut why = why.clone();
+            // What is done while it is connected is nobody's call.
+            if one.listener.is_some() {
+                why.push_str("\nhint: the next call connects it again");
+            }
+            let _ = one.answer.send(Err(Lost::Broken(why).into()));
         }
         for (_, asking) in lock(&self.asked).drain() {
             asking.abort();
