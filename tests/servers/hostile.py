@@ -1,7 +1,7 @@
 """An MCP server over stdio that is sound but for one thing.
 
-Its arguments: a file to which it adds a line when it is started, and what is wrong
-with it. Every tool answers with its own name, unless that is what is wrong.
+Its arguments: a file to which it adds a line when it is started, and a file that says
+what is wrong with it. A tool answers with its own name, unless that is what is wrong.
 """
 
 import json
@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 
-STARTS, KIND = sys.argv[1:3]
+STARTS, KIND = sys.argv[1], open(sys.argv[2], encoding="utf-8").read()
 TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}}]
 OUT = sys.stdout.buffer
+ABLE = {}
 
 
 def write(*lines):
@@ -28,11 +29,6 @@ def answer(id, result):
 
 def text(value):
     return {"content": [{"type": "text", "text": value}]}
-
-
-def forever(line):
-    while True:
-        write(line)
 
 
 def call(id, params):
@@ -59,7 +55,7 @@ def call(id, params):
     elif KIND == "half a character":
         write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"\\ud83d!"}]}}' % id)
     elif KIND == "a flood of news":
-        for number in range(100_000):
+        for number in range(20_000):
             write({"jsonrpc": "2.0", "method": "notifications/message",
                    "params": {"level": "info", "data": number}})
         write(good)
@@ -111,6 +107,9 @@ def listed(cursor):
                           {"name": "bare"}, {"name": "white space\n\0\u202e", "inputSchema": {}},
                           {"name": "words", "description": 1, "title": [], "inputSchema": {}},
                           *odd, *TOOLS, *TOOLS]}
+    if KIND == "asks":
+        asks = [{"name": "ask", "inputSchema": {"type": "object"}}] if "elicitation" in ABLE else []
+        return {"tools": asks + TOOLS}
     if KIND == "no list":
         return {"tools": "none"}
     return {"tools": TOOLS}
@@ -119,9 +118,6 @@ def listed(cursor):
 with open(STARTS, "a", encoding="utf-8") as file:
     file.write("started\n")
 if KIND == "dies at once":
-    sys.exit("no API key")
-if KIND == "dies of waiting":
-    time.sleep(0.5)
     sys.exit("no API key")
 
 for line in sys.stdin:
@@ -134,6 +130,7 @@ for line in sys.stdin:
     if KIND == "dies of any question":
         sys.exit("questions kill me")
     if method == "initialize":
+        ABLE.update(params["capabilities"])
         write(answer(id, {
             "protocolVersion": params["protocolVersion"],
             "capabilities": {"tools": {"listChanged": True}},

@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
 
-use super::callers::Callers;
+use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
 use super::launch::Launch;
@@ -66,6 +66,22 @@ enum Stage {
     Open(Arc<Connection>),
 }
 
+/// A connection for one call, whose caller can be asked something from the moment that
+/// it waits for the connection: some servers ask at once.
+pub(crate) struct Line {
+    connection: Arc<Connection>,
+    _calling: Option<Calling>,
+}
+
+impl Line {
+    fn new(connection: Arc<Connection>, calling: Option<Calling>) -> Self {
+        Self {
+            connection,
+            _calling: calling,
+        }
+    }
+}
+
 impl Upstream {
     /// An upstream that nothing is done with until something is asked of it.
     #[must_use]
@@ -80,9 +96,11 @@ impl Upstream {
     }
 
     /// The connection of a session, if there is one.
-    pub(crate) fn open(&self, session: SessionId) -> Option<Arc<Connection>> {
+    pub(crate) fn open(&self, session: SessionId) -> Option<Line> {
         match &lock(&self.state).links.get(&self.key(session))?.stage {
-            Stage::Open(connection) if connection.ended().is_none() => Some(Arc::clone(connection)),
+            Stage::Open(connection) if connection.ended().is_none() => {
+                Some(Line::new(Arc::clone(connection), None))
+            }
             _ => None,
         }
     }
@@ -98,7 +116,7 @@ impl Upstream {
         &self,
         session: SessionId,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Arc<Connection>, Failure> {
+    ) -> Result<Line, Failure> {
         match self.attempt(session, listener).await {
             Err(Lost::Auth { challenge }) => {
                 self.authorize(listener, challenge.as_deref()).await?;
@@ -127,8 +145,8 @@ impl Upstream {
         &self,
         session: SessionId,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Arc<Connection>, Lost> {
-        let (connecting, _calling) = {
+    ) -> Result<Line, Lost> {
+        let (connecting, calling) = {
             let mut state = lock(&self.state);
             let key = self.key(session);
             self.bury(&mut state, key);
@@ -139,7 +157,9 @@ impl Upstream {
             // Servers ask while they are being connected to.
             let calling = callers.join(session, listener);
             let connecting = match state.links.get(&key).map(|link| &link.stage) {
-                Some(Stage::Open(connection)) => return Ok(Arc::clone(connection)),
+                Some(Stage::Open(connection)) => {
+                    return Ok(Line::new(Arc::clone(connection), Some(calling)));
+                }
                 Some(Stage::Connecting(_, connecting)) => connecting.clone(),
                 None => {
                     state.trouble.may_try()?;
@@ -153,7 +173,7 @@ impl Upstream {
             };
             (connecting, calling)
         };
-        connecting.await
+        Ok(Line::new(connecting.await?, Some(calling)))
     }
 
     /// Forgets a connection that has ended by itself.
@@ -237,44 +257,46 @@ impl Upstream {
     /// The gate does not let it through, the upstream refuses, or it is lost.
     pub(crate) async fn request(
         &self,
-        (session, mut connection): (SessionId, Arc<Connection>),
+        (session, mut line): (SessionId, Line),
         (method, params): (&str, &str),
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
         let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
         let params = Members::parse(params).map_err(not)?;
-        self.admit(&connection, (method, &values), listener).await?;
+        self.admit(&line.connection, (method, &values), listener)
+            .await?;
         let caller = (session, listener);
-        let mut answer = connection.request(caller, method, &params).await;
+        let mut answer = line.connection.request(caller, method, &params).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
-                self.forget(&connection);
+                self.forget(&line.connection);
                 true
             }
             // It wants other arguments in headers than its list has named, so that has
             // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
             Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
-                let offered = connection.list().await;
+                let offered = line.connection.list().await;
                 offered
                     .map(|offered| self.setup.gate.opened(offered))
                     .is_ok()
             }
             // It may let everybody look, and want to know who does something.
             Err(Failure::Lost(Lost::Auth { challenge })) => {
-                self.shut_out(&connection, challenge);
+                self.shut_out(&line.connection, challenge);
                 self.authorize(listener, challenge.as_deref()).await?;
                 true
             }
             _ => false,
         };
         if again {
-            connection = self.connect(session, listener).await?;
-            self.admit(&connection, (method, &values), listener).await?;
-            answer = connection.request(caller, method, &params).await;
+            line = self.connect(session, listener).await?;
+            self.admit(&line.connection, (method, &values), listener)
+                .await?;
+            answer = line.connection.request(caller, method, &params).await;
         }
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
-            self.shut_out(&connection, challenge);
+            self.shut_out(&line.connection, challenge);
         }
         answer.map(|result| String::from(Box::<str>::from(result)))
     }

@@ -37,6 +37,16 @@ impl Peer {
             return self.odd(Oddity::Flood);
         };
         let question = question(id.get(), method, params);
+        // Who is there now, not by the time that anybody gets around to asking.
+        let question = question.and_then(|question| {
+            let capability = question.capability;
+            let able = |listener: &dyn Listener| listener.supports(capability);
+            let listener = self.whom(about, able).map_err(|nobody| {
+                let why = format!("nobody can be asked for `{capability}`: {nobody}");
+                (NO_METHOD, why)
+            })?;
+            Ok((question, listener))
+        });
         let (peer, id) = (Arc::clone(self), id.to_owned());
         let ping = method == "ping";
         let key = id.get().to_owned();
@@ -46,7 +56,7 @@ impl Peer {
         let asking = tokio::spawn(async move {
             let outcome = match question {
                 _ if ping => Ok(json!({})),
-                Ok(question) => peer.ask(question, about).await,
+                Ok((question, listener)) => ask(question, listener.as_ref()).await,
                 Err(problem) => Err(problem),
             };
             peer.reply(&id, outcome).await;
@@ -54,24 +64,6 @@ impl Peer {
             drop(place);
         });
         asked.insert(key, asking.abort_handle());
-    }
-
-    /// Has a caller's client asked.
-    async fn ask(&self, question: Question, about: Option<u64>) -> Result<Value, (i64, String)> {
-        let capability = question.capability;
-        let able = |listener: &dyn Listener| listener.supports(capability);
-        let listener = self.whom(about, able).map_err(|nobody| {
-            let why = format!("nobody can be asked for `{capability}`: {nobody}");
-            (NO_METHOD, why)
-        })?;
-        let answers = listener.ask(vec![question]).await;
-        let answer = answers.map_err(|error| match error {
-            AskError::Unsupported(why) => (NO_METHOD, why),
-            AskError::Invalid(why) => (INVALID, why),
-            AskError::Failed(why) => (INTERNAL, why),
-        })?;
-        let none = || (INTERNAL, "the client has not answered".to_owned());
-        answer.into_iter().next().ok_or_else(none)
     }
 
     /// A notification of the upstream's.
@@ -151,6 +143,18 @@ impl Peer {
             ),
         }
     }
+}
+
+/// Has a caller's client asked.
+async fn ask(question: Question, listener: &dyn Listener) -> Result<Value, (i64, String)> {
+    let answers = listener.ask(vec![question]).await;
+    let answer = answers.map_err(|error| match error {
+        AskError::Unsupported(why) => (NO_METHOD, why),
+        AskError::Invalid(why) => (INVALID, why),
+        AskError::Failed(why) => (INTERNAL, why),
+    })?;
+    let none = || (INTERNAL, "the client has not answered".to_owned());
+    answer.into_iter().next().ok_or_else(none)
 }
 
 /// What the upstream wants to have asked, with its parameters as they are.

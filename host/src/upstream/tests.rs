@@ -314,7 +314,15 @@ async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);
     let ear = Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
     odd.call_as(ONE, ear, ("echo", json!({}))).await.unwrap();
-    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    let answered = async {
+        loop {
+            let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+            if !stats["early"].is_null() {
+                return stats;
+            }
+        }
+    };
+    let stats = tokio::time::timeout(LIMIT, answered).await.unwrap();
     assert_eq!(
         stats["capabilities"],
         json!({ "elicitation": { "url": {} }, "roots": {} })

@@ -13,6 +13,7 @@ mod adapting;
 mod approval;
 mod discovery;
 mod doctor;
+mod hostile;
 mod scripted;
 mod session;
 mod switching;
