@@ -31,7 +31,7 @@ impl Ear {
         })
     }
 
-    fn heard(&self) -> Vec<Value> {
+    pub(crate) fn heard(&self) -> Vec<Value> {
         self.heard.lock().unwrap().clone()
     }
 }
