@@ -11,6 +11,7 @@
 
 mod adapting;
 mod approval;
+mod changing;
 mod discovery;
 mod doctor;
 mod hostile;
