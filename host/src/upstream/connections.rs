@@ -117,13 +117,16 @@ impl Upstream {
         session: SessionId,
         listener: &Arc<dyn Listener>,
     ) -> Result<Line, Failure> {
-        match self.attempt(session, listener).await {
+        let connected = match self.attempt(session, listener).await {
             Err(Lost::Auth { challenge }) => {
                 self.authorize(listener, challenge.as_deref()).await?;
-                Ok(self.attempt(session, listener).await?)
+                self.attempt(session, listener).await
             }
-            connected => Ok(connected?),
-        }
+            connected => connected,
+        };
+        let server = &self.setup.server;
+        let hint = || format!("set that right; `dormouse restart {server}` then tries at once");
+        connected.map_err(|lost| hinted(lost.into(), hint))
     }
 
     /// Has the user log in to the upstream.
@@ -298,6 +301,9 @@ impl Upstream {
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
             self.shut_out(&line.connection, challenge);
         }
+        let server = &self.setup.server;
+        let hint = || format!("call it again, or `dormouse restart {server}` first");
+        let answer = answer.map_err(|failure| hinted(failure, hint));
         answer.map(|result| String::from(Box::<str>::from(result)))
     }
 
@@ -387,5 +393,20 @@ impl Upstream {
 
     fn key(&self, session: SessionId) -> Option<SessionId> {
         (!self.setup.share).then_some(session)
+    }
+}
+
+/// A loss with what to do about it, where it does not say that already.
+fn hinted(failure: Failure, hint: impl FnOnce() -> String) -> Failure {
+    match failure {
+        Failure::Lost(lost @ (Lost::Broken(_) | Lost::Session)) => {
+            let mut why = lost.to_string();
+            if !why.contains("\nhint: ") {
+                why.push_str("\nhint: ");
+                why.push_str(&hint());
+            }
+            Lost::Broken(why).into()
+        }
+        other => other,
     }
 }

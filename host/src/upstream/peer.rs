@@ -177,7 +177,7 @@ impl Peer {
                             let last = tokio::time::timeout(LAST_WORDS, self.over.cancelled());
                             let why = last.await.map_or(why, |()| self.outlet.epitaph());
                             lock(&self.pending).ended.get_or_insert_with(|| why.clone());
-                            return Err(broken(why, listener.is_some()));
+                            return Err(Lost::Broken(why).into());
                         }
                         Err(lost) => return Err(lost.into()),
                     }
@@ -314,8 +314,7 @@ impl Peer {
             std::mem::take(&mut pending.waiting)
         };
         for (_, one) in waiting {
-            let failure = broken(why.clone(), one.listener.is_some());
-            let _ = one.answer.send(Err(failure));
+            let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
         }
         for (_, asking) in lock(&self.asked).drain() {
             asking.abort();
@@ -354,15 +353,6 @@ impl Peer {
     pub(super) fn epitaph(&self) -> String {
         self.outlet.epitaph()
     }
-}
-
-/// Why a request has no answer. What is asked for nobody's call, as while it is being
-/// connected, nobody can call again.
-fn broken(mut why: String, called: bool) -> Failure {
-    if called {
-        why.push_str("\nhint: the next call connects it again");
-    }
-    Lost::Broken(why).into()
 }
 
 /// A request, until it has an answer.
