@@ -14,6 +14,10 @@ pub trait Gate: Send + Sync {
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);
 
+    /// The protocol version that the upstream spoke when it was last connected, if
+    /// that is known.
+    fn spoke(&self) -> Option<String>;
+
     /// Whether a request may go to the upstream as it is now. A tool that has
     /// changed since its user last saw it may not; where the caller can ask the
     /// user, this asks.
