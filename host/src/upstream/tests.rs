@@ -263,7 +263,7 @@ pub(crate) async fn gone(pid: u32) -> Duration {
 async fn what_is_offered_is_told_before_the_first_request_goes_out() {
     let odd = odd(&[]);
     odd.good().await;
-    let all = "opened echo slow hang die change tell ask refuse pid stats";
+    let all = "opened echo slow hang die change tell ask refuse pid meta stats";
     assert_eq!(odd.door.told(), [all, "admit tools/call echo"]);
     let status = odd.upstream.status();
     assert_eq!(status.server_info["name"], "odd");
@@ -384,7 +384,7 @@ async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_old_way() {
 async fn an_odd_tool_loses_no_other_and_a_list_without_end_ends() {
     let odd_tools = odd(&["odd-tools"]);
     odd_tools.good().await;
-    let all = "opened echo slow hang die change tell ask refuse pid stats";
+    let all = "opened echo slow hang die change tell ask refuse pid meta stats";
     assert_eq!(odd_tools.door.told()[0], all);
     let endless = odd(&["endless"]);
     endless.good().await;
@@ -634,7 +634,7 @@ async fn it_can_be_asked_what_it_offers_and_nothing_else() {
         let offered = discover(&hub, "odd", &launch(era), (LIMIT, None))
             .await
             .unwrap();
-        assert_eq!(offered.tools.len(), 10, "{era:?}");
+        assert_eq!(offered.tools.len(), 11, "{era:?}");
         assert_eq!(offered.server_info["version"], version);
         assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));
     }

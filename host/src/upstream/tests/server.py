@@ -11,7 +11,7 @@ ODD = set(sys.argv[1:])
 LOCK = threading.Lock()
 ANSWERS = {}
 ANSWERED = threading.Condition()
-TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "stats"]
+TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
                 "resources": {"subscribe": True}, "logging": {}}
 SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0}
