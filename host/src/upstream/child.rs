@@ -27,6 +27,9 @@ use super::words::Words;
 /// The longest message that is taken, in bytes.
 const LONGEST: usize = 64 << 20;
 
+/// How much memory is kept for the next message, in bytes.
+const KEPT: usize = 1 << 20;
+
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
 
@@ -308,6 +311,10 @@ async fn read(
     let mut line = Vec::new();
     let mut junk = false;
     loop {
+        // One large message is no reason to keep as much for ever.
+        if line.capacity() > KEPT {
+            line = Vec::new();
+        }
         match next(&mut stdout, &mut line, LONGEST).await {
             Ok(Line::Whole) => {}
             Ok(Line::TooLong) => {

@@ -87,6 +87,10 @@ impl Door {
 }
 
 impl Gate for Door {
+    fn missed(&self, tool: &str) {
+        self.told.lock().unwrap().push(format!("missed {tool}"));
+    }
+
     fn spoke(&self) -> Option<String> {
         self.spoke.lock().unwrap().clone()
     }

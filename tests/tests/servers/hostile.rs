@@ -201,7 +201,7 @@ fn less_able_clients_take_nothing_away() {
         for part in ["`odd`", "`ask`", "can be asked more", "`echo`"] {
             assert!(told.contains(part), "no `{part}` in {told}");
         }
-        // Somebody looks once whether it is there at all.
+        // Where it is called, somebody looks once whether it is there at all.
         wait::until("the look", || {
             ensure!(all.starts("odd") == starts, "{}", all.starts("odd"));
             Ok(())
