@@ -47,6 +47,8 @@ struct Fate {
     status: OnceLock<String>,
     /// Whether it has left something of its input unread.
     unheard: AtomicBool,
+    /// Whether what it has started has said something since it has ended itself.
+    has_heir: AtomicBool,
     /// Cancelled when it is to end.
     closing: CancellationToken,
     /// Cancelled when it has ended.
@@ -83,6 +85,7 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),
+        has_heir: AtomicBool::new(false),
         closing: CancellationToken::new(),
         exited: CancellationToken::new(),
         gone: CancellationToken::new(),
@@ -254,13 +257,14 @@ async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: A
 }
 
 /// Waits until a child has ended that has left its streams to somebody who does not
-/// read. What a child has started may well go on in its place, but then it reads.
+/// read. What a child has started may well go on in its place, but then it says or
+/// reads something.
 async fn deserted(unread: &Unread, fate: &Fate) {
     fate.exited.cancelled().await;
     let mut before = false;
     loop {
         tokio::time::sleep(LAST_WORDS).await;
-        let now = unread.any();
+        let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
         if before && now {
             return;
         }
@@ -325,6 +329,9 @@ async fn read(
             Ok(Line::End) | Err(_) => return,
         }
         if let Some(message) = message(&line) {
+            if fate.exited.is_cancelled() {
+                fate.has_heir.store(true, Ordering::Relaxed);
+            }
             if said.send(Said::new(message)).await.is_err() {
                 return;
             }

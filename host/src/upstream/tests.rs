@@ -585,6 +585,8 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
     let (slow, answer) = futures::join!(slow, asks);
     slow.unwrap();
     assert_eq!(answer["code"], -32601);
+    let why = answer["message"].as_str().unwrap();
+    assert!(why.contains("calls of several agents"), "{why}");
     let alone = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
     assert!(text(&alone).contains("roots/list"));
 }
