@@ -81,10 +81,12 @@ def call(id, params):
         os.close(0)
         write(good)
         time.sleep(1000)
-    elif KIND == "a heir":
+    elif KIND == "an heir":
         # Has its streams, and does nothing with them.
         subprocess.Popen(["sleep", "1000"])
         os._exit(3)
+    elif KIND == "an heir that goes on" and os.fork():
+        os._exit(0)
     else:
         write(good)
 

@@ -18,8 +18,8 @@ use crate::upstream::{Gate, Offered};
 pub(super) struct Door {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
-    /// Tools that were looked for again, because a client that can be asked less
-    /// was not shown them.
+    /// Tools that were looked for again, because they were called by a client that is
+    /// not shown them.
     pub(super) looked: Mutex<BTreeSet<String>>,
 }
 
@@ -28,13 +28,22 @@ impl Gate for Door {
         let Some(roster) = self.roster.upgrade() else {
             return;
         };
-        let doubtful = roster.learn(&self.server, offered).doubtful;
-        // Whether they are gone only shows to somebody who can be asked everything.
-        // Once is enough: they are known not to be, or not to be known, from then on.
+        roster.learn(&self.server, offered);
+    }
+
+    fn missed(&self, tool: &str) {
+        let Some(roster) = self.roster.upgrade() else {
+            return;
+        };
+        let found = roster.server(&self.server).ok();
+        let known = found.as_ref().and_then(|server| server.known());
+        if known.is_none_or(|known| !known.doubtful.contains(tool)) {
+            return;
+        }
+        // Whether it is gone only shows to somebody who can be asked everything. Once is
+        // enough, whatever comes of it.
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = looked.len();
-        looked.extend(doubtful);
-        if looked.len() > before {
+        if looked.insert(tool.to_owned()) {
             let server = self.server.clone();
             tokio::spawn(async move {
                 if let Err(why) = roster.sync(&server).await {
@@ -80,12 +89,12 @@ impl Gate for Door {
 
 impl Roster {
     /// Takes note of what an upstream offers, and has agents told what is new.
-    pub(super) fn learn(&self, server: &str, offered: Offered) -> News {
+    pub(super) fn learn(&self, server: &str, offered: Offered) {
         let Ok(found) = self.server(server) else {
-            return News::default();
+            return;
         };
         let Some(upstream) = found.config().bridge() else {
-            return News::default();
+            return;
         };
         // What a component says that its upstream has is what its user has seen.
         let first = found.config().component().and(found.listing());
@@ -104,7 +113,6 @@ impl Roster {
             );
         }
         self.refresh(None);
-        news
     }
 
     /// Whether a call may go to a tool as it is now.

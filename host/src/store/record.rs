@@ -51,6 +51,9 @@ pub struct Known {
     pub listing: Arc<Listing>,
     /// The tools that have changed since the user last saw them.
     pub changed: Vec<Changed>,
+    /// The tools that a client was not shown which can be asked less than the one that
+    /// this is from: they may be gone, or only there for clients that can be asked more.
+    pub doubtful: BTreeSet<String>,
 }
 
 /// A tool that is no longer what it was.
@@ -73,9 +76,6 @@ pub struct News {
     pub gone: Vec<String>,
     /// Tools that are not what their user knows, and so are not to be called.
     pub quarantined: Vec<String>,
-    /// Tools that this client was not shown: they may be gone, or only be there for
-    /// clients that can be asked more.
-    pub doubtful: Vec<String>,
 }
 
 impl Record {
@@ -109,7 +109,7 @@ impl Record {
 
     /// Takes note of what the upstream offers now.
     pub(super) fn update(&mut self, mut offered: Offered, on_change: OnChange) -> News {
-        let doubtful = self.complete(&mut offered);
+        self.complete(&mut offered);
         let mut seen = std::mem::take(&mut self.seen);
         let before: BTreeSet<String> = self.tools().map(|(name, _)| name).collect();
         for (name, tool) in self.tools() {
@@ -117,10 +117,7 @@ impl Record {
         }
         self.offered = offered;
         self.fetched = now();
-        let mut news = News {
-            doubtful,
-            ..News::default()
-        };
+        let mut news = News::default();
         let mut gone = before.clone();
         for (name, tool) in self.tools() {
             gone.remove(&name);
@@ -144,21 +141,19 @@ impl Record {
 
     /// Adds the tools that it may not have shown to a client that can be asked less
     /// than the one that this is recorded from. Otherwise two clients that can be asked
-    /// differently would take a tool from each other, and bring it back, for ever. Says
-    /// of which of them nobody knows whether they are there at all.
-    fn complete(&mut self, offered: &mut Offered) -> Vec<String> {
+    /// differently would take a tool from each other, and bring it back, for ever.
+    fn complete(&mut self, offered: &mut Offered) {
         let now: BTreeSet<String> = keyed(&offered.tools, "name")
             .map(|(name, _)| name)
             .collect();
         if offered.able.covers(&self.offered.able) {
             self.withheld.retain(|name, _| now.contains(name));
             self.withheld.values_mut().for_each(|sure| *sure = true);
-            return Vec::new();
+            return;
         }
         let mut new: BTreeMap<String, Box<RawValue>> = keyed(&offered.tools, "name")
             .map(|(name, tool)| (name, tool.to_owned()))
             .collect();
-        let mut doubtful = Vec::new();
         let mut tools = Vec::new();
         // In the order that is known, so that no list changes for nothing.
         for (name, tool) in keyed(&self.offered.tools, "name") {
@@ -166,16 +161,13 @@ impl Record {
                 tools.push(tool);
             } else if !offered.withdrawn.contains(&name) {
                 tools.push(tool.to_owned());
-                if !*self.withheld.entry(name.clone()).or_default() {
-                    doubtful.push(name);
-                }
+                self.withheld.entry(name).or_default();
             }
         }
         let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
         tools.extend(added.map(|(_, tool)| tool.to_owned()));
         offered.tools = tools;
         offered.able = self.offered.able.clone();
-        doubtful
     }
 
     /// Takes all tools as they are now, and says which were not known like that.
@@ -251,11 +243,13 @@ impl Record {
 
     pub(super) fn into_known(self) -> serde_json::Result<Known> {
         let listing = Listing::new(self.declaration(), Provenance::Section)?;
+        let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         Ok(Known {
             fetched: self.fetched,
             protocol: self.offered.protocol.clone(),
             changed: self.changed(),
             listing: Arc::new(listing),
+            doubtful: doubtful.map(|(name, _)| name).collect(),
             server_info: self.offered.server_info,
             instructions: self.offered.instructions,
         })

@@ -27,6 +27,9 @@ use super::words::Words;
 /// The longest message that is taken, in bytes.
 const LONGEST: usize = 64 << 20;
 
+/// How much memory is kept for the next message, in bytes.
+const KEPT: usize = 1 << 20;
+
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
 
@@ -44,6 +47,8 @@ struct Fate {
     status: OnceLock<String>,
     /// Whether it has left something of its input unread.
     unheard: AtomicBool,
+    /// Whether what it has started has said something since it has ended itself.
+    has_heir: AtomicBool,
     /// Cancelled when it is to end.
     closing: CancellationToken,
     /// Cancelled when it has ended.
@@ -80,6 +85,7 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),
+        has_heir: AtomicBool::new(false),
         closing: CancellationToken::new(),
         exited: CancellationToken::new(),
         gone: CancellationToken::new(),
@@ -251,13 +257,14 @@ async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: A
 }
 
 /// Waits until a child has ended that has left its streams to somebody who does not
-/// read. What a child has started may well go on in its place, but then it reads.
+/// read. What a child has started may well go on in its place, but then it says or
+/// reads something.
 async fn deserted(unread: &Unread, fate: &Fate) {
     fate.exited.cancelled().await;
     let mut before = false;
     loop {
         tokio::time::sleep(LAST_WORDS).await;
-        let now = unread.any();
+        let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
         if before && now {
             return;
         }
@@ -308,6 +315,10 @@ async fn read(
     let mut line = Vec::new();
     let mut junk = false;
     loop {
+        // One large message is no reason to keep as much for ever.
+        if line.capacity() > KEPT {
+            line = Vec::new();
+        }
         match next(&mut stdout, &mut line, LONGEST).await {
             Ok(Line::Whole) => {}
             Ok(Line::TooLong) => {
@@ -318,6 +329,9 @@ async fn read(
             Ok(Line::End) | Err(_) => return,
         }
         if let Some(message) = message(&line) {
+            if fate.exited.is_cancelled() {
+                fate.has_heir.store(true, Ordering::Relaxed);
+            }
             if said.send(Said::new(message)).await.is_err() {
                 return;
             }

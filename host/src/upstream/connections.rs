@@ -322,10 +322,12 @@ impl Upstream {
         admitted.map_err(Failure::Barred)?;
         let tool = params.get("name").and_then(Value::as_str);
         let tool = tool.filter(|_| method == "tools/call");
-        match tool.and_then(|tool| connection.withholds(tool)) {
-            Some(why) => Err(Failure::Barred(why)),
-            None => Ok(()),
-        }
+        let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
+        else {
+            return Ok(());
+        };
+        self.setup.gate.missed(tool);
+        Err(Failure::Barred(why))
     }
 
     /// Has the gate told when a resource is no longer what it was, while the upstream

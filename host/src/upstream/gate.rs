@@ -14,6 +14,10 @@ pub trait Gate: Send + Sync {
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);
 
+    /// A caller wanted a tool that may be called, but that the upstream does not have for
+    /// this caller's client.
+    fn missed(&self, tool: &str);
+
     /// The protocol version that the upstream spoke when it was last connected, if
     /// that is known.
     fn spoke(&self) -> Option<String>;

@@ -107,6 +107,10 @@ impl Door {
 }
 
 impl Gate for Door {
+    fn missed(&self, tool: &str) {
+        self.told.lock().unwrap().push(format!("missed {tool}"));
+    }
+
     fn spoke(&self) -> Option<String> {
         self.spoke.lock().unwrap().clone()
     }
@@ -606,6 +610,8 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
     let (slow, answer) = futures::join!(slow, asks);
     slow.unwrap();
     assert_eq!(answer["code"], -32601);
+    let why = answer["message"].as_str().unwrap();
+    assert!(why.contains("calls of several agents"), "{why}");
     let alone = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
     assert!(text(&alone).contains("roots/list"));
 }

@@ -88,6 +88,7 @@ fn each_call_is_answered() {
     ];
     let mut table: Vec<(&str, bool, &str)> = fine.map(|kind| (kind, false, "echo")).to_vec();
     table.extend([
+        ("an heir that goes on", false, "echo"),
         ("no UTF-8", false, "caf\u{fffd}"),
         ("half a character", false, "\u{fffd}!"),
         ("deep nesting", true, "recursion limit"),
@@ -167,7 +168,7 @@ fn failed_starts_are_not_repeated() {
 fn what_hears_nothing_is_replaced() {
     for (kind, cause) in [
         ("stdin closed", "takes no more input"),
-        ("a heir", "what it has started reads nothing"),
+        ("an heir", "what it has started reads nothing"),
     ] {
         let lines = "limits = { timeout = \"4s\" }\ntools = [\"echo\"]\n";
         let all = Hostile::new().and("odd", kind, lines);
@@ -201,7 +202,7 @@ fn less_able_clients_take_nothing_away() {
         for part in ["`odd`", "`ask`", "can be asked more", "`echo`"] {
             assert!(told.contains(part), "no `{part}` in {told}");
         }
-        // Somebody looks once whether it is there at all.
+        // Where it is called, somebody looks once whether it is there at all.
         wait::until("the look", || {
             ensure!(all.starts("odd") == starts, "{}", all.starts("odd"));
             Ok(())

@@ -113,7 +113,8 @@ async fn a_server_that_wants_a_login_is_not_asked_again_in_another_way() {
 /// What comes on the stream of one call, whatever other calls are running.
 #[tokio::test]
 async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
-    let open: Arc<Mutex<Vec<(Value, mpsc::UnboundedSender<String>)>>> = Arc::default();
+    type Stream = (Value, mpsc::UnboundedSender<String>);
+    let open: Arc<Mutex<Vec<Stream>>> = Arc::default();
     let server = Server::start(move |seen: Seen| {
         let open = Arc::clone(&open);
         async move {
