@@ -62,11 +62,7 @@ impl Status {
 fn configured(places: Places) -> anyhow::Result<Report> {
     let roster = Roster::open(places)?;
     roster.save();
-    Ok(Report {
-        pid: None,
-        started: None,
-        ..roster.status()
-    })
+    Ok(roster.status().without_host())
 }
 
 fn text(report: &Report) -> String {

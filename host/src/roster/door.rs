@@ -1,7 +1,8 @@
 //! What may pass between a bridged server and its upstream.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -10,20 +11,51 @@ use serde_json::{Map, Value, json};
 use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Capability, Listener, Notice, Question, SessionId};
-use crate::store::Changed;
+use crate::store::{Changed, News};
 use crate::upstream::{Gate, Offered};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
+    /// Tools that were looked for again, because they were called by a client that is
+    /// not shown them.
+    pub(super) looked: Mutex<BTreeSet<String>>,
 }
 
 impl Gate for Door {
     fn opened(&self, offered: Offered) {
-        if let Some(roster) = self.roster.upgrade() {
-            roster.learn(&self.server, offered);
+        let Some(roster) = self.roster.upgrade() else {
+            return;
+        };
+        roster.learn(&self.server, offered);
+    }
+
+    fn missed(&self, tool: &str) {
+        let Some(roster) = self.roster.upgrade() else {
+            return;
+        };
+        let found = roster.server(&self.server).ok();
+        let known = found.as_ref().and_then(|server| server.known());
+        if known.is_none_or(|known| !known.doubtful.contains(tool)) {
+            return;
         }
+        // Whether it is gone only shows to somebody who can be asked everything. Once is
+        // enough, whatever comes of it.
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.insert(tool.to_owned()) {
+            let server = self.server.clone();
+            tokio::spawn(async move {
+                if let Err(why) = roster.sync(&server).await {
+                    tracing::warn!("server `{server}` does not say what it has: {why}");
+                }
+            });
+        }
+    }
+
+    fn spoke(&self) -> Option<String> {
+        let found = self.roster.upgrade()?.server(&self.server).ok()?;
+        Some(found.known()?.protocol.clone())
     }
 
     fn admit<'a>(
@@ -66,20 +98,19 @@ impl Roster {
         };
         // What a component says that its upstream has is what its user has seen.
         let first = found.config().component().and(found.listing());
-        match self
+        let news = self
             .store
             .learn(&upstream.fingerprint, offered, (upstream.on_change, first))
-        {
-            Ok(news) => {
-                if !news.quarantined.is_empty() {
-                    tracing::warn!(
-                        "server `{server}` has changed tools (`{}`), which are not shown\n\
-                         hint: `dormouse approve {server}` shows how, and allows them",
-                        news.quarantined.join("`, `")
-                    );
-                }
-            }
-            Err(error) => tracing::error!("server `{server}`: {error:#}"),
+            .unwrap_or_else(|error| {
+                tracing::error!("server `{server}`: {error:#}");
+                News::default()
+            });
+        if !news.quarantined.is_empty() {
+            tracing::warn!(
+                "server `{server}` has changed tools (`{}`), which are not shown\n\
+                 hint: `dormouse approve {server}` shows how, and allows them",
+                news.quarantined.join("`, `")
+            );
         }
         self.refresh(None);
     }

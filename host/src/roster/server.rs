@@ -340,6 +340,7 @@ impl Server {
             return Err(format!("it is not ready to be started: {need}"));
         }
         let door = Door {
+            looked: Mutex::default(),
             roster: roster.me.clone(),
             server: name.clone(),
         };

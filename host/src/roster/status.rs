@@ -44,7 +44,7 @@ pub struct ServerStatus {
     /// Its state.
     pub state: State,
     /// The state as clients call it: connected, pending, failed, disabled,
-    /// needs-auth or unknown.
+    /// needs-auth or, where no host runs that could tell, unknown.
     pub client_state: String,
     /// Since when it is in that state, in seconds since the Unix epoch.
     pub since: Option<u64>,
@@ -105,6 +105,22 @@ pub enum State {
     Quarantined,
     /// Its file cannot be read, or it could not be started.
     Failed,
+}
+
+impl Status {
+    /// The same as far as files tell it, where no host runs that could tell the rest.
+    #[must_use]
+    pub fn without_host(mut self) -> Self {
+        self.pid = None;
+        self.started = None;
+        for server in &mut self.servers {
+            // Whether it could be connected nobody has tried.
+            if server.state.as_clients_say() == "pending" {
+                server.client_state = "unknown".to_owned();
+            }
+        }
+        self
+    }
 }
 
 /// What a running host shows of its roster.

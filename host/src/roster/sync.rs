@@ -35,8 +35,9 @@ impl Roster {
         if let Some(need) = bridge.needs.first() {
             return Err(need.clone());
         }
-        let patience = bridge.patience();
-        let offered = upstream::discover(&self.hub, server, &bridge.launch, patience).await;
+        let spoke = found.known().map(|known| known.protocol.clone());
+        let limits = (bridge.patience(), spoke);
+        let offered = upstream::discover(&self.hub, server, &bridge.launch, limits).await;
         let offered = offered.map_err(|lost| match lost {
             Lost::Auth { .. } => {
                 format!("{lost}\nhint: `dormouse login {server}` does that")

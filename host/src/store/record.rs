@@ -30,6 +30,10 @@ pub struct Record {
     /// something else unseen.
     #[serde(default)]
     seen: BTreeMap<String, Box<RawValue>>,
+    /// Tools that a client was not shown which can be asked less than the one that
+    /// this is recorded from, and whether that one was shown them since.
+    #[serde(default)]
+    withheld: BTreeMap<String, bool>,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -37,6 +41,8 @@ pub struct Record {
 pub struct Known {
     /// When it was asked, in seconds since the Unix epoch.
     pub fetched: u64,
+    /// The protocol version that it spoke then.
+    pub protocol: String,
     /// MCP `serverInfo`.
     pub server_info: Map<String, Value>,
     /// What it wants a model to know of it.
@@ -47,6 +53,9 @@ pub struct Known {
     pub changed: Vec<Changed>,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
+    /// The tools that a client was not shown which can be asked less than the one that
+    /// this is from: they may be gone, or only there for clients that can be asked more.
+    pub doubtful: BTreeSet<String>,
 }
 
 /// A tool that is no longer what it was.
@@ -84,6 +93,7 @@ impl Record {
                 ..Offered::default()
             },
             seen: BTreeMap::new(),
+            withheld: BTreeMap::new(),
         }
     }
 
@@ -100,7 +110,8 @@ impl Record {
     }
 
     /// Takes note of what the upstream offers now.
-    pub(super) fn update(&mut self, offered: Offered, on_change: OnChange) -> News {
+    pub(super) fn update(&mut self, mut offered: Offered, on_change: OnChange) -> News {
+        self.complete(&mut offered);
         let mut seen = std::mem::take(&mut self.seen);
         let before: BTreeSet<String> = self.tools().map(|(name, _)| name).collect();
         for (name, tool) in self.tools() {
@@ -128,6 +139,37 @@ impl Record {
         news.gone = gone.into_iter().collect();
         self.seen = seen;
         news
+    }
+
+    /// Adds the tools that it may not have shown to a client that can be asked less
+    /// than the one that this is recorded from. Otherwise two clients that can be asked
+    /// differently would take a tool from each other, and bring it back, for ever.
+    fn complete(&mut self, offered: &mut Offered) {
+        let now: BTreeSet<String> = keyed(&offered.tools, "name")
+            .map(|(name, _)| name)
+            .collect();
+        if offered.able.covers(&self.offered.able) {
+            self.withheld.retain(|name, _| now.contains(name));
+            self.withheld.values_mut().for_each(|sure| *sure = true);
+            return;
+        }
+        let mut new: BTreeMap<String, Box<RawValue>> = keyed(&offered.tools, "name")
+            .map(|(name, tool)| (name, tool.to_owned()))
+            .collect();
+        let mut tools = Vec::new();
+        // In the order that is known, so that no list changes for nothing.
+        for (name, tool) in keyed(&self.offered.tools, "name") {
+            if let Some(tool) = new.remove(&name) {
+                tools.push(tool);
+            } else if !offered.withdrawn.contains(&name) {
+                tools.push(tool.to_owned());
+                self.withheld.entry(name).or_default();
+            }
+        }
+        let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
+        tools.extend(added.map(|(_, tool)| tool.to_owned()));
+        offered.tools = tools;
+        offered.able = self.offered.able.clone();
     }
 
     /// Takes all tools as they are now, and says which were not known like that.
@@ -203,11 +245,14 @@ impl Record {
 
     pub(super) fn into_known(self) -> serde_json::Result<Known> {
         let listing = Listing::new(self.declaration(), Provenance::Section)?;
+        let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         Ok(Known {
             fetched: self.fetched,
+            protocol: self.offered.protocol.clone(),
             changed: self.changed(),
             resources: self.offered.capabilities.contains_key("resources"),
             listing: Arc::new(listing),
+            doubtful: doubtful.map(|(name, _)| name).collect(),
             server_info: self.offered.server_info,
             instructions: self.offered.instructions,
         })

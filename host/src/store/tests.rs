@@ -141,3 +141,52 @@ fn a_damaged_record_is_as_good_as_none() {
         .unwrap();
     assert_eq!(names(&store, &of), ["b"]);
 }
+
+#[test]
+fn a_client_that_can_be_asked_less_takes_no_tool_away() {
+    let (_folder, store, of) = fixture();
+    let learn = |able: serde_json::Value, tools: &[(&str, &str)], withdrawn: &[&str]| {
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            withdrawn: withdrawn.iter().map(|name| (*name).to_owned()).collect(),
+            ..offered(tools)
+        };
+        store.learn(&of, offered, (OnChange::Ask, None)).unwrap()
+    };
+    let (able, unable) = (
+        json!({ "roots": {}, "sampling": {} }),
+        json!({ "roots": {} }),
+    );
+    let all = [("a", "A"), ("b", "B"), ("c", "C")];
+    let doubtful = || {
+        let known = store.known(&of).unwrap();
+        known.doubtful.iter().cloned().collect::<Vec<_>>()
+    };
+    learn(able.clone(), &all, &[]);
+    // It is kept, in its place, and in doubt until somebody has looked.
+    for _ in 0..2 {
+        let news = learn(unable.clone(), &[("c", "C"), ("a", "A")], &[]);
+        assert_eq!(news, News::default());
+        assert_eq!(names(&store, &of), ["a", "b", "c"]);
+        assert_eq!(doubtful(), ["b"]);
+    }
+    learn(able.clone(), &all, &[]);
+    assert!(doubtful().is_empty());
+    let news = learn(unable.clone(), &[("a", "A"), ("c", "C")], &[]);
+    assert_eq!(news, News::default());
+    assert!(doubtful().is_empty());
+    // It sees what is new and what has changed, as anybody does.
+    let news = learn(
+        unable.clone(),
+        &[("a", "other"), ("d", "D"), ("c", "C")],
+        &[],
+    );
+    assert_eq!(
+        (news.added, news.quarantined),
+        (vec!["d".into()], vec!["a".into()])
+    );
+    assert_eq!(names(&store, &of), ["b", "c", "d"]);
+    // What was there a moment ago, over the same connection, is gone.
+    assert_eq!(learn(unable, &[("a", "A"), ("d", "D")], &["c"]).gone, ["c"]);
+    assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
+}

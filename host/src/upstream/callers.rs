@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Map, Value, json};
-
-use crate::runtime::{Capability, Listener, SessionId};
+use crate::runtime::{Listener, SessionId};
 
 /// The listeners of the calls that run, or wait for the connection, and the sessions
 /// that have called.
@@ -25,6 +23,20 @@ struct Inner {
 pub(super) struct Calling {
     callers: Arc<Callers>,
     number: u64,
+}
+
+/// Why what an upstream asks or says is for nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Nobody {
+    /// Nobody calls whose client is able to.
+    #[error("there is no client here that is able to")]
+    Unable,
+    /// Nothing says whose call it is about.
+    #[error(
+        "calls of several agents are running, and nothing says which of them this is about\n\
+         hint: without `share = true`, each agent has a server of its own"
+    )]
+    Unclear,
 }
 
 impl Callers {
@@ -46,20 +58,23 @@ impl Callers {
         }
     }
 
-    /// The one who has called last, of those who are wanted. What an upstream asks
-    /// does not say which call it is about: nobody, if it could be about another
-    /// agent's.
+    /// The one who has called last, of those who are wanted.
+    ///
+    /// # Errors
+    /// There is none, or it could be about another agent's call.
     pub(super) fn latest(
         &self,
         wanted: impl Fn(&dyn Listener) -> bool,
-    ) -> Option<Arc<dyn Listener>> {
+    ) -> Result<Arc<dyn Listener>, Nobody> {
         let inner = self.inner();
         let mut callers = inner.listeners.values().rev();
-        let (session, listener) = callers.find(|(_, listener)| wanted(listener.as_ref()))?;
+        let latest = callers.find(|(_, listener)| wanted(listener.as_ref()));
+        let (session, listener) = latest.ok_or(Nobody::Unable)?;
         let mut others = inner.listeners.values();
-        others
-            .all(|(other, _)| other == session)
-            .then(|| Arc::clone(listener))
+        match others.all(|(other, _)| other == session) {
+            true => Ok(Arc::clone(listener)),
+            false => Err(Nobody::Unclear),
+        }
     }
 
     /// The sessions whose connection it is.
@@ -98,44 +113,4 @@ impl Drop for Calling {
     fn drop(&mut self) {
         self.callers.inner().listeners.remove(&self.number);
     }
-}
-
-/// Everything that a client can be asked, for finding out what an upstream offers:
-/// some have tools that they only show to those who can be asked.
-pub(super) fn all_capabilities() -> Value {
-    json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
-}
-
-/// What an upstream is told that it may ask: what the caller's client can do.
-pub(super) fn capabilities(listener: Option<&dyn Listener>) -> Value {
-    let can = |capability| listener.is_some_and(|listener| listener.supports(capability));
-    let mut capabilities = Map::new();
-    let mut elicitation = Map::new();
-    if can(Capability::ElicitationForm) {
-        elicitation.insert("form".into(), json!({}));
-    }
-    if can(Capability::ElicitationUrl) {
-        elicitation.insert("url".into(), json!({}));
-    }
-    if !elicitation.is_empty() {
-        capabilities.insert("elicitation".into(), Value::Object(elicitation));
-    }
-    if can(Capability::Sampling) {
-        capabilities.insert("sampling".into(), json!({}));
-    }
-    if can(Capability::Roots) {
-        capabilities.insert("roots".into(), json!({}));
-    }
-    Value::Object(capabilities)
-}
-
-/// The same, for an upstream that is told once, when it is greeted: it may rely on
-/// being told of other roots, too, where the client tells of them.
-pub(super) fn lasting_capabilities(listener: Option<&dyn Listener>) -> Value {
-    let mut capabilities = capabilities(listener);
-    let tells = listener.is_some_and(Listener::tells_roots);
-    if let (true, Some(roots)) = (tells, capabilities.pointer_mut("/roots")) {
-        *roots = json!({ "listChanged": true });
-    }
-    capabilities
 }

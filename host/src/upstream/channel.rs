@@ -1,5 +1,6 @@
 //! What carries messages to and from an upstream.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -13,7 +14,37 @@ pub(super) struct Channel {
     pub(super) outlet: Arc<dyn Outlet>,
     /// What the upstream says. It ends when the upstream can say nothing more;
     /// [`Outlet::epitaph`] then says why.
-    pub(super) inlet: mpsc::Receiver<Box<RawValue>>,
+    pub(super) inlet: mpsc::Receiver<Said>,
+}
+
+/// A message of an upstream's.
+#[derive(Debug)]
+pub(super) struct Said {
+    text: Box<RawValue>,
+    /// The request of ours that it is about, where the transport tells: over HTTP,
+    /// what comes on the stream of a request's answer. A pipe has no such thing.
+    pub(super) about: Option<u64>,
+}
+
+impl Said {
+    /// A message that may be about anything.
+    pub(super) fn new(text: Box<RawValue>) -> Self {
+        Self { text, about: None }
+    }
+
+    /// A message about a request.
+    pub(super) fn about(request: u64, text: Box<RawValue>) -> Self {
+        let about = Some(request);
+        Self { text, about }
+    }
+}
+
+impl Deref for Said {
+    type Target = RawValue;
+
+    fn deref(&self) -> &RawValue {
+        &self.text
+    }
 }
 
 /// Takes messages to an upstream.
@@ -31,6 +62,12 @@ pub(super) trait Outlet: Send + Sync {
     /// Why the upstream says nothing any more, with its last words (the last lines
     /// of a child's stderr, its exit status).
     fn epitaph(&self) -> String;
+
+    /// Whether it has ended before it took all that it was sent: then it cannot have
+    /// ended because of that.
+    fn unheard(&self) -> bool {
+        false
+    }
 
     /// The process behind it, where it is a child.
     fn pid(&self) -> Option<u32> {

@@ -1,8 +1,10 @@
 //! An upstream that is a child process: a message for each line of its standard
 //! streams.
 
+use std::borrow::Cow;
 use std::io;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,7 +16,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::channel::{Channel, Lost, Outgoing, Outlet};
+use super::channel::{Channel, Lost, Outgoing, Outlet, Said};
 use super::environment;
 use super::launch::Stdio;
 use super::lines::{Line, next};
@@ -24,6 +26,9 @@ use super::words::Words;
 
 /// The longest message that is taken, in bytes.
 const LONGEST: usize = 64 << 20;
+
+/// How much memory is kept for the next message, in bytes.
+const KEPT: usize = 1 << 20;
 
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
@@ -40,6 +45,10 @@ struct Fate {
     /// Why it was given up, where it did not end by itself.
     given_up: OnceLock<String>,
     status: OnceLock<String>,
+    /// Whether it has left something of its input unread.
+    unheard: AtomicBool,
+    /// Whether what it has started has said something since it has ended itself.
+    has_heir: AtomicBool,
     /// Cancelled when it is to end.
     closing: CancellationToken,
     /// Cancelled when it has ended.
@@ -75,13 +84,15 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
         words: Words::new(server),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
+        unheard: AtomicBool::new(false),
+        has_heir: AtomicBool::new(false),
         closing: CancellationToken::new(),
         exited: CancellationToken::new(),
         gone: CancellationToken::new(),
     });
     let (queue, queued) = mpsc::channel(QUEUE);
     let (said, inlet) = mpsc::channel(QUEUE);
-    tokio::spawn(write(stdin, queued, fate.closing.clone()));
+    let writing = tokio::spawn(write(stdin, queued, Arc::clone(&fate)));
     let hearing = tokio::spawn({
         let fate = Arc::clone(&fate);
         async move { fate.words.hear(stderr).await }
@@ -97,6 +108,10 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
                 let _ = fate.given_up.get_or_init(closed);
             }
             fate.closing.cancel();
+            // Only then is it known what it has left unread. The end of what it says
+            // comes after that.
+            let _ = writing.await;
+            drop(said);
         }
     });
     tokio::spawn(attend(process, watched, Arc::clone(&fate)));
@@ -201,22 +216,24 @@ impl Outlet for Pipe {
         fate.words.below(what)
     }
 
+    fn unheard(&self) -> bool {
+        self.fate.unheard.load(Ordering::Acquire)
+    }
+
     fn pid(&self) -> Option<u32> {
         Some(self.pid)
     }
 }
 
 /// Writes whole messages, whoever of those who want them written gives up.
-async fn write(
-    mut stdin: ChildStdin,
-    mut queue: mpsc::Receiver<Queued>,
-    closing: CancellationToken,
-) {
+async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: Arc<Fate>) {
+    let unread = Unread::of(&stdin);
     let writing = async {
         while let Some((mut text, written)) = queue.recv().await {
             text.push('\n');
             let result = stdin.write_all(text.as_bytes()).await;
             let broken = result.is_err();
+            fate.unheard.fetch_or(broken, Ordering::Release);
             // Whoever wanted it written may have gone.
             let _ = written.send(result);
             if broken {
@@ -226,7 +243,64 @@ async fn write(
     };
     tokio::select! {
         () = writing => {}
-        () = closing.cancelled() => {}
+        () = fate.closing.cancelled() => {}
+        () = deserted(&unread, &fate) => {
+            let why = match fate.status.get() {
+                Some(status) => format!("{status}, and what it has started reads nothing"),
+                None => "it reads nothing any more".to_owned(),
+            };
+            let _ = fate.given_up.set(why);
+            fate.closing.cancel();
+        }
+    }
+    fate.unheard.fetch_or(unread.any(), Ordering::Release);
+}
+
+/// Waits until a child has ended that has left its streams to somebody who does not
+/// read. What a child has started may well go on in its place, but then it says or
+/// reads something.
+async fn deserted(unread: &Unread, fate: &Fate) {
+    fate.exited.cancelled().await;
+    let mut before = false;
+    loop {
+        tokio::time::sleep(LAST_WORDS).await;
+        let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
+        if before && now {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// What of a child's input it has not read yet, as far as the system tells.
+struct Unread {
+    #[cfg(target_os = "linux")]
+    pipe: Option<std::os::fd::OwnedFd>,
+}
+
+impl Unread {
+    #[cfg(target_os = "linux")]
+    fn of(stdin: &ChildStdin) -> Self {
+        use std::os::fd::AsFd as _;
+        Self {
+            pipe: stdin.as_fd().try_clone_to_owned().ok(),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn any(&self) -> bool {
+        let unread = self.pipe.as_ref().map(rustix::io::ioctl_fionread);
+        matches!(unread, Some(Ok(bytes)) if bytes > 0)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: &ChildStdin) -> Self {
+        Self {}
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn any(&self) -> bool {
+        false
     }
 }
 
@@ -234,13 +308,17 @@ async fn write(
 async fn read(
     server: &str,
     stdout: impl AsyncRead + Unpin,
-    said: &mpsc::Sender<Box<RawValue>>,
+    said: &mpsc::Sender<Said>,
     fate: &Fate,
 ) {
     let mut stdout = BufReader::with_capacity(64 << 10, stdout);
     let mut line = Vec::new();
     let mut junk = false;
     loop {
+        // One large message is no reason to keep as much for ever.
+        if line.capacity() > KEPT {
+            line = Vec::new();
+        }
         match next(&mut stdout, &mut line, LONGEST).await {
             Ok(Line::Whole) => {}
             Ok(Line::TooLong) => {
@@ -251,7 +329,10 @@ async fn read(
             Ok(Line::End) | Err(_) => return,
         }
         if let Some(message) = message(&line) {
-            if said.send(message).await.is_err() {
+            if fate.exited.is_cancelled() {
+                fate.has_heir.store(true, Ordering::Relaxed);
+            }
+            if said.send(Said::new(message)).await.is_err() {
                 return;
             }
         } else if !line.trim_ascii().is_empty() && !std::mem::replace(&mut junk, true) {
@@ -265,11 +346,17 @@ async fn read(
     }
 }
 
-/// The message on a line, if there is one.
+/// The message on a line, if there is one. Some programs write text in the encoding of
+/// their system, and a letter or two is no reason to leave a call unanswered.
 fn message(line: &[u8]) -> Option<Box<RawValue>> {
     let line = line.trim_ascii();
-    let begins = line.starts_with(b"{") || line.starts_with(b"[");
-    begins.then(|| serde_json::from_slice(line).ok()).flatten()
+    if !line.starts_with(b"{") && !line.starts_with(b"[") {
+        return None;
+    }
+    match String::from_utf8_lossy(line) {
+        Cow::Borrowed(text) => serde_json::from_str(text).ok(),
+        Cow::Owned(text) => serde_json::from_str(&text).ok(),
+    }
 }
 
 /// Sees a child to its end, and what it has started.

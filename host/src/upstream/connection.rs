@@ -1,5 +1,6 @@
 //! One connection to an upstream, from its first word to its last.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -8,15 +9,16 @@ use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::callers::{Callers, all_capabilities, lasting_capabilities};
+use super::Able;
+use super::callers::Callers;
 use super::channel::{Lost, Outlet};
 use super::follow::{self, Wanted};
-use super::handshake::{self, Hello, Manner};
+use super::handshake::{self, Hello, MODERN, Manner};
 use super::inbound::question;
 use super::launch::Launch;
 use super::level::Level;
 use super::message::Members;
-use super::peer::Peer;
+use super::peer::{Peer, lock};
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, SessionId};
 
@@ -43,27 +45,40 @@ pub(super) struct Opening<'a> {
     pub(super) patience: Duration,
     pub(super) callers: Arc<Callers>,
     pub(super) gate: Option<Arc<dyn Gate>>,
+    /// The protocol version that it spoke last, if that is known.
+    pub(super) spoke: Option<String>,
 }
 
 impl Opening<'_> {
     /// Connects, greets, and asks for all that there is.
-    pub(super) async fn open(self, manner: &mut Manner) -> Result<(Connection, Offered), Lost> {
+    ///
+    /// A server of the old time may die of the question of the new one, and is then
+    /// started once more and greeted in the old way. Nobody wants to see a start that
+    /// fails for another reason twice, with all that it does before, so that is done
+    /// only where it has taken the question before it died. What has spoken the old
+    /// way once is not asked in the new one again: a child's other clients speak it,
+    /// too, so it has no reason to forget it, and if it does, it says so. A server
+    /// over HTTP does not die of a question, and may have learnt something.
+    pub(super) async fn open(self) -> Result<(Connection, Offered), Lost> {
         let end = Instant::now() + self.patience;
+        let old = self.spoke.as_ref().is_some_and(|version| version != MODERN);
+        let mut manner = match self.launch {
+            Launch::Stdio(_) if old => Manner::Legacy,
+            _ => Manner::Either,
+        };
         loop {
-            match self.attempt(*manner, end).await {
+            match self.attempt(manner, end).await {
                 Ok(made) => return Ok(made),
-                // Whatever it was that ended the connection: a server of the old
-                // time may die of a question of the new one.
-                Err((Lost::Broken(why), false)) if *manner == Manner::Either => {
+                Err((Lost::Broken(why), true)) if manner == Manner::Either => {
                     tracing::debug!("server `{}` is asked in the old way: {why}", self.server);
-                    *manner = Manner::Legacy;
+                    manner = Manner::Legacy;
                 }
                 Err((lost, _)) => return Err(lost),
             }
         }
     }
 
-    /// With an error goes whether the server had answered before.
+    /// With an error goes whether the question of the new way may have been why.
     async fn attempt(
         &self,
         manner: Manner,
@@ -76,10 +91,17 @@ impl Opening<'_> {
         // Whoever cannot even be started is not started another way.
         let channel = tokio::time::timeout_at(end, self.hub.open(self.server, self.launch))
             .await
-            .map_err(|_| (late("it cannot be reached"), true))?
-            .map_err(|lost| (lost, true))?;
+            .map_err(|_| (late("it cannot be reached"), false))?
+            .map_err(|lost| (lost, false))?;
         let (outlet, inlet) = (channel.outlet, channel.inlet);
-        let (callers, gate) = (Arc::clone(&self.callers), self.gate.clone());
+        let able = match (&self.gate, self.callers.latest(|_| true)) {
+            // Nobody waits for a call: this is only to see what there is.
+            (None, Err(_)) => Able::all(),
+            (_, Ok(caller)) => Able::of(caller.as_ref()),
+            (_, Err(_)) => Able::default(),
+        };
+        let callers = (Arc::clone(&self.callers), able);
+        let gate = self.gate.clone();
         let peer = Peer::new(self.server, (Arc::clone(&outlet), inlet), callers, gate);
         let mut connection = Connection {
             hub: Arc::clone(self.hub),
@@ -90,22 +112,19 @@ impl Opening<'_> {
             since: SystemTime::now(),
             opened: Instant::now(),
         };
-        let able = match (&self.gate, self.callers.latest(|_| true)) {
-            // Nobody waits for a call: this is only to see what there is.
-            (None, None) => all_capabilities(),
-            (_, caller) => lasting_capabilities(caller.as_deref()),
-        };
         let peer = Arc::clone(&connection.peer);
-        let greeting = tokio::time::timeout_at(end, handshake::greet(&peer, manner, &able));
-        let hello = greeting
+        let hello = tokio::time::timeout_at(end, handshake::greet(&peer, manner))
             .await
-            .map_err(|_| (late(&peer.epitaph()), true))?
-            .map_err(|failure| (failure.into_lost(), false))?;
+            .map_err(|_| (late(&peer.epitaph()), false))?
+            .map_err(|unmet| {
+                let probed = unmet.probed && !connection.outlet.unheard();
+                (unmet.failure.into_lost(), probed)
+            })?;
         connection.hello = hello;
         let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
             .await
-            .map_err(|_| (late(&peer.epitaph()), true))?
-            .map_err(|failure| (failure.into_lost(), true))?;
+            .map_err(|_| (late(&peer.epitaph()), false))?
+            .map_err(|failure| (failure.into_lost(), false))?;
         connection.opened = Instant::now();
         Ok((connection, offered))
     }
@@ -164,6 +183,27 @@ impl Connection {
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
+    }
+
+    /// Asks again for all that there is.
+    pub(super) async fn list(&self) -> Result<Offered, Failure> {
+        lists::all(&self.peer, &self.hello).await
+    }
+
+    /// Why a tool that its server is known to have cannot be called over this
+    /// connection, if so.
+    pub(super) fn withholds(&self, tool: &str) -> Option<String> {
+        let tools = lock(&self.peer.tools);
+        let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
+        let mut why = format!(
+            "server `{}` does not offer its tool `{tool}` here: it is gone, or only there for \
+             clients that can be asked more than this one\nhint: it has",
+            self.peer.server
+        );
+        for (index, name) in tools.iter().enumerate() {
+            let _ = write!(why, "{} `{name}`", if index > 0 { "," } else { "" });
+        }
+        Some(why)
     }
 
     /// Why it can no longer be used, if so.

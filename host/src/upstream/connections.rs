@@ -9,12 +9,11 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
 
-use super::callers::Callers;
+use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
-use super::handshake::Manner;
 use super::launch::Launch;
-use super::message::Members;
+use super::message::{HEADER_MISMATCH, Members};
 use super::peer::lock;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
@@ -55,8 +54,6 @@ struct State {
     attempt: u64,
     trouble: Trouble,
     server_info: Map<String, Value>,
-    /// It has ended a connection on being asked in the new way.
-    legacy: bool,
 }
 
 struct Link {
@@ -67,6 +64,22 @@ struct Link {
 enum Stage {
     Connecting(u64, Connecting),
     Open(Arc<Connection>),
+}
+
+/// A connection for one call, whose caller can be asked something from the moment that
+/// it waits for the connection: some servers ask at once.
+pub(crate) struct Line {
+    connection: Arc<Connection>,
+    _calling: Option<Calling>,
+}
+
+impl Line {
+    fn new(connection: Arc<Connection>, calling: Option<Calling>) -> Self {
+        Self {
+            connection,
+            _calling: calling,
+        }
+    }
 }
 
 impl Upstream {
@@ -83,9 +96,11 @@ impl Upstream {
     }
 
     /// The connection of a session, if there is one.
-    pub(crate) fn open(&self, session: SessionId) -> Option<Arc<Connection>> {
+    pub(crate) fn open(&self, session: SessionId) -> Option<Line> {
         match &lock(&self.state).links.get(&self.key(session))?.stage {
-            Stage::Open(connection) if connection.ended().is_none() => Some(Arc::clone(connection)),
+            Stage::Open(connection) if connection.ended().is_none() => {
+                Some(Line::new(Arc::clone(connection), None))
+            }
             _ => None,
         }
     }
@@ -101,14 +116,17 @@ impl Upstream {
         &self,
         session: SessionId,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Arc<Connection>, Failure> {
-        match self.attempt(session, listener).await {
+    ) -> Result<Line, Failure> {
+        let connected = match self.attempt(session, listener).await {
             Err(Lost::Auth { challenge }) => {
                 self.authorize(listener, challenge.as_deref()).await?;
-                Ok(self.attempt(session, listener).await?)
+                self.attempt(session, listener).await
             }
-            connected => Ok(connected?),
-        }
+            connected => connected,
+        };
+        let server = &self.setup.server;
+        let hint = || format!("set that right; `dormouse restart {server}` then tries at once");
+        connected.map_err(|lost| hinted(lost.into(), hint))
     }
 
     /// Has the user log in to the upstream.
@@ -130,8 +148,8 @@ impl Upstream {
         &self,
         session: SessionId,
         listener: &Arc<dyn Listener>,
-    ) -> Result<Arc<Connection>, Lost> {
-        let (connecting, _calling) = {
+    ) -> Result<Line, Lost> {
+        let (connecting, calling) = {
             let mut state = lock(&self.state);
             let key = self.key(session);
             self.bury(&mut state, key);
@@ -142,13 +160,15 @@ impl Upstream {
             // Servers ask while they are being connected to.
             let calling = callers.join(session, listener);
             let connecting = match state.links.get(&key).map(|link| &link.stage) {
-                Some(Stage::Open(connection)) => return Ok(Arc::clone(connection)),
+                Some(Stage::Open(connection)) => {
+                    return Ok(Line::new(Arc::clone(connection), Some(calling)));
+                }
                 Some(Stage::Connecting(_, connecting)) => connecting.clone(),
                 None => {
                     state.trouble.may_try()?;
                     state.attempt += 1;
                     let attempt = state.attempt;
-                    let connecting = self.start(key, attempt, state.legacy, &callers);
+                    let connecting = self.start(key, attempt, &callers);
                     let stage = Stage::Connecting(attempt, connecting.clone());
                     state.links.insert(key, Link { callers, stage });
                     connecting
@@ -156,7 +176,7 @@ impl Upstream {
             };
             (connecting, calling)
         };
-        connecting.await
+        Ok(Line::new(connecting.await?, Some(calling)))
     }
 
     /// Forgets a connection that has ended by itself.
@@ -173,22 +193,11 @@ impl Upstream {
         state.links.remove(&key);
     }
 
-    fn start(
-        &self,
-        key: Option<SessionId>,
-        attempt: u64,
-        legacy: bool,
-        callers: &Arc<Callers>,
-    ) -> Connecting {
+    fn start(&self, key: Option<SessionId>, attempt: u64, callers: &Arc<Callers>) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let wanted = self.subscriptions.wanted();
         let task = tokio::spawn(async move {
-            let mut manner = if legacy {
-                Manner::Legacy
-            } else {
-                Manner::Either
-            };
             let opening = Opening {
                 hub: &hub,
                 server: &setup.server,
@@ -196,8 +205,9 @@ impl Upstream {
                 patience: setup.start_timeout,
                 callers,
                 gate: Some(Arc::clone(&setup.gate)),
+                spoke: setup.gate.spoke(),
             };
-            let result = match opening.open(&mut manner).await {
+            let result = match opening.open().await {
                 Ok((connection, offered)) => {
                     setup.gate.opened(offered);
                     connection.follow(wanted);
@@ -206,7 +216,7 @@ impl Upstream {
                 Err(lost) => Err(lost),
             };
             if let Some(me) = me.upgrade() {
-                me.settle((key, attempt), manner, &result);
+                me.settle((key, attempt), &result);
             }
             // From now on it is told at once what a session says.
             if let Ok(connection) = &result {
@@ -224,7 +234,6 @@ impl Upstream {
     fn settle(
         &self,
         (key, attempt): (Option<SessionId>, u64),
-        manner: Manner,
         result: &Result<Arc<Connection>, Lost>,
     ) {
         let mut state = lock(&self.state);
@@ -240,12 +249,9 @@ impl Upstream {
                 link.stage = Stage::Open(Arc::clone(connection));
                 state.trouble.connected();
                 state.server_info.clone_from(&connection.hello.server_info);
-                state.legacy = manner == Manner::Legacy;
             }
             Err(lost) => {
                 state.links.remove(&key);
-                // It may not have been the question that it died of.
-                state.legacy = false;
                 state.trouble.failed(lost.clone());
             }
         }
@@ -258,40 +264,70 @@ impl Upstream {
     /// The gate does not let it through, the upstream refuses, or it is lost.
     pub(crate) async fn request(
         &self,
-        (session, mut connection): (SessionId, Arc<Connection>),
+        (session, mut line): (SessionId, Line),
         (method, params): (&str, &str),
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
         let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
         let params = Members::parse(params).map_err(not)?;
-        let admitted = self.setup.gate.admit(method, &values, listener).await;
-        admitted.map_err(Failure::Barred)?;
+        self.admit(&line.connection, (method, &values), listener)
+            .await?;
         let caller = (session, listener);
-        let mut answer = connection.request(caller, method, &params).await;
+        let mut answer = line.connection.request(caller, method, &params).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
-                self.forget(&connection);
+                self.forget(&line.connection);
                 true
+            }
+            // It wants other arguments in headers than its list has named, so that has
+            // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
+            Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
+                let offered = line.connection.list().await;
+                offered
+                    .map(|offered| self.setup.gate.opened(offered))
+                    .is_ok()
             }
             // It may let everybody look, and want to know who does something.
             Err(Failure::Lost(Lost::Auth { challenge })) => {
-                self.shut_out(&connection, challenge);
+                self.shut_out(&line.connection, challenge);
                 self.authorize(listener, challenge.as_deref()).await?;
                 true
             }
             _ => false,
         };
         if again {
-            connection = self.connect(session, listener).await?;
-            let admitted = self.setup.gate.admit(method, &values, listener).await;
-            admitted.map_err(Failure::Barred)?;
-            answer = connection.request(caller, method, &params).await;
+            line = self.connect(session, listener).await?;
+            self.admit(&line.connection, (method, &values), listener)
+                .await?;
+            answer = line.connection.request(caller, method, &params).await;
         }
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
-            self.shut_out(&connection, challenge);
+            self.shut_out(&line.connection, challenge);
         }
+        let server = &self.setup.server;
+        let hint = || format!("call it again, or `dormouse restart {server}` first");
+        let answer = answer.map_err(|failure| hinted(failure, hint));
         answer.map(|result| String::from(Box::<str>::from(result)))
+    }
+
+    /// Whether a request may go out over a connection.
+    async fn admit(
+        &self,
+        connection: &Connection,
+        (method, params): (&str, &Map<String, Value>),
+        listener: &Arc<dyn Listener>,
+    ) -> Result<(), Failure> {
+        let admitted = self.setup.gate.admit(method, params, listener).await;
+        admitted.map_err(Failure::Barred)?;
+        let tool = params.get("name").and_then(Value::as_str);
+        let tool = tool.filter(|_| method == "tools/call");
+        let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
+        else {
+            return Ok(());
+        };
+        self.setup.gate.missed(tool);
+        Err(Failure::Barred(why))
     }
 
     /// Has the gate told when a resource is no longer what it was, while the upstream
@@ -304,8 +340,8 @@ impl Upstream {
     /// Has a session's connection know that the session wants to hear other logs. One
     /// that is being made is told when it is there.
     pub async fn level_changed(&self, session: SessionId) {
-        if let Some(connection) = self.open(session) {
-            connection.set_level().await;
+        if let Some(line) = self.open(session) {
+            line.connection.set_level().await;
         }
     }
 
@@ -399,5 +435,20 @@ impl Upstream {
 
     fn key(&self, session: SessionId) -> Option<SessionId> {
         (!self.setup.share).then_some(session)
+    }
+}
+
+/// A loss with what to do about it, where it does not say that already.
+fn hinted(failure: Failure, hint: impl FnOnce() -> String) -> Failure {
+    match failure {
+        Failure::Lost(lost @ (Lost::Broken(_) | Lost::Session)) => {
+            let mut why = lost.to_string();
+            if !why.contains("\nhint: ") {
+                why.push_str("\nhint: ");
+                why.push_str(&hint());
+            }
+            Lost::Broken(why).into()
+        }
+        other => other,
     }
 }

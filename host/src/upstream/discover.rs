@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use super::channel::Lost;
 use super::connection::Opening;
-use super::handshake::Manner;
 use super::launch::Launch;
 use super::{Hub, Offered};
 
-/// Connects to an upstream, asks what it offers, and disconnects.
+/// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
+/// how long that may take, `spoke` the protocol version that it spoke last, if that
+/// is known.
 ///
 /// # Errors
 /// Why it cannot be asked.
@@ -17,7 +18,7 @@ pub async fn discover(
     hub: &Arc<Hub>,
     server: &str,
     launch: &Launch,
-    start_timeout: Duration,
+    (start_timeout, spoke): (Duration, Option<String>),
 ) -> Result<Offered, Lost> {
     let opening = Opening {
         hub,
@@ -26,8 +27,9 @@ pub async fn discover(
         patience: start_timeout,
         callers: Arc::default(),
         gate: None,
+        spoke,
     };
-    let (connection, offered) = opening.open(&mut Manner::Either).await?;
+    let (connection, offered) = opening.open().await?;
     connection.close().await;
     Ok(offered)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -12,8 +12,10 @@ use super::message::Members;
 use super::peer::Peer;
 use super::{Gate, lists};
 
-/// How long changes of lists are gathered before they are fetched.
-const GATHER: Duration = Duration::from_millis(100);
+/// How long changes of lists are gathered before they are fetched: twice as long each
+/// time, up to the second, for as long as there are more within the third.
+const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const CALM: Duration = Duration::from_secs(10);
 
 /// The resources that somebody wants to hear of.
 pub(super) type Wanted = BTreeSet<String>;
@@ -40,9 +42,16 @@ pub(super) async fn follow(
 
 /// Fetches lists again when they are said to have changed.
 async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
+    let mut pause = GATHER.0;
+    let mut fetched = None::<Instant>;
     loop {
         peer.changed.notified().await;
-        tokio::time::sleep(GATHER).await;
+        pause = match fetched {
+            Some(at) if at.elapsed() < CALM => (pause * 2).min(GATHER.1),
+            _ => GATHER.0,
+        };
+        tokio::time::sleep(pause).await;
+        fetched = Some(Instant::now());
         match lists::all(peer, hello).await {
             Ok(offered) => gate.opened(offered),
             Err(failure) => tracing::warn!(

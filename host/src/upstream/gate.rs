@@ -14,6 +14,14 @@ pub trait Gate: Send + Sync {
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);
 
+    /// A caller wanted a tool that may be called, but that the upstream does not have for
+    /// this caller's client.
+    fn missed(&self, tool: &str);
+
+    /// The protocol version that the upstream spoke when it was last connected, if
+    /// that is known.
+    fn spoke(&self) -> Option<String>;
+
     /// Whether a request may go to the upstream as it is now. A tool that has
     /// changed since its user last saw it may not; where the caller can ask the
     /// user, this asks.

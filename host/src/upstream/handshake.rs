@@ -30,8 +30,25 @@ const PROBE: Duration = Duration::from_secs(5);
 pub(super) enum Manner {
     /// The new way, then the old one.
     Either,
-    /// The old way: it has ended a connection on being asked in the new one.
+    /// The old way: the question of the new one might end it.
     Legacy,
+}
+
+/// Why a server has not introduced itself.
+pub(super) struct Unmet {
+    pub(super) failure: Failure,
+    /// Whether it was lost while it had the question of the new way before it, which
+    /// it may have died of.
+    pub(super) probed: bool,
+}
+
+impl From<Failure> for Unmet {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            probed: false,
+        }
+    }
 }
 
 /// What a server says of itself.
@@ -48,55 +65,71 @@ pub(super) fn us() -> Value {
     json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Greets a server; `capabilities` are what it may ask of its client.
-pub(super) async fn greet(
-    peer: &Arc<Peer>,
-    manner: Manner,
-    capabilities: &Value,
-) -> Result<Hello, Failure> {
+/// Greets a server.
+pub(super) async fn greet(peer: &Arc<Peer>, manner: Manner) -> Result<Hello, Unmet> {
     if manner == Manner::Legacy {
-        return initialize(peer, capabilities).await;
+        return Ok(match initialize(peer).await {
+            // It may have learnt the new way since, and given up the old one.
+            Err(Failure::Refused(legacy)) => {
+                peer.speak(Some(MODERN));
+                let found = discover(peer).await;
+                found.map_err(|error| neither(error, &legacy))?
+            }
+            hello => hello?,
+        });
     }
     peer.speak(Some(MODERN));
+    let lost = |failure| Unmet {
+        failure,
+        probed: true,
+    };
     let mut probe = std::pin::pin!(discover(peer));
     let refused = tokio::select! {
         answer = &mut probe => match answer {
             Ok(hello) => return Ok(hello),
-            Err(Failure::Lost(lost)) => return Err(Failure::Lost(lost)),
-            Err(refused) => Some(refused),
+            Err(Failure::Refused(refused)) => Some(refused),
+            Err(failure) => return Err(lost(failure)),
         },
         () = tokio::time::sleep(PROBE) => None,
     };
-    let mut initialize = std::pin::pin!(initialize(peer, capabilities));
-    let Some(refused) = refused else {
-        let first = tokio::select! {
-            hello = &mut initialize => Err(hello),
-            answer = &mut probe => Ok(answer),
-        };
-        return match first {
-            Ok(Ok(hello)) => {
+    let mut initialize = std::pin::pin!(initialize(peer));
+    if let Some(modern) = refused {
+        return Ok(initialize.await.map_err(|error| match error {
+            Failure::Refused(legacy) => neither(Failure::Refused(modern), &legacy),
+            lost => lost,
+        })?);
+    }
+    let first = tokio::select! {
+        hello = &mut initialize => Err(hello),
+        answer = &mut probe => Ok(answer),
+    };
+    match first {
+        Ok(Ok(hello)) => {
+            peer.speak(Some(MODERN));
+            Ok(hello)
+        }
+        Ok(Err(_)) => initialize.await.map_err(lost),
+        Err(Ok(hello)) => Ok(hello),
+        // It knows no `initialize`, and is about to say what it knows instead.
+        Err(Err(refused)) => match probe.await {
+            Ok(hello) => {
                 peer.speak(Some(MODERN));
                 Ok(hello)
             }
-            Ok(Err(_)) => initialize.await,
-            Err(Ok(hello)) => Ok(hello),
-            // It knows no `initialize`, and is about to say what it knows instead.
-            Err(Err(refused)) => match probe.await {
-                Ok(hello) => {
-                    peer.speak(Some(MODERN));
-                    Ok(hello)
-                }
-                Err(_) => Err(refused),
-            },
-        };
-    };
-    initialize.await.map_err(|error| match error {
-        Failure::Refused(legacy) => Failure::Lost(Lost::Broken(format!(
-            "it answers neither `server/discover` ({refused}) nor `initialize` ({})",
-            legacy.message
+            Err(_) => Err(lost(refused)),
+        },
+    }
+}
+
+/// It knows neither way.
+fn neither(modern: Failure, legacy: &super::Refusal) -> Failure {
+    match modern {
+        Failure::Refused(modern) => Failure::Lost(Lost::Broken(format!(
+            "it answers neither `server/discover` ({}) nor `initialize` ({})",
+            modern.message, legacy.message
         ))),
         lost => lost,
-    })
+    }
 }
 
 async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
@@ -139,7 +172,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     })
 }
 
-async fn initialize(peer: &Arc<Peer>, capabilities: &Value) -> Result<Hello, Failure> {
+async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Initialized {
@@ -154,7 +187,10 @@ async fn initialize(peer: &Arc<Peer>, capabilities: &Value) -> Result<Hello, Fai
     peer.speak(None);
     let mut params = Members::default();
     params.set_value("protocolVersion", &json!(LEGACY));
-    params.set_value("capabilities", capabilities);
+    // It is told this once, and may rely on being told of other roots later, too.
+    let caller = peer.callers.latest(|_| true);
+    let tells_roots = caller.is_ok_and(|caller| caller.tells_roots());
+    params.set_value("capabilities", &peer.able.lasting(tells_roots));
     params.set_value("clientInfo", &us());
     let answer = peer.request("initialize", params, None).await?;
     let found: Initialized = serde_json::from_str(answer.get()).map_err(|error| {

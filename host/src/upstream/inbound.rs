@@ -16,11 +16,28 @@ const TEXT: usize = 64 << 10;
 
 impl Peer {
     /// A request of the upstream's.
-    pub(super) fn asked(self: &Arc<Self>, method: &str, id: &RawValue, params: Option<&RawValue>) {
+    pub(super) fn asked(
+        self: &Arc<Self>,
+        (method, params): (&str, Option<&RawValue>),
+        id: &RawValue,
+        about: Option<u64>,
+    ) {
         let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
             return self.odd(Oddity::Flood);
         };
         let question = question(id.get(), method, params);
+        // Who is there now, not by the time that anybody gets around to asking.
+        let question = question.and_then(|question| {
+            let capability = question.capability;
+            let able = |listener: &dyn Listener| listener.supports(capability);
+            let listener = self.whom(about, able);
+            let listener = listener.or_else(|nobody| self.between(capability).ok_or(nobody));
+            let listener = listener.map_err(|nobody| {
+                let why = format!("nobody can be asked for `{capability}`: {nobody}");
+                (NO_METHOD, why)
+            })?;
+            Ok((question, listener))
+        });
         let (peer, id) = (Arc::clone(self), id.to_owned());
         let ping = method == "ping";
         let key = id.get().to_owned();
@@ -30,7 +47,7 @@ impl Peer {
         let asking = tokio::spawn(async move {
             let outcome = match question {
                 _ if ping => Ok(json!({}).into()),
-                Ok(question) => peer.ask(question).await,
+                Ok((question, listener)) => peer.ask(question, listener.as_ref()).await,
                 Err(problem) => Err(problem),
             };
             peer.reply(&id, outcome).await;
@@ -40,22 +57,22 @@ impl Peer {
         asked.insert(key, asking.abort_handle());
     }
 
-    /// Has a caller's client asked, or between calls that of the one session whose
-    /// connection this is.
-    async fn ask(&self, question: Question) -> Result<Answer, (i64, String)> {
-        let capability = question.capability;
-        let able = |listener: &dyn Listener| listener.supports(capability);
-        let between = || {
-            let client = self.client(self.callers.only_session()?)?;
-            able(client.as_ref()).then_some(client)
-        };
-        let Some(listener) = self.callers.latest(able).or_else(between) else {
-            let why = format!("there is no client here that could be asked (`{capability}`)");
-            return Err((NO_METHOD, why));
-        };
+    /// The client of the one session whose connection this is, if it can be asked that
+    /// between its calls.
+    fn between(&self, capability: Capability) -> Option<Arc<dyn Listener>> {
+        let client = self.client(self.callers.only_session()?)?;
+        client.supports(capability).then_some(client)
+    }
+
+    /// Has a caller's client asked.
+    async fn ask(
+        &self,
+        question: Question,
+        listener: &dyn Listener,
+    ) -> Result<Answer, (i64, String)> {
         let mut answers = listener.ask(vec![question.clone()]).await;
         // What is asked while a call runs need not be about it, and may outlive it.
-        if let (Err(AskError::Over), Some(client)) = (&answers, between()) {
+        if let (Err(AskError::Over), Some(client)) = (&answers, self.between(question.capability)) {
             answers = client.ask(vec![question]).await;
         }
         let answer = answers.map_err(|error| match error {
@@ -68,11 +85,11 @@ impl Peer {
     }
 
     /// A notification of the upstream's.
-    pub(super) fn told(&self, method: &str, params: Option<&RawValue>) {
+    pub(super) fn told(&self, (method, params): (&str, Option<&RawValue>), about: Option<u64>) {
         let params = params.map_or("{}", RawValue::get);
         match method {
             "notifications/progress" => self.progress(params),
-            "notifications/message" => self.log(params),
+            "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
                 let id = Members::parse(params).ok();
                 let id = id.as_ref().and_then(|params| params.get("requestId"));
@@ -118,7 +135,7 @@ impl Peer {
         }
     }
 
-    fn log(&self, params: &str) {
+    fn log(&self, params: &str, about: Option<u64>) {
         #[derive(Deserialize)]
         struct Told {
             #[serde(default)]
@@ -137,7 +154,7 @@ impl Peer {
         let level = LEVELS.into_iter().find(|level| *level == told.level);
         // Besides its level, a message may have none that is known.
         let level = level.unwrap_or("info");
-        if let Some(listener) = self.callers.latest(|_| true) {
+        if let Ok(listener) = self.whom(about, |_| true) {
             return listener.log(level, told.logger, told.data);
         }
         // It may be about any of the calls that run, and some may be another agent's.

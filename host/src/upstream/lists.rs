@@ -1,6 +1,6 @@
 //! All that an upstream lists, page by page.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::channel::Lost;
 use super::handshake::Hello;
 use super::message::{Members, NO_METHOD};
-use super::peer::Peer;
+use super::peer::{Peer, lock};
 use super::{Failure, Offered};
 
 /// How much of one list is taken: far more than an agent could do with, and little
@@ -62,16 +62,24 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Fail
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
+    let names: BTreeSet<String> = tools.iter().filter_map(|tool| name(tool)).collect();
+    let before = lock(&peer.tools).replace(names.clone()).unwrap_or_default();
     Ok(Offered {
         server_info: hello.server_info.clone(),
         protocol: hello.protocol.clone(),
         capabilities: hello.capabilities.clone(),
+        able: peer.able.clone(),
         instructions: hello.instructions.clone(),
         tools,
         prompts,
         resources,
         templates,
+        withdrawn: before.difference(&names).cloned().collect(),
     })
+}
+
+fn name(tool: &RawValue) -> Option<String> {
+    Members::parse(tool.get()).ok()?.text(TOOLS.key)
 }
 
 /// One list. What is declared and then not known is empty.

@@ -33,6 +33,46 @@ impl Message<'_> {
     }
 }
 
+/// A message without halves of characters. Whoever cuts a text between two units of
+/// UTF-16 writes one half as `\ud83d`, which is JSON, but no text that anybody else
+/// could have; the replacement character stands for it then.
+pub(super) fn mended(text: &RawValue) -> Option<Box<RawValue>> {
+    let text = text.get();
+    let bytes = text.as_bytes();
+    let unit = |at: usize| {
+        let escape = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(escape, 16).ok()
+    };
+    let high = |unit: Option<u16>| matches!(unit, Some(0xd800..=0xdbff));
+    let low = |unit: Option<u16>| matches!(unit, Some(0xdc00..=0xdfff));
+    let mut mended = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some(next) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|b| *b == b'\\'))
+    {
+        at += next;
+        let here = unit(at);
+        at += match here {
+            _ if high(here) && low(unit(at + 6)) => 12,
+            _ if high(here) || low(here) => {
+                mended.push_str(text.get(kept..at)?);
+                mended.push_str("\\ufffd");
+                kept = at + 6;
+                6
+            }
+            // What is escaped may be a backslash itself.
+            _ => 2,
+        };
+    }
+    if kept == 0 {
+        return None;
+    }
+    mended.push_str(text.get(kept..)?);
+    RawValue::from_string(mended).ok()
+}
+
 /// A JSON-RPC error that an upstream answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -76,6 +116,9 @@ impl Refusal {
 pub(super) const NO_METHOD: i64 = -32601;
 pub(super) const INVALID: i64 = -32602;
 pub(super) const INTERNAL: i64 = -32603;
+
+/// MCP's code for a request whose headers do not say what it says itself.
+pub(super) const HEADER_MISMATCH: i64 = -32020;
 
 /// The members of a JSON object, in order, each as it was written.
 #[derive(Debug, Clone, Default)]
@@ -276,6 +319,22 @@ mod tests {
         let text = request(None, "notifications/x", &params);
         assert!(!text.contains(['\n', '\r']), "{text}");
         assert!(text.contains(r#""b":"x\ny""#), "{text}");
+    }
+
+    #[test]
+    fn halves_of_characters_are_replaced_and_nothing_else() {
+        let table = [
+            (r#""\ud83d!""#, Some(r#""\ufffd!""#)),
+            (r#""a\uDE00\ud83d\ude00""#, Some(r#""a\ufffd\ud83d\ude00""#)),
+            (r#""\ud83d\ud83d\ude00""#, Some(r#""\ufffd\ud83d\ude00""#)),
+            (r#"["\\ud83d", "\ud83d"]"#, Some(r#"["\\ud83d", "\ufffd"]"#)),
+            (r#""\ud83d\ude00 \\ud83d \u00e9 é \"""#, None),
+        ];
+        for (text, expected) in table {
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            let mended = mended(&raw);
+            assert_eq!(mended.as_deref().map(RawValue::get), expected, "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
+mod able;
 pub mod auth;
 mod callers;
 mod channel;
@@ -36,6 +37,7 @@ mod words;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use able::Able;
 pub use channel::Lost;
 pub use connections::{Setup, Upstream};
 pub use discover::discover;

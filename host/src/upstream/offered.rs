@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::Able;
+
 /// All that an upstream says of itself when it is connected: the answers to the
 /// handshake and to its lists, each object byte for byte as it came.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -14,6 +16,9 @@ pub struct Offered {
     pub protocol: String,
     /// What it says it can do (MCP `ServerCapabilities`).
     pub capabilities: Map<String, Value>,
+    /// What the client could be asked that it has said this to.
+    #[serde(default)]
+    pub able: Able,
     /// What it wants a model to know of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
@@ -28,4 +33,8 @@ pub struct Offered {
     /// Its MCP `ResourceTemplate` objects.
     #[serde(default)]
     pub templates: Vec<Box<RawValue>>,
+    /// Tools that it had over this very connection and has no longer: these are gone,
+    /// whoever asks.
+    #[serde(skip)]
+    pub withdrawn: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! JSON-RPC with one upstream: who waits for which answer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,8 +12,9 @@ use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::callers::{Callers, capabilities};
-use super::channel::{Lost, Outgoing, Outlet};
+use super::Able;
+use super::callers::{Callers, Nobody};
+use super::channel::{Lost, Outgoing, Outlet, Said};
 use super::handshake::MODERN;
 use super::message::{self, Members, Message, Refusal};
 use super::{Failure, Gate};
@@ -21,6 +22,9 @@ use crate::runtime::{Answer, Listener, SessionId};
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
+
+/// How long is waited for why a child takes no more input.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How long a message that nobody waits for may take to get into the upstream.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,11 +34,15 @@ pub(super) struct Peer {
     pub(super) server: String,
     outlet: Arc<dyn Outlet>,
     pub(super) callers: Arc<Callers>,
+    /// What it has been told that it may ask.
+    pub(super) able: Able,
     /// None where an upstream is only asked what it offers.
     pub(super) gate: Option<Arc<dyn Gate>>,
     pending: Mutex<Pending>,
     /// The protocol version that is spoken.
     version: Mutex<Option<String>>,
+    /// The tools that it has listed last, by name; none before that.
+    pub(super) tools: Mutex<Option<BTreeSet<String>>>,
     /// Told when the upstream says that a list of its has changed.
     pub(super) changed: Notify,
     /// What it has asked and has no answer to yet, by the text of its id.
@@ -82,17 +90,19 @@ impl Peer {
     /// A peer that hears what comes in, until nothing more does.
     pub(super) fn new(
         server: &str,
-        (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Box<RawValue>>),
-        callers: Arc<Callers>,
+        (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Said>),
+        (callers, able): (Arc<Callers>, Able),
         gate: Option<Arc<dyn Gate>>,
     ) -> Arc<Self> {
         let peer = Arc::new(Self {
             server: server.to_owned(),
             outlet,
             callers,
+            able,
             gate,
             pending: Mutex::default(),
             version: Mutex::default(),
+            tools: Mutex::default(),
             changed: Notify::new(),
             asked: Mutex::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
@@ -101,8 +111,8 @@ impl Peer {
         });
         let hearing = Arc::clone(&peer);
         tokio::spawn(async move {
-            while let Some(text) = inlet.recv().await {
-                hearing.hear(&text);
+            while let Some(said) = inlet.recv().await {
+                hearing.hear(&said, said.about);
             }
             hearing.end();
         });
@@ -163,10 +173,13 @@ impl Peer {
                     sent = true;
                     match result {
                         Ok(()) => {}
-                        // A child that takes no more usually says why in a moment.
+                        // A child that takes no more usually says why in a moment. One
+                        // that lives on can still answer what it has taken before, but
+                        // is asked nothing any more.
                         Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
-                            let last = tokio::time::timeout(Duration::from_secs(1), self.over.cancelled());
+                            let last = tokio::time::timeout(LAST_WORDS, self.over.cancelled());
                             let why = last.await.map_or(why, |()| self.outlet.epitaph());
+                            lock(&self.pending).ended.get_or_insert_with(|| why.clone());
                             return Err(Lost::Broken(why).into());
                         }
                         Err(lost) => return Err(lost.into()),
@@ -184,11 +197,14 @@ impl Peer {
             meta.push(("progressToken", json!(id)));
         }
         if self.is_modern() {
-            let able = capabilities(listener.map(AsRef::as_ref));
+            let able = match listener {
+                Some(listener) => Able::of(listener.as_ref()),
+                None => self.able.clone(),
+            };
             meta.extend([
                 ("io.modelcontextprotocol/protocolVersion", json!(MODERN)),
                 ("io.modelcontextprotocol/clientInfo", super::handshake::us()),
-                ("io.modelcontextprotocol/clientCapabilities", able),
+                ("io.modelcontextprotocol/clientCapabilities", able.written()),
             ]);
             let level = listener.and_then(|listener| listener.level());
             meta.extend(level.map(|level| ("io.modelcontextprotocol/logLevel", json!(level))));
@@ -240,25 +256,29 @@ impl Peer {
     }
 
     /// Notes an answer, and hands on everything else.
-    fn hear(self: &Arc<Self>, text: &RawValue) {
+    fn hear(self: &Arc<Self>, text: &RawValue, about: Option<u64>) {
+        let mended = message::mended(text);
+        let text = mended.as_deref().unwrap_or(text);
         if text.get().starts_with('[') {
             self.odd(Oddity::Batch);
             match serde_json::from_str::<Vec<&RawValue>>(text.get()) {
-                Ok(messages) => messages.into_iter().for_each(|one| self.hear_one(one)),
+                Ok(messages) => messages
+                    .into_iter()
+                    .for_each(|one| self.hear_one(one, about)),
                 Err(_) => self.odd(Oddity::NoMessage),
             }
         } else {
-            self.hear_one(text);
+            self.hear_one(text, about);
         }
     }
 
-    fn hear_one(self: &Arc<Self>, text: &RawValue) {
+    fn hear_one(self: &Arc<Self>, text: &RawValue, about: Option<u64>) {
         let Ok(message) = serde_json::from_str::<Message<'_>>(text.get()) else {
             return self.odd(Oddity::NoMessage);
         };
         match (&message.method, message.id) {
-            (Some(method), Some(id)) => self.asked(method, id, message.params),
-            (Some(method), None) => self.told(method, message.params),
+            (Some(method), Some(id)) => self.asked((method, message.params), id, about),
+            (Some(method), None) => self.told((method, message.params), about),
             (None, _) => self.answered(&message),
         }
     }
@@ -273,11 +293,10 @@ impl Peer {
         let answer = match (message.result, message.error) {
             (Some(result), _) => Ok(result.to_owned()),
             (None, Some(error)) => Err(Failure::Refused(Refusal::read(error))),
-            (None, None) => Err(Failure::Refused(Refusal {
-                code: message::INTERNAL,
-                message: "the upstream answered without a result".into(),
-                data: None,
-            })),
+            (None, None) => {
+                let why = "it has answered with neither a result nor an error".to_owned();
+                Err(Lost::Broken(why).into())
+            }
         };
         // Whoever asked may have gone.
         let _ = waiting.answer.send(answer);
@@ -286,6 +305,20 @@ impl Peer {
     /// Whoever listens to the request of that progress token.
     pub(super) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
         lock(&self.pending).waiting.get(&token)?.listener.clone()
+    }
+
+    /// Whoever can be asked or told something: the caller of the request that it is
+    /// about, or who called last where nothing says what it is about.
+    pub(super) fn whom(
+        &self,
+        about: Option<u64>,
+        wanted: impl Fn(&dyn Listener) -> bool,
+    ) -> Result<Arc<dyn Listener>, Nobody> {
+        match about.and_then(|request| self.listener(request)) {
+            Some(listener) if wanted(listener.as_ref()) => Ok(listener),
+            Some(_) => Err(Nobody::Unable),
+            None => self.callers.latest(wanted),
+        }
     }
 
     fn end(&self) {

@@ -37,7 +37,7 @@ impl Ear {
         })
     }
 
-    fn heard(&self) -> Vec<Value> {
+    pub(crate) fn heard(&self) -> Vec<Value> {
         self.heard.lock().unwrap().clone()
     }
 }
@@ -90,6 +90,7 @@ pub(crate) struct Door {
     told: Mutex<Vec<String>>,
     /// Who can be told and asked something between calls.
     clients: Mutex<HashMap<SessionId, Arc<Ear>>>,
+    spoke: Mutex<Option<String>>,
 }
 
 impl Door {
@@ -107,7 +108,16 @@ impl Door {
 }
 
 impl Gate for Door {
+    fn missed(&self, tool: &str) {
+        self.told.lock().unwrap().push(format!("missed {tool}"));
+    }
+
+    fn spoke(&self) -> Option<String> {
+        self.spoke.lock().unwrap().clone()
+    }
+
     fn opened(&self, offered: Offered) {
+        *self.spoke.lock().unwrap() = Some(offered.protocol.clone());
         let told = format!("opened {}", Self::names(&offered).join(" "));
         self.told.lock().unwrap().push(told);
     }
@@ -334,7 +344,15 @@ async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);
     let ear = Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
     odd.call_as(ONE, ear, ("echo", json!({}))).await.unwrap();
-    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    let answered = async {
+        loop {
+            let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+            if !stats["early"].is_null() {
+                return stats;
+            }
+        }
+    };
+    let stats = tokio::time::timeout(LIMIT, answered).await.unwrap();
     assert_eq!(
         stats["capabilities"],
         json!({ "elicitation": { "url": {} }, "roots": { "listChanged": true } })
@@ -409,7 +427,7 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 async fn what_cannot_be_started_says_what_to_do() {
     let hub = Hub::new(None, Path::new("/none"));
     let start = async |stdio| {
-        let found = discover(&hub, "odd", &Launch::Stdio(stdio), LIMIT).await;
+        let found = discover(&hub, "odd", &Launch::Stdio(stdio), (LIMIT, None)).await;
         found.unwrap_err().to_string()
     };
     let none = Stdio {
@@ -593,6 +611,8 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
     let (slow, answer) = futures::join!(slow, asks);
     slow.unwrap();
     assert_eq!(answer["code"], -32601);
+    let why = answer["message"].as_str().unwrap();
+    assert!(why.contains("calls of several agents"), "{why}");
     let alone = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
     assert!(text(&alone).contains("roots/list"));
 }
@@ -618,7 +638,9 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     let hub = Hub::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
-        let offered = discover(&hub, "odd", &launch(era), LIMIT).await.unwrap();
+        let offered = discover(&hub, "odd", &launch(era), (LIMIT, None))
+            .await
+            .unwrap();
         assert_eq!(offered.tools.len(), 11, "{era:?}");
         assert_eq!(offered.server_info["version"], version);
         assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, BufReader};
 
-use super::lines::{Line, next};
+use super::lines::{Line, next, skip};
 use super::peer::lock;
 
 /// How many lines are kept, and how long each may be, in bytes.
@@ -40,9 +40,10 @@ impl Words {
         let mut line = Vec::new();
         loop {
             match next(&mut stderr, &mut line, LONGEST).await {
-                // Of a line that is too long its beginning is enough.
-                Ok(Line::Whole | Line::TooLong) => {}
-                Ok(Line::End) | Err(_) => return,
+                Ok(Line::Whole) => {}
+                // Its beginning is enough.
+                Ok(Line::TooLong) if skip(&mut stderr).await.is_ok() => {}
+                Ok(_) | Err(_) => return,
             }
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
             let text = String::from_utf8_lossy(&line)

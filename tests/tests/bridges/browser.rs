@@ -14,7 +14,8 @@ fn is_the_same() {
     let web = Web::serve(&[(
         "/",
         "text/html",
-        "<title>Dormouse</title><h1>Asleep</h1><input aria-label='Name'>\
+        // A browser looks for an icon when it pleases, and logs that there is none.
+        "<title>Dormouse</title><link rel=icon href='data:,'><h1>Asleep</h1><input aria-label='Name'>\
          <button onclick=\"document.querySelector('h1').textContent = 'Awake'\">Wake</button>",
     )])
     .unwrap();

@@ -134,3 +134,75 @@ fn asked_ones_fall_asleep() {
     host.text("notes__add", json!({})).unwrap();
     assert_eq!(all.starts("notes"), 2);
 }
+
+/// What a client asks its user for is answered in the user's own file, and the server
+/// is told, at once and without a word of it to anybody else.
+#[test]
+fn what_a_client_asks_for_is_answered_once() {
+    let all = Scripted::new();
+    all.offers("notes", &[("variable", "Tells a variable.")]);
+    let words = all.words("notes");
+    let file = json!({
+        "inputs": [{ "id": "the-key", "type": "promptString", "password": true }],
+        "servers": { "notes": {
+            "type": "stdio", "command": words[0], "args": words[1..],
+            "env": { "KEY": "${input:the-key}" }
+        } }
+    });
+    let place = all.home.path().join(".config/Code/User/mcp.json");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(place, file.to_string()).unwrap();
+
+    let mut host = all.serve(&[]);
+    let status = all.home.server_status("notes").unwrap();
+    assert_eq!(status["state"], "needs-config", "{status}");
+    let refused = host.error("notes__discover", json!({})).unwrap();
+    for part in ["`the-key`", "[discovery.inputs]"] {
+        assert!(refused.contains(part), "no `{part}` in {refused}");
+    }
+    assert_eq!(all.starts("notes"), 0);
+
+    let mut own = fs::read_to_string(all.home.config()).unwrap();
+    own.push_str("[discovery.inputs]\nthe-key = \"hunter-three\"\n");
+    fs::write(all.home.config(), own).unwrap();
+    wait::until("the answer to be read", || {
+        let status = all.home.server_status("notes")?;
+        ensure!(status["state"] == "configured", "{status}");
+        Ok(())
+    })
+    .unwrap();
+    host.text("notes__discover", json!({})).unwrap();
+    let told = host.text("notes__variable", json!({ "name": "KEY" }));
+    assert_eq!(told.unwrap(), "hunter-three");
+    for words in [&["list"][..], &["doctor"], &["status", "--json"]] {
+        let output = all.home.run(words).unwrap();
+        let said = format!("{output:?}");
+        assert!(!said.contains("hunter-three"), "{words:?}: {said}");
+    }
+}
+
+/// What the policy of its client denies is not started from there.
+#[test]
+fn what_a_policy_denies_stays_asleep() {
+    let all = Scripted::new();
+    for name in ["notes", "more"] {
+        all.offers(name, &[("add", "Adds.")]);
+    }
+    let home = all.home.path();
+    all.configure(&home.join(".claude.json"), &["notes", "more"]);
+    let settings = home.join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let policy = json!({ "deniedMcpServers": [{ "serverName": "notes" }] });
+    fs::write(&settings, policy.to_string()).unwrap();
+
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["more__discover"]);
+    let status = all.home.server_status("notes").unwrap();
+    assert_eq!(status["state"], "disabled", "{status}");
+    let why = status["error"].as_str().unwrap_or_default();
+    assert!(why.contains("settings.json"), "{status}");
+    assert!(!all.home.run(&["enable", "notes"]).unwrap().status.success());
+    fs::write(&settings, "{}").unwrap();
+    comes_to(&mut host, &["more__discover", "notes__discover"]);
+    assert_eq!(all.starts("notes"), 0);
+}

@@ -11,8 +11,10 @@
 
 mod adapting;
 mod approval;
+mod changing;
 mod discovery;
 mod doctor;
+mod hostile;
 mod scripted;
 mod session;
 mod switching;

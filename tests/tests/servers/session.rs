@@ -1,5 +1,6 @@
 //! What users can do within a session.
 
+use dormouse_tests::oauth;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, comes_to, tools};
@@ -73,6 +74,12 @@ fn commands_are_prompts() {
     }
 }
 
+/// What a host's status says of a server.
+fn server<'a>(status: &'a Value, name: &str) -> &'a Value {
+    let mut servers = status["servers"].as_array().unwrap().iter();
+    servers.find(|server| server["name"] == name).unwrap()
+}
+
 /// The status as a client can read it, in the six words that clients have.
 #[test]
 fn status_is_a_resource() {
@@ -94,9 +101,25 @@ fn status_is_a_resource() {
             "command = [\"/no/such/program\"]\ntools = [\"x\"]\n",
         )
         .unwrap();
+    let locked = oauth::Server::start(&[]).unwrap();
+    let lines = format!("url = '{}'\ntools = ['x']\n", locked.url());
+    all.home.table("locked", &lines).unwrap();
+    // Nobody knows more than the files say, before there is a host.
+    let said = all.home.json(&["status", "--json"]).unwrap();
+    assert_eq!(said[0]["pid"], Value::Null, "{said}");
+    for (name, state) in [
+        ("awake", "unknown"),
+        ("locked", "unknown"),
+        ("off", "disabled"),
+    ] {
+        assert_eq!(server(&said[0], name)["client_state"], state, "{said}");
+    }
+
     let mut host = all.serve(&[]);
     host.text("awake__discover", json!({})).unwrap();
     host.error("nowhere__x", json!({})).unwrap();
+    let told = host.error("locked__x", json!({})).unwrap();
+    assert!(told.contains("dormouse login locked"), "{told}");
     let listed = host.list("resources/list", "resources").unwrap();
     let uri = "dormouse://status";
     assert!(listed.iter().any(|one| one["uri"] == uri), "{listed:?}");
@@ -109,17 +132,15 @@ fn status_is_a_resource() {
     for (name, state) in [
         ("asleep", "pending"),
         ("awake", "connected"),
+        ("locked", "needs-auth"),
         ("nowhere", "failed"),
         ("off", "disabled"),
     ] {
-        let servers = status["servers"].as_array().unwrap();
-        let server = servers
-            .iter()
-            .find(|server| server["name"] == name)
-            .unwrap();
+        let server = server(&status, name);
         assert_eq!(server["client_state"], state, "{server}");
         let origin = server["origin"].as_str().unwrap();
         assert!(origin.contains("dormouse.toml:"), "{origin}");
-        assert_eq!(server["error"].is_string(), state == "failed", "{server}");
+        let wrong = matches!(state, "failed" | "needs-auth");
+        assert_eq!(server["error"].is_string(), wrong, "{server}");
     }
 }

@@ -69,6 +69,10 @@ fn restart_ends_what_runs() {
     let status = all.home.server_status("notes").unwrap();
     assert_eq!(status["client_state"], "connected", "{status}");
     assert_eq!(status["server_info"]["version"], "1.2.3", "{status}");
+    assert_eq!(status["calls"], 1, "{status}");
+    assert!(status["since"].is_u64(), "{status}");
+    #[cfg(target_os = "linux")]
+    assert!(status["memory"].as_u64().unwrap() > 1 << 20, "{status}");
     let pid = u32::try_from(status["pids"][0].as_u64().unwrap()).unwrap();
     let running = [Process::of(pid).unwrap()];
     all.run(&["restart", "notes"]);

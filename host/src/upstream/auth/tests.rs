@@ -95,7 +95,7 @@ async fn ask(auth: &Auth) -> Result<(), Lost> {
     };
     channel.outlet.send(request).await?;
     let answer = channel.inlet.recv().await.unwrap();
-    assert!(answer.get().contains("serverInfo"), "{answer}");
+    assert!(answer.get().contains("serverInfo"), "{answer:?}");
     Ok(())
 }
 

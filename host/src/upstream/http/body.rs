@@ -45,7 +45,7 @@ pub(super) fn kind(response: &Response) -> Kind {
 /// A message's text.
 ///
 /// # Errors
-/// It is longer than a message may be, is not text, or has been cut off.
+/// It is longer than a message may be, or has been cut off.
 pub(super) async fn message(mut response: Response) -> Result<String, Lost> {
     let shown = Site::shown(response.url());
     let large = || {
@@ -70,8 +70,9 @@ pub(super) async fn message(mut response: Response) -> Result<String, Lost> {
             }
         }
     }
-    String::from_utf8(body)
-        .map_err(|_| Lost::Broken(format!("the answer of `{shown}` is not UTF-8 text")))
+    // A letter in another encoding is no reason to lose the rest.
+    Ok(String::from_utf8(body)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// What can be read of a body that only explains something, in reasonable time. To

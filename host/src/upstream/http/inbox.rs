@@ -2,16 +2,16 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::Lost;
+use crate::upstream::channel::Said;
 
 /// The way to the peer of one connection.
 pub(super) struct Inbox {
     /// Gone once nothing more can come: that is how the peer notices.
-    sender: Mutex<Option<mpsc::Sender<Box<RawValue>>>>,
+    sender: Mutex<Option<mpsc::Sender<Said>>>,
     epitaph: Mutex<Option<String>>,
     /// The end of everything that runs for the connection.
     ended: CancellationToken,
@@ -19,7 +19,7 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// A new one, whose messages come out of the receiver.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Box<RawValue>>) {
+    pub(super) fn new() -> (Self, mpsc::Receiver<Said>) {
         // Enough for a burst; whoever sends more waits until the peer has read.
         let (sender, receiver) = mpsc::channel(64);
         let inbox = Self {
@@ -34,7 +34,7 @@ impl Inbox {
     ///
     /// # Errors
     /// The peer has gone, or the connection has been closed.
-    pub(super) async fn put(&self, message: Box<RawValue>) -> Result<(), Lost> {
+    pub(super) async fn put(&self, message: Said) -> Result<(), Lost> {
         let sender = self
             .sender
             .lock()

@@ -18,19 +18,18 @@ struct Envelope<'a> {
 /// The messages in a body or an event: one, or a batch of them (2025-03-26).
 ///
 /// # Errors
-/// It is neither a JSON object nor an array of them.
+/// It is neither a JSON object nor an array that has one.
 pub(super) fn parse(text: String) -> Result<Vec<Box<RawValue>>, String> {
     let whole = RawValue::from_string(text).map_err(|error| error.to_string())?;
-    let messages = match whole.get().trim_start().starts_with('[') {
+    let mut messages: Vec<Box<RawValue>> = match whole.get().trim_start().starts_with('[') {
         true => serde_json::from_str(whole.get()).map_err(|error| error.to_string())?,
         false => vec![whole],
     };
-    match messages
-        .iter()
-        .all(|one| one.get().trim_start().starts_with('{'))
-    {
-        true => Ok(messages),
-        false => Err("a JSON object is expected".to_owned()),
+    // What is no message is no reason to lose those around it.
+    messages.retain(|one| one.get().trim_start().starts_with('{'));
+    match messages.is_empty() {
+        false => Ok(messages),
+        true => Err("a JSON object is expected".to_owned()),
     }
 }
 
@@ -39,8 +38,12 @@ pub(super) fn answers(message: &RawValue, request: u64) -> bool {
     let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(message.get()) else {
         return false;
     };
-    let id = envelope.id.and_then(|id| id.get().parse().ok());
-    envelope.method.is_none() && id == Some(request)
+    envelope.method.is_none() && envelope.id.is_some_and(|id| is(id, request))
+}
+
+/// Whether an id is the one of a request of ours. Some servers make a string of it.
+fn is(id: &RawValue, request: u64) -> bool {
+    id.get().trim_matches('"').parse() == Ok(request)
 }
 
 /// The JSON-RPC error in a body, addressed to the request that it came back for:
@@ -50,7 +53,7 @@ pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
     let error = envelope.error?;
     let code: Code = serde_json::from_str(error.get()).ok()?;
     let answer = match (envelope.id, request) {
-        (Some(id), Some(request)) if id.get().parse() == Ok(request) => Some(body.to_owned()),
+        (Some(id), Some(request)) if is(id, request) => Some(body.to_owned()),
         (None, Some(request)) => Some(format!(
             r#"{{"jsonrpc":"2.0","id":{request},"error":{}}}"#,
             error.get()
@@ -136,6 +139,8 @@ mod tests {
             batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text, r#"{"method":"x"}"#]
         );
+        let odd = parse(format!(r#"[1, {text}, null]"#)).unwrap();
+        assert_eq!(odd.len(), 1);
         for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
             assert!(parse(odd.to_owned()).is_err(), "{odd}");
         }
@@ -145,6 +150,7 @@ mod tests {
     fn an_answer_is_told_from_a_request_of_the_same_id() {
         assert!(answers(&raw(r#"{"id":1,"result":{}}"#), 1));
         assert!(answers(&raw(r#"{"error":{},"id": 1 }"#), 1));
+        assert!(answers(&raw(r#"{"id":"1","result":{}}"#), 1));
         assert!(!answers(&raw(r#"{"id":2,"result":{}}"#), 1));
         assert!(!answers(&raw(r#"{"id":1,"method":"ping"}"#), 1));
         assert!(!answers(&raw(r#"{"id":null,"result":{}}"#), 1));

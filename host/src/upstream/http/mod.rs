@@ -34,7 +34,7 @@ use site::Site;
 use sse::Sse;
 use streamable::{Failure, Streamable};
 
-use super::channel::{Channel, Outgoing, Outlet};
+use super::channel::{Channel, Outgoing, Outlet, Said};
 use super::{Http, HttpTransport, Lost};
 
 /// How long a server may take to begin an answer that needs no work. Some have to be
@@ -105,7 +105,7 @@ impl Connection {
             (answer, _) => answer,
         };
         match answer {
-            Some(answer) => inbox.put(answer).await,
+            Some(answer) => inbox.put(Said::new(answer)).await,
             None => Err(Lost::Broken(format!("{why}{also}"))),
         }
     }

@@ -264,10 +264,11 @@ impl Site {
                 true => "\nhint: check the URL, and that the server runs",
                 false => "",
             };
-            Lost::Broken(format!(
-                "`{}` cannot be reached: {causes}{hint}",
-                Self::shown(url)
-            ))
+            let what = match connecting {
+                true => "cannot be reached",
+                false => "has not answered",
+            };
+            Lost::Broken(format!("`{}` {what}: {causes}{hint}", Self::shown(url)))
         })
     }
 }

@@ -11,7 +11,7 @@ use super::events::Events;
 use super::site::Ask;
 use super::{Inbox, PATIENCE, Site, headers, message, unexpected};
 use crate::upstream::Lost;
-use crate::upstream::channel::Outgoing;
+use crate::upstream::channel::{Outgoing, Said};
 
 /// A connection over the old transport. It lasts as long as its stream.
 pub(super) struct Sse {
@@ -78,7 +78,7 @@ impl Sse {
             return Err(Lost::Session);
         }
         match message::refusal(&body, message.id).and_then(|refusal| refusal.answer) {
-            Some(answer) => self.inbox.put(answer).await,
+            Some(answer) => self.inbox.put(Said::new(answer)).await,
             None => Err(Lost::Broken(why)),
         }
     }
@@ -137,7 +137,7 @@ async fn read(mut events: Events, inbox: &Inbox) -> String {
         match events.next().await {
             Ok(Some(event)) => {
                 for message in event.messages() {
-                    if inbox.put(message).await.is_err() {
+                    if inbox.put(Said::new(message)).await.is_err() {
                         return "nobody listens".to_owned();
                     }
                 }

@@ -15,7 +15,7 @@ use super::message::{self, Refusal};
 use super::site::{Ask, Session};
 use super::{Inbox, PATIENCE, Site, headers, unexpected};
 use crate::upstream::Lost;
-use crate::upstream::channel::Outgoing;
+use crate::upstream::channel::{Outgoing, Said};
 
 /// How long the end of a session may take.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
@@ -213,7 +213,11 @@ impl Streamable {
             } else {
                 message
             };
-            self.inbox.put(message).await?;
+            let said = match request.and_then(|request| request.id) {
+                Some(id) => Said::about(id, message),
+                None => Said::new(message),
+            };
+            self.inbox.put(said).await?;
         }
         Ok(answered)
     }
@@ -246,7 +250,7 @@ impl Streamable {
             return Err(Failure::Unknown { why, answer });
         }
         match answer {
-            Some(answer) => Ok(self.inbox.put(answer).await?),
+            Some(answer) => Ok(self.inbox.put(Said::new(answer)).await?),
             None => Err(Lost::Broken(why).into()),
         }
     }

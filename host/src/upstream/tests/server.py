@@ -184,7 +184,9 @@ def main():
         SEEN["child"] = child.pid
     for line in sys.stdin:
         message = json.loads(line)
-        if "method" not in message:
+        if "method" not in message and message["id"] == "early":
+            SEEN["early"] = message.get("result", message.get("error"))
+        elif "method" not in message:
             with ANSWERED:
                 ANSWERS[message["id"]] = message.get("result", message.get("error"))
                 ANSWERED.notify_all()
@@ -195,8 +197,7 @@ def main():
         elif message["method"] == "notifications/roots/list_changed":
             SEEN["roots"] += 1
         elif message["method"] == "notifications/initialized" and "asks-early" in ODD:
-            asking = lambda: SEEN.update(early=ask("roots/list", {}))
-            threading.Thread(target=asking, daemon=True).start()
+            send({"jsonrpc": "2.0", "id": "early", "method": "roots/list"})
     while "stubborn" in ODD:
         time.sleep(1)
     if "family" in ODD:

@@ -119,7 +119,7 @@ async fn who_is_not_there_or_hangs_up_is_named() {
     let (sent, ()) = tokio::join!(channel.outlet.send(request(1, "ping")), hang_up);
     let why = broken(sent);
     assert!(
-        why.contains("cannot be reached: client error (SendRequest): connection closed before message completed"),
+        why.contains("has not answered: client error (SendRequest): connection closed before message completed"),
         "{why}"
     );
     drop(listener);

@@ -109,3 +109,155 @@ async fn a_server_that_wants_a_login_is_not_asked_again_in_another_way() {
     let asked = seen.iter().filter(|one| one.body.contains("jsonrpc"));
     assert_eq!(asked.count(), 1);
 }
+
+/// What comes on the stream of one call, whatever other calls are running.
+#[tokio::test]
+async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
+    type Stream = (Value, mpsc::UnboundedSender<String>);
+    let open: Arc<Mutex<Vec<Stream>>> = Arc::default();
+    let server = Server::start(move |seen: Seen| {
+        let open = Arc::clone(&open);
+        async move {
+            if seen.method != Method::POST {
+                return status(405);
+            }
+            let message: Value = serde_json::from_str(&seen.body).unwrap();
+            let result =
+                |result: Value| json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+            match message["method"].as_str() {
+                Some("initialize") => json_of(&result(
+                    json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}}),
+                )),
+                Some("tools/list") => json_of(&result(
+                    json!({"tools": [{"name": "echo", "inputSchema": {}}]}),
+                )),
+                Some("tools/call") => {
+                    let (stream, response) = fed();
+                    let mut open = open.lock().unwrap();
+                    open.push((message["id"].clone(), stream));
+                    // Both calls are running when the first is asked something.
+                    if open.len() == 2 {
+                        for (id, stream) in open.iter() {
+                            let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
+                                "params": {"level": "info", "data": id}});
+                            let ask = json!({"jsonrpc": "2.0", "id": id, "method": "roots/list",
+                                "params": {}});
+                            stream
+                                .send(format!("data: {log}\n\ndata: {ask}\n\n"))
+                                .unwrap();
+                        }
+                    }
+                    response
+                }
+                // An answer to what was asked is the call's result.
+                None => {
+                    let mut open = open.lock().unwrap();
+                    let place = open.iter().position(|(id, _)| *id == message["id"]);
+                    let (_, stream) = open.swap_remove(place.unwrap());
+                    let answer = json!({"jsonrpc": "2.0", "id": message["id"],
+                        "result": {"answer": message["result"], "error": message["error"]}});
+                    stream.send(format!("data: {answer}\n\n")).unwrap();
+                    status(202)
+                }
+                _ => status(202),
+            }
+        }
+    })
+    .await;
+    let setup = Setup {
+        server: "web".to_owned(),
+        launch: Launch::Http(server.http()),
+        share: true,
+        start_timeout: Duration::from_secs(10),
+        gate: Arc::new(Door::default()),
+    };
+    let upstream = Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup);
+    let able = Ear::able(&[crate::runtime::Capability::Roots]);
+    let unable = Ear::able(&[]);
+    let call = async |session, ear: &Arc<Ear>| {
+        let ear: Arc<dyn Listener> = ear.clone();
+        let line = upstream.connect(SessionId(session), &ear).await.unwrap();
+        let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
+        let asking = upstream.request((SessionId(session), line), call, &ear);
+        let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
+        serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
+    };
+    let (one, two) = tokio::join!(call(1, &able), call(2, &unable));
+    assert_eq!(one["answer"]["to"], "roots/list", "{one}");
+    assert_eq!(two["error"]["code"], -32601, "{two}");
+    for ear in [able, unable] {
+        assert_eq!(ear.heard().len(), 1, "{:?}", ear.heard());
+    }
+}
+
+/// A stateless server whose tool wants an argument in a header since its list was
+/// last read, or something that nobody can know.
+#[tokio::test]
+async fn a_list_that_names_other_headers_is_read_again_once() {
+    for known in [true, false] {
+        let lists = Arc::new(AtomicU32::new(0));
+        let server = Server::start(move |seen: Seen| {
+            let lists = Arc::clone(&lists);
+            async move {
+                let message: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+                let result = |mut result: Value| {
+                    result["resultType"] = json!("complete");
+                    json_of(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+                };
+                match message["method"].as_str().unwrap_or_default() {
+                    "server/discover" => result(json!({
+                        "supportedVersions": [MODERN], "capabilities": {"tools": {}}
+                    })),
+                    "tools/list" => {
+                        let again = lists.fetch_add(1, Ordering::Relaxed) > 0;
+                        let region = match again && known {
+                            true => json!({"type": "string", "x-mcp-header": "Region"}),
+                            false => json!({"type": "string"}),
+                        };
+                        result(json!({"tools": [{"name": "echo",
+                            "inputSchema": {"type": "object", "properties": {"region": region}}}]}))
+                    }
+                    "tools/call" if seen.header("mcp-param-region") == Some("west") => {
+                        result(json!({"content": []}))
+                    }
+                    _ => {
+                        let error = json!({"code": -32020, "message": "Header mismatch"});
+                        let refused =
+                            json!({"jsonrpc": "2.0", "id": message["id"], "error": error});
+                        text(400, "application/json", &refused.to_string())
+                    }
+                }
+            }
+        })
+        .await;
+        let caller = Caller::new(&server);
+        let line = caller.upstream.connect(ONE, &caller.ear).await.unwrap();
+        let call = (
+            "tools/call",
+            r#"{"name":"echo","arguments":{"region":"west"}}"#,
+        );
+        let asking = caller.upstream.request((ONE, line), call, &caller.ear);
+        let answer = asking.await;
+        match known {
+            true => assert!(answer.is_ok(), "{answer:?}"),
+            false => assert!(
+                matches!(&answer, Err(Failure::Refused(refusal)) if refusal.code == -32020),
+                "{answer:?}"
+            ),
+        }
+        let seen = server.seen();
+        let count = |method: &str| {
+            let named = |one: &&Seen| one.header("mcp-method") == Some(method);
+            seen.iter().filter(named).count()
+        };
+        assert_eq!(
+            (count("tools/list"), count("tools/call")),
+            (2, 2),
+            "{known}"
+        );
+    }
+}
+
+fn json_of(message: &Value) -> Response<Body> {
+    super::json(&message.to_string())
+}

@@ -1,0 +1,148 @@
+"""An MCP server over stdio that is sound but for one thing.
+
+Its arguments: a file to which it adds a line when it is started, and a file that says
+what is wrong with it. A tool answers with its own name, unless that is what is wrong.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+STARTS, KIND = sys.argv[1], open(sys.argv[2], encoding="utf-8").read()
+TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}}]
+OUT = sys.stdout.buffer
+ABLE = {}
+
+
+def write(*lines):
+    for line in lines:
+        OUT.write(line if isinstance(line, bytes) else json.dumps(line).encode())
+        OUT.write(b"\n")
+    OUT.flush()
+
+
+def answer(id, result):
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def text(value):
+    return {"content": [{"type": "text", "text": value}]}
+
+
+def call(id, params):
+    good = answer(id, text(params["name"]))
+    if KIND == "wrong ids":
+        write(answer(id + 1000, text("not yours")), answer(-1, {}), answer(None, {}), good)
+    elif KIND == "odd ids":
+        write(answer([id], {}), answer({"id": id}, {}), answer(id + 0.5, {}), answer(True, {}),
+              answer(str(id), text(params["name"])))
+    elif KIND == "a batch of doubles":
+        write([good, answer(id, text("late")), 1, None, [], {}])
+    elif KIND == "deep nesting":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":%s%s}' % (id, b"[" * 100000, b"]" * 100000), good)
+    elif KIND == "50 MB":
+        write(answer(id, text("x" * 50_000_000)))
+    elif KIND == "a line without end":
+        while True:
+            OUT.write(b"x" * 1_000_000)
+    elif KIND == "null bytes":
+        write(b"\0" * 1000, b"\0" + json.dumps(good).encode() + b"\0")
+        write(good)
+    elif KIND == "no UTF-8":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"caf\xe9"}]}}' % id)
+    elif KIND == "half a character":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"\\ud83d!"}]}}' % id)
+    elif KIND == "a flood of news":
+        for number in range(20_000):
+            write({"jsonrpc": "2.0", "method": "notifications/message",
+                   "params": {"level": "info", "data": number}})
+        write(good)
+    elif KIND == "a flood of changes":
+        for _ in range(20_000):
+            write({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        write(good)
+    elif KIND == "a flood of questions":
+        for number in range(20_000):
+            write({"jsonrpc": "2.0", "id": number, "method": "roots/list"})
+        write(good)
+    elif KIND == "no result":
+        write({"jsonrpc": "2.0", "id": id})
+    elif KIND == "an odd result":
+        write(answer(id, "done"))
+    elif KIND == "an odd error":
+        write({"jsonrpc": "2.0", "id": id, "error": "no"})
+    elif KIND == "stdout closed":
+        os.close(1)
+        time.sleep(1000)
+    elif KIND == "stdin closed":
+        # The file and what Python has of it.
+        os.close(0)
+        write(good)
+        time.sleep(1000)
+    elif KIND == "an heir":
+        # Has its streams, and does nothing with them.
+        subprocess.Popen(["sleep", "1000"])
+        os._exit(3)
+    elif KIND == "an heir that goes on" and os.fork():
+        os._exit(0)
+    else:
+        write(good)
+
+
+def listed(cursor):
+    if KIND == "an endless list":
+        name = cursor or "0"
+        return {"tools": [*TOOLS, {"name": "t" + name, "inputSchema": {"type": "object"}}],
+                "nextCursor": str(int(name) + 1)}
+    if KIND == "10000 tools":
+        return {"tools": TOOLS + [{"name": f"tool{number}", "description": "x" * 100,
+                                   "inputSchema": {"type": "object"}} for number in range(10_000)]}
+    if KIND == "odd tools":
+        schemas = ["x", None, 1, [], {"type": "nonsense"}, {"type": "array"}, {"$ref": "#/none"},
+                   {"properties": 7}, {"required": "x"}, {"pattern": "("}]
+        odd = [{"name": f"schema{index}", "inputSchema": schema}
+               for index, schema in enumerate(schemas)]
+        return {"tools": [{}, 1, None, "x", [], {"name": ""}, {"name": None}, {"name": 1},
+                          {"inputSchema": {}}, {"name": "n" * 10_000, "inputSchema": {}},
+                          {"name": "bare"}, {"name": "white space\n\0\u202e", "inputSchema": {}},
+                          {"name": "words", "description": 1, "title": [], "inputSchema": {}},
+                          *odd, *TOOLS, *TOOLS]}
+    if KIND == "asks":
+        asks = [{"name": "ask", "inputSchema": {"type": "object"}}] if "elicitation" in ABLE else []
+        return {"tools": asks + TOOLS}
+    if KIND == "no list":
+        return {"tools": "none"}
+    return {"tools": TOOLS}
+
+
+with open(STARTS, "a", encoding="utf-8") as file:
+    file.write("started\n")
+if KIND == "dies at once":
+    sys.exit("no API key")
+
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method, params = message.get("id"), message.get("method"), message.get("params", {})
+    if id is None or method is None:
+        continue
+    if method == "server/discover" and KIND == "dies of a question":
+        sys.exit("what is `server/discover`?")
+    if KIND == "dies of any question":
+        sys.exit("questions kill me")
+    if method == "initialize":
+        ABLE.update(params["capabilities"])
+        write(answer(id, {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "hostile", "version": "1"},
+        }))
+    elif method == "tools/list":
+        write(answer(id, listed(params.get("cursor"))))
+    elif method == "tools/call":
+        call(id, params)
+    elif method == "ping":
+        write(answer(id, {}))
+    else:
+        write({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "Method not found"}})
