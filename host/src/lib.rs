@@ -9,6 +9,8 @@ pub mod cli;
 pub mod config;
 pub mod control;
 pub mod mcp;
+pub mod nearest;
+pub mod replace;
 pub mod roster;
 pub mod runtime;
 pub mod sandbox;

@@ -3,7 +3,8 @@
 Both are fastmcp's; added are what a test needs to see and to steer:
 `GET /counts` tells what has been asked for so far, `POST /expire` makes every access
 token invalid, and `POST /forget` every refresh token, too. Approves of every login
-at once, or with `--deny` of none.
+at once, or with `--deny` of none. The tool `admin` wants a scope of its own, as MCP
+has it: with a refusal (403, `insufficient_scope`) that names it.
 
 Prints `listening on URL` when it listens.
 """
@@ -11,7 +12,9 @@ Prints `listening on URL` when it listens.
 import argparse
 import asyncio
 import collections
+import json
 import socket
+import urllib.parse
 
 import uvicorn
 from fastmcp import FastMCP
@@ -34,6 +37,89 @@ def build_metadata(*args):
 
 
 auth.build_metadata = build_metadata
+
+
+class Around:
+    """What stands around the whole server: it sees requests and answers as they are."""
+
+    def __init__(self, app, provider, options):
+        self.app, self.provider, self.options = app, provider, options
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        path = scope["path"]
+        if self.options.no_metadata:
+            if path == "/hidden":
+                scope = dict(scope, path="/.well-known/oauth-authorization-server")
+            elif path.startswith("/.well-known/"):
+                return await JSONResponse({}, 404)(scope, receive, send)
+        if scope["method"] != "POST":
+            if path.endswith("/oauth-authorization-server") or path == "/hidden":
+                send = self.described(send)
+            return await self.app(scope, receive, send)
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+
+        async def replay():
+            nonlocal message
+            if message is None:
+                return await receive()
+            message = None
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        if path == "/token":
+            form = urllib.parse.parse_qs(body.decode())
+            resource = form.get("resource", [""])[0]
+            self.provider.counts["tokens for us"] += resource.endswith("/mcp")
+        elif path == "/mcp" and (lacking := await self.lacks(scope, body)):
+            return await lacking(scope, replay, send)
+        await self.app(scope, replay, send)
+
+    async def lacks(self, scope, body):
+        """The refusal of a call of `admin` with a token that is good for less."""
+        try:
+            call = json.loads(body)
+            if call["method"] != "tools/call" or call["params"]["name"] != "admin":
+                return None
+        except (ValueError, KeyError, TypeError):
+            return None
+        header = dict(scope["headers"]).get(b"authorization", b"").decode()
+        token = await self.provider.verify_token(header.removeprefix("Bearer "))
+        if not token or "admin" in token.scopes:
+            return None
+        challenge = 'Bearer error="insufficient_scope", scope="admin"'
+        headers = {"WWW-Authenticate": challenge}
+        # A server that repeats what it was given, as careless ones do.
+        return JSONResponse({"got": header}, 403, headers)
+
+    def described(self, send):
+        """Sends the authorization server's metadata with changes."""
+        start = None
+
+        async def changed(message):
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            if start["status"] == 200:
+                metadata = json.loads(message["body"])
+                if self.options.document:
+                    metadata["client_id_metadata_document_supported"] = True
+                if self.options.page:
+                    metadata["authorization_endpoint"] = self.options.page
+                message = dict(message, body=json.dumps(metadata).encode())
+                length = str(len(message["body"])).encode()
+                headers = [(k, v) for k, v in start["headers"] if k != b"content-length"]
+                start = dict(start, headers=[*headers, (b"content-length", length)])
+            await send(start)
+            await send(message)
+
+        return changed
 
 
 class Provider(in_memory.InMemoryOAuthProvider):
@@ -76,6 +162,10 @@ def main() -> None:
     parser.add_argument("--no-registration", action="store_true")
     parser.add_argument("--client", help="the id of a client that is known already")
     parser.add_argument("--client-secret", help="its secret")
+    parser.add_argument("--redirect", help="its only redirect URI")
+    parser.add_argument("--document", help="the URL of a client's metadata document")
+    parser.add_argument("--page", help="what the metadata has as the page to log in at")
+    parser.add_argument("--no-metadata", action="store_true", help="but at `/hidden`")
     options = parser.parse_args()
 
     listener = socket.socket()
@@ -95,12 +185,14 @@ def main() -> None:
         ),
         revocation_options=RevocationOptions(enabled=True),
     )
-    if options.client:
-        provider.clients[options.client] = AnyPort(
-            client_id=options.client,
+    # Who announces to read documents has read this one: its URL is its client's id.
+    for client in filter(None, [options.client, options.document]):
+        kind = OAuthClientInformationFull if options.redirect else AnyPort
+        provider.clients[client] = kind(
+            client_id=client,
             client_secret=options.client_secret,
             token_endpoint_auth_method="client_secret_post" if options.client_secret else "none",
-            redirect_uris=["http://127.0.0.1/callback"],
+            redirect_uris=[options.redirect or "http://127.0.0.1/callback"],
             scope="notes admin",
         )
     server = FastMCP("notes", auth=provider)
@@ -110,6 +202,11 @@ def main() -> None:
         """Who is asking."""
         token = get_access_token()
         return {"client": token.client_id, "scopes": token.scopes}
+
+    @server.tool
+    def admin() -> dict:
+        """What not everybody may do."""
+        return {"scopes": get_access_token().scopes}
 
     @server.custom_route("/counts", methods=["GET"])
     async def counts(request):
@@ -126,7 +223,8 @@ def main() -> None:
         provider.refresh_tokens.clear()
         return JSONResponse({})
 
-    config = uvicorn.Config(server.http_app(), log_level="warning")
+    app = Around(server.http_app(), provider, options)
+    config = uvicorn.Config(app, log_level="warning")
     print(f"listening on {base}/mcp", flush=True)
     asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
 

@@ -63,7 +63,8 @@ impl Server {
     }
 
     /// How often something has been asked for: `registrations`, `authorizations`,
-    /// `refreshes`, `refused refreshes`, `revocations`.
+    /// `refreshes`, `refused refreshes`, `revocations`, and `tokens for us` (of which
+    /// the request has said that they are for this server, RFC 8707).
     ///
     /// # Errors
     /// The server has ended.

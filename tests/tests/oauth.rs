@@ -146,24 +146,159 @@ fn a_user_who_says_no() {
 
 #[test]
 fn a_client_that_was_registered_by_hand() {
+    const SECRET: &str = "hush-hush-hush";
     let options = ["--no-registration", "--client", "mine"];
+    let options = [&options[..], &["--client-secret", SECRET]].concat();
     let server = Server::start(&options).unwrap();
     let home = home(&server);
-    let output = home.run(&["login", "notes"]).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success());
+    let (success, said) = run(&home, &["login", "notes"]);
+    assert!(!success);
     assert!(
         said.contains("hint: register a client there by hand"),
         "{said}"
     );
 
     let mut config = std::fs::read_to_string(home.config()).unwrap();
-    config.push_str("[servers.notes.oauth]\nclient_id = \"mine\"\nscopes = [\"notes\"]\n");
+    config.push_str("[servers.notes.oauth]\nclient_id = \"mine\"\nscopes = [\"notes\"]\nclient_secret = \"${NOTES_SECRET}\"\n");
     std::fs::write(home.config(), config).unwrap();
+    let (success, said) = run(&home, &["login", "notes"]);
+    assert!(!success);
+    assert!(said.contains("`NOTES_SECRET` is not set"), "{said}");
+
+    let mut command = home.command(&["login", "notes", "-vvv"]);
+    command.env("NOTES_SECRET", SECRET);
+    let login = Waiting::start(command.env("DORMOUSE_LOG", "trace"));
+    oauth::get(&login.link).unwrap();
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert!(said.contains("TRACE"), "nothing was logged: {said}");
+    assert!(!said.contains(SECRET), "{said}");
+    assert_eq!(server.count("registrations").unwrap(), 0);
+}
+
+/// What a command says on both streams, and whether it succeeds.
+fn run(home: &Home, words: &[&str]) -> (bool, String) {
+    let output = home.run(words).unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    (output.status.success(), said)
+}
+
+#[test]
+fn a_login_as_a_client_has_it() {
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().port()
+    };
+    let redirect = format!("http://localhost:{port}/callback");
+    let options = ["--no-registration", "--client", "mine", "--redirect"];
+    let server = Server::start(&[&options[..], &[&redirect]].concat()).unwrap();
+    let home = Home::new().unwrap();
+    let entry = json!({ "mcpServers": { "notes": {
+        "type": "http",
+        "url": server.url(),
+        "oauth": { "clientId": "mine", "callbackPort": port, "scopes": "notes", "xaa": true },
+    }}});
+    std::fs::write(home.path().join(".claude.json"), entry.to_string()).unwrap();
+    let (_, said) = run(&home, &["doctor"]);
+    assert!(
+        said.contains("its `oauth.xaa` is not carried over"),
+        "{said}"
+    );
+    assert!(said.contains("no login is kept"), "{said}");
+
+    // As it is found, and when it is taken over.
+    let taken = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    for import in [false, true] {
+        if import {
+            let (success, said) = run(&home, &["import", "claude-code"]);
+            assert!(success, "{said}");
+            let config = std::fs::read_to_string(home.config()).unwrap();
+            let lines = format!(
+                "[servers.notes.oauth]\nclient_id = \"mine\"\nredirect_uri = \"{redirect}\"\nscopes = [\"notes\"]\n"
+            );
+            assert!(config.contains(&lines), "{config}");
+        }
+        let (success, said) = run(&home, &["login", "notes"]);
+        assert!(!success);
+        assert!(
+            said.contains(&format!("port {port} of this machine")),
+            "{said}"
+        );
+    }
+    drop(taken);
     let login = Waiting::start(&mut home.command(&["login", "notes"]));
     oauth::get(&login.link).unwrap();
     let (success, said) = login.end();
     assert!(success, "{said}");
+
+    let kept: Value = serde_json::from_slice(&std::fs::read(&logins(&home)[0]).unwrap()).unwrap();
+    let tokens = &kept["credentials"]["token_response"];
+    let (_, said) = run(&home, &["doctor"]);
+    assert!(
+        said.contains("a login is kept: its token is good for another"),
+        "{said}"
+    );
+    assert!(said.contains("and is renewed then"), "{said}");
+    let (_, listed) = run(&home, &["list", "--json"]);
+    let (_, status) = run(&home, &["status", "--json"]);
+    for token in ["access_token", "refresh_token"] {
+        let token = tokens[token].as_str().unwrap();
+        for said in [&said, &listed, &status] {
+            assert!(!said.contains(token), "{said}");
+        }
+    }
+    assert!(run(&home, &["logout", "notes"]).0);
+    assert!(run(&home, &["doctor"]).1.contains("no login is kept"));
+}
+
+#[test]
+fn a_call_that_needs_more_than_was_allowed() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let login = Waiting::start(&mut home.command(&["login", "notes"]));
+    oauth::get(&login.link).unwrap();
+    assert!(login.end().0);
+    assert!(home.run(&["sync", "notes"]).unwrap().status.success());
+
+    let mut host = home.serve().unwrap();
+    let answer = host.call("notes__whoami", json!({})).unwrap();
+    assert_eq!(answer["structuredContent"]["scopes"], json!(["notes"]));
+    let refused = host.call("notes__admin", json!({})).unwrap();
+    assert_eq!(refused["isError"], json!(true), "{refused}");
+    let text = client::text(&refused).unwrap();
+    let link = text.lines().find(|line| line.starts_with("http")).unwrap();
+    // What there was is asked for again: the new token takes the old one's place.
+    assert!(link.contains("scope=notes+admin"), "{link}");
+    // What there was is still good, until the user has decided.
+    let answer = host.call("notes__whoami", json!({})).unwrap();
+    assert_eq!(answer["structuredContent"]["scopes"], json!(["notes"]));
+    oauth::get(link).unwrap();
+    let answer = host.call("notes__admin", json!({})).unwrap();
+    assert_eq!(
+        answer["structuredContent"]["scopes"],
+        json!(["notes", "admin"])
+    );
+    assert_eq!(server.count("authorizations").unwrap(), 2);
+}
+
+#[test]
+fn a_server_that_nobody_may_log_in_to() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let mut config = std::fs::read_to_string(home.config()).unwrap();
+    config.push_str("oauth = false\n");
+    std::fs::write(home.config(), config).unwrap();
+    for words in [&["login", "notes"][..], &["sync", "notes"]] {
+        let (success, said) = run(&home, words);
+        assert!(!success, "{said}");
+        assert!(said.contains("`oauth = false`"), "{said}");
+    }
+    let mut host = home.serve().unwrap();
+    let refused = host.call("notes__discover", json!({})).unwrap();
+    let text = client::text(&refused).unwrap();
+    assert!(text.contains("`oauth = false`"), "{text}");
+    assert!(!text.contains("dormouse login"), "{text}");
     assert_eq!(server.count("registrations").unwrap(), 0);
 }
 

@@ -58,6 +58,27 @@ pub struct Declaration {
     pub completion: bool,
 }
 
+impl Default for Declaration {
+    /// What a plugin declares that declares nothing, in today's format.
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            mapping: MAPPING,
+            name: None,
+            version: None,
+            title: None,
+            description: None,
+            instance: Instance::default(),
+            grants: Vec::new(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            completion: false,
+        }
+    }
+}
+
 /// A prompt, a resource or a resource template.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeclaredItem {

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{PackageId, Resolve, UnresolvedPackageGroup, World, WorldId, WorldItem, WorldKey};
 
-use crate::declaration::{
-    Declaration, DeclaredItem, DeclaredTool, Export, FORMAT, Instance, MAPPING,
-};
+use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, Instance};
 use crate::error::{Error, Finding};
 use crate::exported::{Exported, Kind};
 use crate::lower::{Lower, snake_case};
@@ -152,7 +150,7 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
 pub fn from_resolve(resolve: &Resolve, world: WorldId) -> (Declaration, Vec<Finding>) {
     let Some(world) = resolve.worlds.get(world) else {
         return (
-            empty(),
+            Declaration::default(),
             vec![Finding::error("world", "it is not of this WIT")],
         );
     };
@@ -285,7 +283,7 @@ fn is_foreign(resolve: &Resolve, key: &WorldKey) -> bool {
 fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     let item = format!("world {}", world.name);
     let doc = Doc::parse(&world.docs);
-    let mut declaration = empty();
+    let mut declaration = Declaration::default();
     for tag in doc.known(
         &item,
         &["name", "version", "title", "instance"],
@@ -310,24 +308,6 @@ fn describe(world: &World, findings: &mut Vec<Finding>) -> Declaration {
     }
     declaration.description = doc.text;
     declaration
-}
-
-fn empty() -> Declaration {
-    Declaration {
-        format: FORMAT,
-        mapping: MAPPING,
-        name: None,
-        version: None,
-        title: None,
-        description: None,
-        instance: Instance::default(),
-        grants: Vec::new(),
-        tools: Vec::new(),
-        prompts: Vec::new(),
-        resources: Vec::new(),
-        templates: Vec::new(),
-        completion: false,
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! `adapter!`: export and declaration of a plugin whose tools are given as MCP
 //! `Tool` objects.
 
-use dormouse_wit::declaration::{FORMAT, MAPPING};
-use dormouse_wit::{Declaration, DeclaredTool, Instance};
+use dormouse_wit::{Declaration, DeclaredTool};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::Value;
@@ -25,19 +24,8 @@ pub(crate) fn expand(arguments: &Adapter) -> Result<TokenStream> {
     };
     let tools = tools.iter().map(|tool| declared(tool).map_err(&fail));
     let mut declaration = Declaration {
-        format: FORMAT,
-        mapping: MAPPING,
-        name: None,
-        version: None,
-        title: None,
-        description: None,
-        instance: Instance::PerCall,
-        grants: Vec::new(),
         tools: tools.collect::<Result<_>>()?,
-        prompts: Vec::new(),
-        resources: Vec::new(),
-        templates: Vec::new(),
-        completion: false,
+        ..Declaration::default()
     };
     section::name_after_crate(&mut declaration);
     let component = &arguments.component;

@@ -1,7 +1,6 @@
 //! `dormouse adapt`
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -10,6 +9,7 @@ use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
 use crate::config::{Bridge, units};
+use crate::replace::{Access, replace};
 use crate::roster::{Places, Roster};
 use crate::runtime::Code;
 use crate::store::Store;
@@ -54,7 +54,7 @@ impl Adapt {
         let code = Code::Bridge.bytes()?;
         let count = declaration.tools.len() as u64;
         let component = dormouse_catalog::pack(&code, Some(declaration))?;
-        write(&self.output, &component)
+        replace(&self.output, &component, Access::Kept)
             .with_context(|| format!("`{}` cannot be written", self.output.display()))?;
         output::say(&format!(
             "adapted {}: {}, {}",
@@ -101,15 +101,4 @@ fn request(launch: &Launch) -> GrantRequest {
             secrets: names(&http.headers),
         },
     }
-}
-
-/// Writes a file, all or nothing.
-fn write(target: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let target = std::path::absolute(target)?;
-    let folder = target.parent().context("it is in no folder")?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
 }

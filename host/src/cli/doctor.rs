@@ -138,7 +138,7 @@ impl Rows {
         let all = Configured::new(config, places.around.as_ref(), &trust);
         self.sources(&all);
         for server in all.servers.values() {
-            self.server(server);
+            self.server(server, &places.data);
         }
         if connect {
             self.connect(places);
@@ -187,10 +187,10 @@ impl Rows {
         (config, problems.is_empty())
     }
 
-    fn server(&mut self, server: &ServerConfig) {
+    fn server(&mut self, server: &ServerConfig, data: &Path) {
         let about = format!("server {}", server.name);
         if let Some(bridge) = server.bridge() {
-            self.bridge(server, bridge);
+            self.bridge(server, bridge, data);
         }
         let Some(file) = server.component() else {
             return;

@@ -58,9 +58,9 @@ impl Import {
         } else {
             self.clients.clone()
         };
-        let discovery = discover(&around, &all);
-        warn_of_problems(&discovery, &clients);
         let config = config::load(&places.config)?;
+        let discovery = discover(&around, &all, &config.discovery.inputs);
+        warn_of_problems(&discovery, &clients);
         let program = install::program(places, named)?;
         let import = files::import(
             &discovery,
@@ -72,7 +72,9 @@ impl Import {
                 force: self.force,
             },
         )?;
+        let told_left = || import.left.iter().for_each(|left| output::warn(left));
         if import.decisions.is_empty() {
+            told_left();
             output::say(
                 "your clients have no servers that could be taken over\nhint: `dormouse doctor` shows which files were looked at",
             );
@@ -81,9 +83,7 @@ impl Import {
         for decision in &import.decisions {
             output::say(&told(decision, &discovery));
         }
-        for left in &import.left {
-            output::warn(left);
-        }
+        told_left();
         if import.changes.is_empty() {
             output::say("nothing is to be changed");
             return Ok(ExitCode::SUCCESS);

@@ -92,6 +92,15 @@ impl List {
             table.row(row);
         }
         output::print(&table.render())?;
+        // Whoever misses a server wants to hear who took it.
+        for server in snapshot.servers().values() {
+            if let Some(why) = &server.config().denied {
+                output::say(&format!(
+                    "`{}`: a policy denies it: {why}",
+                    server.config().name
+                ));
+            }
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,6 +1,5 @@
 //! `dormouse pack`
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +9,7 @@ use dormouse_wit::{Declaration, section, source};
 
 use super::{component, output};
 use crate::config::units;
+use crate::replace::{Access, replace};
 
 /// Puts a plugin's declaration in front of its file, where it is found at once.
 #[derive(Debug, Args)]
@@ -52,7 +52,9 @@ impl Pack {
                 .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
         let target = self.output.as_deref().unwrap_or(&self.file);
-        write(target, &self.file, &packed)
+        // What is made of a file may be used by whoever may use that one.
+        let access = Access::Given(self.file.metadata()?.permissions());
+        replace(target, &packed, access)
             .with_context(|| format!("`{}` cannot be written", target.display()))?;
         let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
@@ -77,25 +79,4 @@ fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
         );
     }
     Ok(declared.declaration)
-}
-
-/// Puts bytes in place of a file, all or nothing, with the permissions of the
-/// file that they were made from.
-fn write(target: &Path, from: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    // What is at the end of a link is replaced, not the link.
-    let target = std::path::absolute(target)?;
-    let target = target.canonicalize().unwrap_or(target);
-    if target.is_dir() {
-        bail!("it is a folder\nhint: name a file in it");
-    }
-    let folder = target.parent().context("it is in no folder")?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".dormouse-")
-        .tempfile_in(folder)?;
-    file.as_file()
-        .set_permissions(from.metadata()?.permissions())?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
 }

@@ -145,7 +145,7 @@ fn since(moment: u64) -> String {
 }
 
 /// A span of time in its two largest units.
-fn span(seconds: u64) -> String {
+pub(super) fn span(seconds: u64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     match seconds {
         0..60 => format!("{seconds} s"),

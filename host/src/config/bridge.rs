@@ -79,6 +79,12 @@ impl Fingerprint {
                 add("http");
                 add(&http.url);
                 table(&mut add, &http.headers);
+                // Who is logged in may see other tools. Where nothing is said, the
+                // hash stays what it was before there was anything to say.
+                for (key, text) in http.oauth.identity() {
+                    add(key);
+                    add(text);
+                }
             }
         }
         Self(hasher.finalize().to_hex().to_string())
@@ -114,7 +120,7 @@ impl Filter {
 
 /// Whether a pattern with `*` in it matches all of a text. Takes a time that is
 /// linear in each of the two.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
         return false;
@@ -173,6 +179,37 @@ mod tests {
                 exclude: texts(exclude),
             };
             assert_eq!(filter.shows(tool), shown, "{filter:?} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_who_logs_in() {
+        use crate::upstream::{Http, OAuth};
+
+        let of = |change: &dyn Fn(&mut OAuth)| {
+            let mut http = Http {
+                url: "https://x/mcp".into(),
+                ..Http::default()
+            };
+            change(&mut http.oauth);
+            Fingerprint::of(&Launch::Http(http))
+        };
+        let plain = of(&|_| {});
+        assert_eq!(of(&|it| it.off = true), plain);
+        assert_eq!(
+            of(&|it| it.redirect_uri = Some("http://localhost:1/".into())),
+            plain
+        );
+        let mine = of(&|it| it.client_id = Some("mine".into()));
+        let scoped = of(&|it| it.scopes = vec!["mine".into()]);
+        let secret = of(&|it| {
+            it.client_id = Some("mine".into());
+            it.client_secret = Some(Secret::new("hush"));
+        });
+        assert!(!secret.as_str().contains("hush"));
+        let all = [plain, mine, scoped, secret];
+        for (i, one) in all.iter().enumerate() {
+            assert_eq!(all.iter().position(|other| other == one), Some(i));
         }
     }
 

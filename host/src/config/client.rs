@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::nearest::nearest;
+
 /// A client that keeps a list of MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "named after the clients")]
@@ -75,7 +77,11 @@ impl FromStr for Client {
             .find(|client| client.name() == name)
             .ok_or_else(|| {
                 let names: Vec<_> = Self::all().map(Self::name).collect();
-                format!("the clients are `{}`", names.join("`, `"))
+                let all = names.join("`, `");
+                match nearest(name, names) {
+                    Some(near) => format!("did you mean `{near}`? The clients are `{all}`"),
+                    None => format!("the clients are `{all}`"),
+                }
             })
     }
 }
@@ -103,6 +109,8 @@ mod tests {
         for client in Client::all() {
             assert_eq!(client.name().parse(), Ok(client));
         }
-        assert!("clippy".parse::<Client>().is_err());
+        let told = |name: &str| name.parse::<Client>().unwrap_err();
+        assert!(told("Claude-Code").starts_with("did you mean `claude-code`?"));
+        assert!(told("emacs").starts_with("the clients are `claude-code`"));
     }
 }

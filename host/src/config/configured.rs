@@ -67,7 +67,7 @@ impl Configured {
     fn look_around(&mut self, around: &Surroundings, trust: &Trust) {
         let clients = self.discovery.clients.clone();
         let clients = clients.unwrap_or_else(|| Client::all().collect());
-        self.found = discover(around, &clients);
+        self.found = discover(around, &clients, &self.discovery.inputs);
         let (project, text) = self.project(around);
         self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
         let folders = trust.folders().unwrap_or_else(|error| {
@@ -110,11 +110,17 @@ impl Configured {
             }
         }
         self.overridden.extend(merged.overridden);
-        self.notes = notes;
+        self.notes.extend(notes);
     }
 
-    /// Takes a server, unless its name stands for another already. One that is
-    /// reached in the same way as another is that one.
+    /// Takes a server, unless its name stands for another already.
+    ///
+    /// One that is reached in the same way as another is that one, and is not shown a
+    /// second time under its own name. That is so for an adapted component, too: whoever
+    /// puts one in front of an upstream wants its tools in place of the upstream's, and
+    /// not beside them. It is so whether the other is on or off: what its user has
+    /// switched off does not come back under another name. What is not trusted takes
+    /// nobody's place.
     fn take(&mut self, server: ServerConfig) {
         let launch = |server: &ServerConfig| {
             let bridge = server.bridge()?;
@@ -126,6 +132,13 @@ impl Configured {
             .values_mut()
             .find(|other| same.is_some() && launch(other) == same && other.untrusted.is_none());
         if let Some(twin) = twin {
+            if twin.name != server.name {
+                let note = format!(
+                    "it is the same as `{}` of {}, which is not shown a second time",
+                    server.name, server.origin
+                );
+                self.notes.push((twin.name.clone(), note));
+            }
             twin.from.extend(server.from);
             return;
         }
@@ -214,4 +227,67 @@ fn hashes(
             .to_string();
     }
     hashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Adapter;
+
+    /// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
+    /// and another one.
+    fn with(own: &str) -> Configured {
+        let home = tempfile::tempdir().unwrap();
+        let cursor = home.path().join(".cursor");
+        std::fs::create_dir(&cursor).unwrap();
+        let text = r#"{"mcpServers": {
+            "git": {"command": "npx", "args": ["git"]},
+            "web": {"url": "https://example.com/mcp"}
+        }}"#;
+        std::fs::write(cursor.join("mcp.json"), text).unwrap();
+        let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+        let (config, problems) = file::parse(Path::new("/d/dormouse.toml"), own);
+        assert!(problems.is_empty(), "{problems:?}");
+        let trust = Trust::new(&home.path().join("data"));
+        Configured::new(config, Some(&around), &trust)
+    }
+
+    fn names(all: &Configured) -> Vec<&str> {
+        all.servers.keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn one_that_is_reached_in_the_same_way_is_the_same() {
+        for own in [
+            "[servers.mine]\ncommand = [\"npx\", \"git\"]",
+            "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
+            "[servers.mine]\ncommand = [\"npx\", \"git\"]\nenabled = false",
+            "[servers.git]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
+        ] {
+            let all = with(own);
+            let name = if own.contains("mine") { "mine" } else { "git" };
+            assert_eq!(names(&all), [name, "web"], "{own}");
+            let server = &all.servers[name];
+            assert_eq!(server.from, [Client::Cursor]);
+            assert_eq!(server.component().is_some(), own.contains("component"));
+            // Somebody who looks for `git` is told where it is.
+            let told = all
+                .notes
+                .iter()
+                .any(|(of, note)| of == "mine" && note.contains("`git`"));
+            assert_eq!(told, name == "mine", "{own}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_reached_in_another_way_is_another() {
+        let all = with(
+            "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\", \"-v\"]\n\
+             [servers.web]\ncomponent = \"web.wasm\"",
+        );
+        assert_eq!(names(&all), ["git", "mine", "web"]);
+        // A plugin has no upstream, so that only its name can be another's.
+        assert!(matches!(all.servers["web"].adapter, Adapter::Plugin(_)));
+        assert_eq!(all.overridden.len(), 1);
+    }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::replace::{Access, replace};
 use super::{Client, file, name, paths};
+use crate::replace::{Access, replace};
 use crate::sandbox::{FsMode, Grants};
 
 /// Edits one configuration file. Edits of several processes wait for each other,
@@ -174,7 +174,7 @@ impl Editor {
     }
 
     fn write(&self, text: &str, access: Access) -> anyhow::Result<()> {
-        replace(&self.file, text, access).with_context(|| {
+        replace(&self.file, text.as_bytes(), access).with_context(|| {
             let shown = self.file.display();
             format!("the configuration file `{shown}` cannot be written")
         })

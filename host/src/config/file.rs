@@ -26,7 +26,7 @@ use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 const LARGEST: u64 = 4 << 20;
 
 const TOP: &[&str] = &["servers", "discovery"];
-const DISCOVERY: &[&str] = &["clients", "fetch"];
+const DISCOVERY: &[&str] = &["clients", "fetch", "inputs"];
 const SERVER: &[&str] = &[
     "component",
     "enabled",
@@ -147,6 +147,7 @@ impl Reader<'_> {
                     line: self.place(span.as_ref()).0,
                     client: None,
                     scope: Scope::User,
+                    profile: None,
                 };
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.
@@ -177,6 +178,7 @@ impl Reader<'_> {
             let here = format!("discovery.{key}");
             match key {
                 "clients" => discovery.clients = Some(self.clients(item, &here)),
+                "inputs" => discovery.inputs = self.inputs(item, &here),
                 "fetch" => {
                     let choices = [
                         ("on-demand", Fetch::OnDemand),
@@ -231,6 +233,7 @@ impl Reader<'_> {
             settings: Map::new(),
             from: Vec::new(),
             untrusted: None,
+            denied: None,
             origin,
         };
         for (key, item) in table.iter() {
@@ -356,12 +359,14 @@ impl Reader<'_> {
         })
     }
 
-    fn variable(&mut self, item: &Item, at: &str) -> Option<String> {
+    pub(super) fn variable(&mut self, item: &Item, at: &str) -> Option<String> {
         let name = self.string(item, at)?;
         if name.is_empty() || name.contains(['=', '\0']) {
+            // What stands behind a `=` is a value that slipped in.
+            let begin = name.split('=').next().unwrap_or_default();
             let message = format!(
-                "`{at}` is {}, which is no name of an environment variable",
-                quoted(name)
+                "`{at}` is no name of an environment variable: it begins with {}",
+                quoted(begin)
             );
             self.problem(
                 item.span(),

@@ -7,13 +7,13 @@ mod configured;
 pub mod discovery;
 pub mod edit;
 pub mod file;
+mod inputs;
 pub mod install;
 mod lines;
 pub mod name;
 pub mod paths;
 pub mod problem;
 mod reader;
-pub mod replace;
 pub mod units;
 mod upstream;
 pub mod variables;
@@ -30,6 +30,7 @@ use crate::sandbox::{Grants, Limits};
 pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
 pub use configured::Configured;
+pub use inputs::{Input, Inputs};
 pub use problem::{Invalid, Problem};
 
 /// All that one configuration file says.
@@ -49,6 +50,9 @@ pub struct Config {
 pub struct DiscoveryConfig {
     /// `clients`: whose files are read; those of all, where nothing is said.
     pub clients: Option<Vec<Client>>,
+    /// `inputs`: answers to the questions that clients ask before they start a server
+    /// (`${input:ID}`), by their ids.
+    pub inputs: Inputs,
     /// `fetch`: when it is found out what a server offers of which nothing is known.
     pub fetch: Fetch,
 }
@@ -102,6 +106,9 @@ pub struct ServerConfig {
     /// The project's folder that the user has to trust before it is started; none
     /// where they have written it themselves, or trust it already.
     pub untrusted: Option<PathBuf>,
+    /// Why a policy of its client forbids it, with the file that says so. It is off
+    /// then, and nothing switches it on.
+    pub denied: Option<String>,
     /// Where all this is written.
     pub origin: Origin,
 }
@@ -130,13 +137,16 @@ pub struct Origin {
     pub client: Option<Client>,
     /// For whom it holds.
     pub scope: Scope,
+    /// The profile of its client that it is for; none where it is for all that its
+    /// user does, or for the one that has no name.
+    pub profile: Option<String>,
 }
 
 impl Overlay {
     /// Changes a server as the user wants it.
     pub fn apply(&self, server: &mut ServerConfig) {
         if let Some(enabled) = self.enabled {
-            server.enabled = enabled;
+            server.enabled = enabled && server.denied.is_none();
         }
         if let Some(prefix) = &self.prefix {
             server.prefix = Some(prefix.clone());
@@ -187,7 +197,11 @@ impl ServerConfig {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
+        write!(f, "{}:{}", self.file.display(), self.line)?;
+        match &self.profile {
+            Some(profile) => write!(f, " (profile `{}`)", profile.escape_debug()),
+            None => Ok(()),
+        }
     }
 }
 

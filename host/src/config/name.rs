@@ -1,5 +1,7 @@
 //! The names that users give to servers.
 
+use crate::nearest::nearest;
+
 /// What separates a server's name from a tool's in the names that agents see.
 const SEPARATOR: &str = "__";
 
@@ -78,13 +80,8 @@ impl Unknown {
     #[must_use]
     pub fn new<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Self {
         let existing: Vec<_> = existing.into_iter().collect();
-        let near = existing
-            .iter()
-            .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
-        let hint = match near {
-            Some((_, near)) => format!("did you mean `{near}`?"),
+        let hint = match nearest(name, existing.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
             None if existing.is_empty() => {
                 "there is none yet; `dormouse add NAME FILE` adds one".to_owned()
             }
@@ -104,6 +101,7 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_a_way_out() {
         for (existing, hint) in [
+            (&["files", "TIME"][..], "did you mean `TIME`?"),
             (&["time", "files"][..], "did you mean `time`?"),
             (&["files"][..], "`dormouse list` shows them all"),
             (

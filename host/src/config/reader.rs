@@ -10,6 +10,7 @@ use toml_edit::{Item, TableLike, Value};
 use super::lines::Lines;
 use super::problem::quoted;
 use super::{Problem, paths};
+use crate::nearest::nearest;
 
 /// A document that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
@@ -198,7 +199,7 @@ impl Reader<'_> {
 
     pub(super) fn unknown(&mut self, table: &dyn TableLike, key: &str, of: &str, known: &[&str]) {
         // Whatever is in the nearest key's place; far ones get the whole list.
-        let hint = match nearest(key, known) {
+        let hint = match nearest(key, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("its keys are `{}`", known.join("`, `")),
         };
@@ -255,14 +256,4 @@ impl Reader<'_> {
 /// Where a key is written.
 pub(super) fn key_span(table: &dyn TableLike, key: &str) -> Option<Range<usize>> {
     table.key(key).and_then(toml_edit::Key::span)
-}
-
-/// The key that was probably meant: one that a slip or two makes of it.
-fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(key, candidate), *candidate))
-        .filter(|(slips, candidate)| *slips <= 1 + candidate.len() / 4)
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
 }

@@ -43,7 +43,17 @@ const KINDS: [(&str, Kind); 3] = [
     ("sse", Kind::Sse),
 ];
 
-const OAUTH: &[&str] = &["client_id", "client_secret_env", "scopes"];
+const OAUTH: &[&str] = &[
+    "client_id",
+    "client_secret",
+    "client_metadata_url",
+    "scopes",
+    "callback_port",
+    "redirect_uri",
+    "metadata_url",
+    "authorization_url",
+    "token_url",
+];
 
 impl Reader<'_> {
     /// Reads one key. False where it is none of an upstream's.
@@ -83,21 +93,82 @@ impl Reader<'_> {
 
     fn oauth(&mut self, item: &Item, at: &str) -> OAuth {
         let mut oauth = OAuth::default();
+        match item.as_bool() {
+            Some(false) => {
+                oauth.off = true;
+                return oauth;
+            }
+            Some(true) => {
+                self.problem(
+                    item.span(),
+                    format!("`{at}` cannot be `true`"),
+                    Some("leave it out: a server that wants a login gets one".to_owned()),
+                );
+                return oauth;
+            }
+            None => {}
+        }
         let Some(table) = self.table(item, at) else {
             return oauth;
         };
         for (key, item) in table.iter() {
             let here = format!("{at}.{key}");
-            match key {
-                "client_id" => oauth.client_id = self.string(item, &here).map(str::to_owned),
-                "client_secret_env" => {
-                    oauth.client_secret_env = self.string(item, &here).map(str::to_owned);
+            let place = match key {
+                "client_id" => &mut oauth.client_id,
+                "client_metadata_url" => &mut oauth.client_metadata_url,
+                "redirect_uri" => &mut oauth.redirect_uri,
+                "metadata_url" => &mut oauth.metadata_url,
+                "authorization_url" => &mut oauth.authorization_url,
+                "token_url" => &mut oauth.token_url,
+                "client_secret" => {
+                    // A message must not repeat it.
+                    match item.as_str() {
+                        Some(secret) => oauth.client_secret = Some(Secret::new(secret)),
+                        None => {
+                            let message = format!("`{here}` has to be a string");
+                            self.problem(item.span(), message, None);
+                        }
+                    }
+                    continue;
                 }
-                "scopes" => oauth.scopes = self.strings(item, &here),
-                _ => self.unknown(table, key, &format!("`[{at}]`"), OAUTH),
-            }
+                "scopes" => {
+                    oauth.scopes = self.strings(item, &here);
+                    continue;
+                }
+                "callback_port" => {
+                    if let Some(port) = self.port(item, &here) {
+                        if table.contains_key("redirect_uri") {
+                            self.problem(
+                                item.span(),
+                                format!("`[{at}]` has `callback_port` and `redirect_uri`"),
+                                Some("keep one of them".to_owned()),
+                            );
+                        }
+                        oauth.redirect_uri = Some(OAuth::callback(port));
+                    }
+                    continue;
+                }
+                _ => {
+                    self.unknown(table, key, &format!("`[{at}]`"), OAUTH);
+                    continue;
+                }
+            };
+            *place = self.string(item, &here).map(str::to_owned);
         }
         oauth
+    }
+
+    fn port(&mut self, item: &Item, at: &str) -> Option<u16> {
+        let port = u16::try_from(self.count(item, at)?).ok();
+        if port.is_none() {
+            let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+            self.problem(
+                item.span(),
+                message,
+                Some(format!("use a number from 1 to {}", u16::MAX)),
+            );
+        }
+        port
     }
 
     fn strings(&mut self, item: &Item, at: &str) -> Vec<String> {
@@ -110,12 +181,15 @@ impl Reader<'_> {
     }
 
     fn secrets(&mut self, item: &Item, at: &str) -> BTreeMap<String, Secret> {
-        let Some(table) = self.table(item, at) else {
+        // Its values may be secrets, so what is said of them must not repeat any.
+        let Some(table) = item.as_table_like() else {
+            let message = format!("`{at}` has to be a table of strings");
+            let hint = "write `NAME = \"value\"` in it";
+            self.problem(item.span(), message, Some(hint.to_owned()));
             return BTreeMap::new();
         };
         let mut secrets = BTreeMap::new();
         for (name, item) in table.iter() {
-            // Its value may be a secret, so what is said of it must not repeat it.
             if let Some(value) = item.as_str() {
                 secrets.insert(name.to_owned(), Secret::new(value));
             } else {
@@ -209,9 +283,21 @@ impl Reader<'_> {
             && missing.is_empty()
             && !(http.url.starts_with("https://") || http.url.starts_with("http://"))
         {
-            let message = format!("`{at}.url` is {}, which is no URL", quoted(&http.url));
+            // As it is written: what was filled in may be a secret.
+            let url = match &written {
+                Launch::Http(http) => quoted(&http.url),
+                Launch::Stdio(_) => String::new(),
+            };
+            let message = format!("`{at}.url` is {url}, which is no URL");
             let hint = "a URL begins with `https://` or `http://`";
-            self.problem(span, message, Some(hint.to_owned()));
+            self.problem(span.clone(), message, Some(hint.to_owned()));
+        }
+        if let Launch::Http(http) = &launch
+            && missing.is_empty()
+            && let Err(wrong) = http.oauth.check()
+        {
+            let message = format!("`{at}.oauth.{}` {}", wrong.key, wrong.why);
+            self.problem(span, message, None);
         }
         let needs = missing.iter().map(|name| {
             format!("the environment variable `{name}` is not set\nhint: set it where your agent starts `dormouse serve`, or write `${{{name}:-…}}`")
@@ -258,7 +344,7 @@ impl Reader<'_> {
                 url: text(&http.url),
                 headers: secrets(&http.headers, &mut text),
                 transport: http.transport,
-                oauth: http.oauth.clone(),
+                oauth: http.oauth.map(&mut |value, _| text(value)),
             }),
         };
         (launch, missing)

@@ -30,10 +30,7 @@ pub fn expand(text: &str, value_of: &dyn Fn(&str) -> Option<String>) -> Expanded
         };
         expanded.text.push_str(before);
         rest = after;
-        let (name, default) = match inside.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inside, None),
-        };
+        let (name, default) = parts(inside);
         let value = value_of(name).filter(|value| default.is_none() || !value.is_empty());
         match (value, default) {
             (Some(value), _) => expanded.text.push_str(&value),
@@ -48,6 +45,14 @@ pub fn expand(text: &str, value_of: &dyn Fn(&str) -> Option<String>) -> Expanded
     }
     expanded.text.push_str(rest);
     expanded
+}
+
+/// The name and the default of what stands between the braces.
+pub(super) fn parts(inside: &str) -> (&str, Option<&str>) {
+    match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inside, None),
+    }
 }
 
 #[cfg(test)]

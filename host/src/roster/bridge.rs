@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::{Listing, Provenance};
 use dormouse_wit::signature::compact;
-use dormouse_wit::{Declaration, DeclaredTool, Instance};
+use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -58,19 +58,8 @@ fn made(tools: Vec<(String, Value)>) -> Arc<Listing> {
         })
     });
     let declaration = Declaration {
-        format: dormouse_wit::declaration::FORMAT,
-        mapping: dormouse_wit::declaration::MAPPING,
-        name: None,
-        version: None,
-        title: None,
-        description: None,
-        instance: Instance::PerCall,
-        grants: Vec::new(),
         tools: tools.collect(),
-        prompts: Vec::new(),
-        resources: Vec::new(),
-        templates: Vec::new(),
-        completion: false,
+        ..Declaration::default()
     };
     let listing = Listing::new(declaration, Provenance::Section);
     Arc::new(listing.unwrap_or_else(|_| Listing::empty()))

@@ -42,6 +42,7 @@ pub use sync::Synced;
 
 use crate::config::discovery::Surroundings;
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
+use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
 use crate::store::{Store, Trust};
 use crate::upstream::Hub;
@@ -310,7 +311,8 @@ impl Roster {
             .cloned()
             .ok_or_else(|| NoSuchTool::Server {
                 server: name.to_owned(),
-                nearest: names::nearest(name, snapshot.servers().keys().map(String::as_str)),
+                nearest: nearest(name, snapshot.servers().keys().map(String::as_str))
+                    .map(str::to_owned),
             })
     }
 
@@ -342,7 +344,8 @@ impl Roster {
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
         let shown: Vec<ServerConfig> = shown
             .map(|server| ServerConfig {
-                enabled: *once.get(&server.name).unwrap_or(&server.enabled),
+                enabled: server.denied.is_none()
+                    && *once.get(&server.name).unwrap_or(&server.enabled),
                 ..server.clone()
             })
             .collect();

@@ -44,37 +44,15 @@ fn accepted(c: char) -> char {
     }
 }
 
-/// The candidate that is most like a name which does not exist, if any is like
-/// it enough to be what was meant.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Comparing takes time by the product of the lengths, and nobody mistypes a
-    // name into one that is many times as long.
-    const COMPARED: usize = 256;
-    if name.len() > COMPARED {
-        return None;
-    }
-    let wanted = name.to_lowercase();
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= COMPARED)
-        .map(|candidate| (likeness(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        // The first of equals wins, so that the answer does not depend on chance.
-        .reduce(|best, next| if next.0 > best.0 { next } else { best })
-        .map(|(_, candidate)| candidate.to_owned())
-}
-
-/// From 0 (nothing in common) to 1. A name whose end is all that was asked for
-/// (`now` for `time__now`) is meant more often than one that is spelt like it.
-fn likeness(wanted: &str, candidate: &str) -> f64 {
-    if !wanted.is_empty()
-        && candidate
-            .strip_suffix(wanted)
-            .is_some_and(|rest| rest.ends_with(BETWEEN))
-    {
-        return 1.0;
-    }
-    strsim::jaro_winkler(wanted, candidate)
+/// The tool that was probably meant by a name that does not exist. One whose end is
+/// all that was asked for (`now` for `time__now`) is meant more often than one that
+/// is spelt like it.
+pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let tools: Vec<_> = tools.into_iter().collect();
+    let end = format!("{BETWEEN}{}", name.to_lowercase());
+    let mut named = tools.iter().copied();
+    let named = named.find(|tool| !name.is_empty() && tool.to_lowercase().ends_with(&end));
+    named.or_else(|| crate::nearest::nearest(name, tools))
 }
 
 #[cfg(test)]
@@ -126,11 +104,12 @@ mod tests {
     fn near_names_are_found_and_far_ones_are_not() {
         let have = ["time__now", "time__convert", "files__read"];
         let near = |name: &str| nearest(name, have);
-        assert_eq!(near("time__nwo").as_deref(), Some("time__now"));
-        assert_eq!(near("TIME__NOW").as_deref(), Some("time__now"));
-        assert_eq!(near("read").as_deref(), Some("files__read"));
-        assert_eq!(near("weather").as_deref(), None);
-        assert_eq!(near("").as_deref(), None);
-        assert_eq!(near(&"time__now".repeat(100)).as_deref(), None);
+        assert_eq!(near("time__nwo"), Some("time__now"));
+        assert_eq!(near("TIME__NOW"), Some("time__now"));
+        assert_eq!(near("read"), Some("files__read"));
+        assert_eq!(near("Read"), Some("files__read"));
+        assert_eq!(near("weather"), None);
+        assert_eq!(near(""), None);
+        assert_eq!(near(&"time__now".repeat(100)), None);
     }
 }

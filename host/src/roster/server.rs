@@ -139,6 +139,7 @@ impl Server {
             prefix: _,
             from: _,
             untrusted: _,
+            denied: _,
             origin: _,
         } = &self.config;
         (adapter, instance, grants, limits, settings)
@@ -207,6 +208,9 @@ impl Server {
             server: name.clone(),
             state,
         };
+        if let Some(why) = &self.config.denied {
+            return Err(unavailable(format!("disabled: a policy denies it: {why}")));
+        }
         if !self.config.enabled {
             return Err(unavailable(format!(
                 "disabled\nhint: `dormouse enable {name}` switches it on"
@@ -248,7 +252,8 @@ impl Server {
         let tools = &listing.tools;
         let mut places = tools.iter().enumerate();
         let Some((index, listed)) = places.find(|(_, listed)| listed.name == tool) else {
-            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()));
+            let nearest = names::nearest(tool, tools.iter().map(|listed| listed.name.as_str()))
+                .map(str::to_owned);
             return Err(self.no_tool(tool, nearest).into());
         };
         let failed = |why: &str| {

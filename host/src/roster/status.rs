@@ -75,7 +75,7 @@ pub struct ServerStatus {
     pub changed: Vec<String>,
     /// The last thing that went wrong.
     pub error: Option<String>,
-    /// Where it is configured: `file:line`.
+    /// Where it is configured: `file:line`, and the profile of the client if it is for one.
     pub origin: String,
 }
 
@@ -154,6 +154,7 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let upstream = upstream
         .map(|upstream| upstream.status())
         .unwrap_or_default();
+    errors.extend(config.denied.as_deref().map(denied));
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if config.untrusted.is_some() {
@@ -227,8 +228,13 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         fetched: server.known().map(|known| known.fetched),
         changed: changed.iter().map(|tool| tool.name.clone()).collect(),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
-        origin: format!("{}:{}", config.origin.file.display(), config.origin.line),
+        origin: config.origin.to_string(),
     }
+}
+
+/// What is said of a server that a policy denies.
+fn denied(why: &str) -> String {
+    format!("a policy denies it: {why}")
 }
 
 /// The phase of a server that stands in front of an upstream. What matters to its

@@ -1,5 +1,7 @@
 //! Switching servers on and off.
 
+use anyhow::bail;
+
 use super::Roster;
 use crate::config::edit::Editor;
 
@@ -11,6 +13,9 @@ impl Roster {
     /// There is no such server, or the configuration cannot be edited.
     pub fn set_enabled(&self, server: &str, on: bool) -> anyhow::Result<bool> {
         let found = self.server(server)?;
+        if let (true, Some(why)) = (on, &found.config().denied) {
+            bail!("server `{server}` cannot be switched on: a policy denies it: {why}");
+        }
         let origin = &found.config().origin;
         let elsewhere = origin.file != self.places.config;
         let changed = Editor::new(&self.places.config)?.set_enabled(server, on, elsewhere)?;

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{Context, Places, Refusal, Roster, State};
+use crate::config::discovery::Surroundings;
 use crate::runtime::{Listener, SessionId};
 
 /// Functions of a component, as the WAT of their core functions and of their
@@ -293,4 +294,49 @@ async fn a_new_prefix_leaves_a_running_server_alone() {
     assert_eq!(sum(&roster, "a").await, 8);
     roster.reload().unwrap();
     assert!(!changes.has_changed().unwrap(), "nothing has changed");
+}
+
+#[tokio::test]
+async fn nothing_switches_on_what_a_policy_denies() {
+    let home = Home::new();
+    fs::create_dir(home.path(".claude")).unwrap();
+    home.write(
+        ".claude.json",
+        br#"{"mcpServers": {"git": {"command": "x"}, "web": {"command": "y"}}}"#,
+    );
+    let settings = home.path(".claude/settings.json");
+    fs::write(
+        &settings,
+        r#"{"allowedMcpServers": [{"serverName": "web"}]}"#,
+    )
+    .unwrap();
+    let around = Surroundings::new(home.path(""), [].into(), None);
+    let places = Places {
+        around: Some(around),
+        ..home.places()
+    };
+    let roster = Roster::open(places).unwrap();
+    let state = || {
+        let servers = roster.status().servers;
+        let git = servers.into_iter().find(|server| server.name == "git");
+        let git = git.unwrap();
+        (git.state, git.error)
+    };
+    let why = format!(
+        "`allowedMcpServers` of {} does not name it",
+        settings.display()
+    );
+    let denied = (State::Disabled, Some(format!("a policy denies it: {why}")));
+    assert_eq!(state(), denied);
+    let error = roster.set_enabled("git", true).unwrap_err().to_string();
+    assert!(error.contains(&why), "{error}");
+    assert!(!home.path("dormouse.toml").exists());
+    roster.switch_once("git", true);
+    assert_eq!(state(), denied);
+    let refused = call(&roster, "git", "x").await.unwrap_err().to_string();
+    assert!(refused.contains(&why), "{refused}");
+    // Once the policy is another one, it counts at the next look.
+    fs::write(&settings, "{}").unwrap();
+    roster.reload().unwrap();
+    assert_eq!(state(), (State::Configured, None));
 }

@@ -21,6 +21,8 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::replace::{Access, replace};
+
 /// How large the cache may grow, in bytes, before the entries that were not used
 /// for the longest time go.
 const CAPACITY: u64 = 2 << 30;
@@ -143,9 +145,9 @@ impl Cache {
         let key = self.key()?;
         self.evict(compiled.0.len() as u64);
         let code = self.path(name, "cwasm");
-        replace(&self.dir, &code, &compiled.0)?;
+        replace(&code, &compiled.0, Access::Private).map_err(io::Error::other)?;
         let mac = mac(&key, name, &code)?;
-        replace(&self.dir, &self.path(name, "mac"), mac.as_bytes())
+        replace(&self.path(name, "mac"), mac.as_bytes(), Access::Private).map_err(io::Error::other)
     }
 
     /// Removes every entry, and says how many bytes that freed.
@@ -242,15 +244,6 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
     hasher.update(name.as_bytes());
     hasher.update(&fs::read(code)?);
     Ok(hasher.finalize())
-}
-
-/// Writes a whole file, or leaves what was there.
-fn replace(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// Makes the directory if need be, and refuses one that others could write to.

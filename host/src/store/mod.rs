@@ -15,8 +15,8 @@ use dormouse_catalog::{Listing, Stamp};
 pub use record::{Changed, Known, News, Record};
 pub use trust::Trust;
 
-use crate::config::replace::{Access, replace};
 use crate::config::{Fingerprint, OnChange, paths};
+use crate::replace::{Access, replace};
 use crate::upstream::Offered;
 
 /// The records of all upstreams. Several processes may use one store at a time.
@@ -153,7 +153,7 @@ impl Store {
 
     fn write(&self, of: &Fingerprint, record: &Record) -> anyhow::Result<()> {
         let text = serde_json::to_string(record)?;
-        replace(&self.file(of), &text, Access::Private)
+        replace(&self.file(of), text.as_bytes(), Access::Private)
     }
 
     /// The file that the record of an upstream is kept in.

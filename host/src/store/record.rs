@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::bail;
 use dormouse_catalog::{Listing, Provenance};
-use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool, Instance};
+use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -216,14 +216,10 @@ impl Record {
             Some(value.to_owned())
         };
         Declaration {
-            format: dormouse_wit::declaration::FORMAT,
-            mapping: dormouse_wit::declaration::MAPPING,
             name: info("name"),
             version: info("version"),
             title: info("title"),
             description: info("description"),
-            instance: Instance::PerCall,
-            grants: Vec::new(),
             tools: self
                 .tools()
                 .filter(|(name, _)| !hidden(name))
@@ -241,6 +237,7 @@ impl Record {
             ),
             templates: items(&self.offered.templates, "uriTemplate", false),
             completion: can("completions").is_some(),
+            ..Declaration::default()
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::config::paths;
-use crate::config::replace::{Access, replace};
+use crate::replace::{Access, replace};
 
 /// The folders whose servers may be started, each with the hash of everything that
 /// its files said about servers when its user looked at it: if that is another one,
@@ -76,7 +76,7 @@ impl Trust {
         let changed = change(&mut folders);
         if changed {
             let text = serde_json::to_string_pretty(&folders)?;
-            replace(&self.file, &text, Access::Private)
+            replace(&self.file, text.as_bytes(), Access::Private)
                 .with_context(|| format!("`{}` cannot be written", self.file.display()))?;
         }
         Ok(changed)

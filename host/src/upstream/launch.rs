@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use super::OAuth;
+
 /// How one upstream is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launch {
@@ -41,17 +43,13 @@ pub struct Http {
     pub oauth: OAuth,
 }
 
-/// What a user has arranged with an authorization server, where it lets nobody
-/// register by themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OAuth {
-    /// The client that Dormouse is there: an id that was given out, or the `https`
-    /// URL of a client-id metadata document.
-    pub client_id: Option<String>,
-    /// The environment variable that has the client's secret.
-    pub client_secret_env: Option<String>,
-    /// What to ask for, instead of what the server says.
-    pub scopes: Vec<String>,
+impl Http {
+    /// Whether its user has written down who they are, so that nobody logs in.
+    #[must_use]
+    pub fn has_authorization(&self) -> bool {
+        let mut names = self.headers.keys();
+        names.any(|name| name.eq_ignore_ascii_case("authorization"))
+    }
 }
 
 /// MCP's transports over HTTP.

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use super::Rows;
+use crate::cli::status::span;
 use crate::cli::{hosts, output};
 use crate::config::{Bridge, ServerConfig};
 use crate::roster::{Places, Roster};
-use crate::upstream::{Launch, Stdio};
+use crate::upstream::auth::Auth;
+use crate::upstream::{Http, Launch, Stdio};
 
 impl Rows {
-    /// Whether an upstream can be started, without starting it.
-    pub(super) fn bridge(&mut self, server: &ServerConfig, bridge: &Bridge) {
+    /// Whether an upstream can be started, without starting it. `data` is Dormouse's
+    /// data folder, where logins are.
+    pub(super) fn bridge(&mut self, server: &ServerConfig, bridge: &Bridge, data: &Path) {
         let about = format!("server {}", server.name);
         let before = self.0.len();
         for need in &bridge.needs {
@@ -34,17 +37,71 @@ impl Rows {
         if let Launch::Stdio(stdio) = &bridge.launch
             && bridge.needs.is_empty()
         {
-            self.program(&about, server, stdio);
+            self.program(&about, server, (stdio, &bridge.written));
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };
             let from = &server.origin;
-            self.ok(about, format!("{}{state} ({from})", bridge.written));
+            self.ok(&about, format!("{}{state} ({from})", bridge.written));
+        }
+        if let Launch::Http(http) = &bridge.launch
+            && bridge.needs.is_empty()
+            && !http.has_authorization()
+        {
+            self.login(&about, &server.name, (http, data));
         }
     }
 
-    fn program(&mut self, about: &str, server: &ServerConfig, stdio: &Stdio) {
-        if let Some(cwd) = stdio.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+    /// Whether a login is kept, and for how long it is good.
+    fn login(&mut self, about: &str, server: &str, (http, data): (&Http, &Path)) {
+        if http.oauth.off {
+            self.ok(about, "nobody logs in to it (`oauth = false`)");
+            return;
+        }
+        match Auth::new(server, http, data).kept() {
+            Ok(None) => self.ok(about, "no login is kept; it gets one once it asks for it"),
+            Ok(Some(kept)) => {
+                let good = match kept.left {
+                    None => "it does not say until when".to_owned(),
+                    Some(left) if left.is_zero() && kept.renews => {
+                        "its token has ended, and the next call renews it".to_owned()
+                    }
+                    Some(left) if left.is_zero() => {
+                        self.warning(
+                            about,
+                            format!("the login that is kept has ended\nhint: `dormouse login {server}`, or call one of its tools"),
+                        );
+                        return;
+                    }
+                    Some(left) => {
+                        let then = if kept.renews {
+                            ", and is renewed then"
+                        } else {
+                            ""
+                        };
+                        format!(
+                            "its token is good for another {}{then}",
+                            span(left.as_secs())
+                        )
+                    }
+                };
+                self.ok(
+                    about,
+                    format!("a login is kept: {good} (`dormouse logout {server}` forgets it)"),
+                );
+            }
+            Err(failure) => self.error(about, failure.to_string()),
+        }
+    }
+
+    /// Whether there is the program. It is told as it is written, for what is filled in
+    /// may be a secret.
+    fn program(&mut self, about: &str, server: &ServerConfig, (stdio, written): (&Stdio, &Launch)) {
+        let Launch::Stdio(written) = written else {
+            return;
+        };
+        if stdio.cwd.as_deref().is_some_and(|cwd| !cwd.is_dir()) {
+            let cwd = written.cwd.as_deref().unwrap_or(Path::new("."));
             self.warning(
                 about,
                 format!(
@@ -59,7 +116,7 @@ impl Rows {
                 about,
                 format!(
                     "there is no program `{}` ({})\nhint: install it, or correct `command` there",
-                    stdio.command, server.origin
+                    written.command, server.origin
                 ),
             );
         }

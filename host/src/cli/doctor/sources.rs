@@ -1,5 +1,7 @@
 //! What `dormouse doctor` says of the files that servers are found in.
 
+use std::collections::BTreeSet;
+
 use crate::config::discovery::SourceState;
 use crate::config::{Client, Configured, Scope};
 
@@ -10,8 +12,17 @@ impl Rows {
     /// Every file, what it gave, and what overrides what.
     pub(super) fn sources(&mut self, all: &Configured) {
         let mut missing = 0;
+        // Several clients read some files, and one says several things of a place.
+        let mut told = BTreeSet::new();
         for source in &all.found.sources {
-            let about = format!("{}{}", source.client, scope(&source.scope));
+            let profile = source.profile.as_ref();
+            let profile = profile.map(|name| format!(" (profile {})", name.escape_debug()));
+            let about = format!(
+                "{}{}{}",
+                source.client,
+                scope(&source.scope),
+                profile.unwrap_or_default()
+            );
             let shown = source.file.display();
             match &source.state {
                 SourceState::Missing => missing += 1,
@@ -19,7 +30,10 @@ impl Rows {
                     let servers = output::counted(*servers as u64, "server");
                     self.ok(&about, format!("{shown}: {servers}"));
                     for problem in problems {
-                        self.warning(&about, problem.to_string());
+                        let problem = problem.to_string();
+                        if told.insert(problem.clone()) {
+                            self.warning(&about, problem);
+                        }
                     }
                 }
             }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::draft::{Draft, Text, Written};
+use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filler};
-use super::{dotenv, itself};
+use super::{dotenv, itself, oauth};
 use crate::config::problem::quoted;
 use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::{Grants, Limits};
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// Why a draft is no server.
 pub(super) enum Refused {
@@ -41,8 +41,8 @@ pub(super) fn build(
         folder,
     };
     let launch = match written {
-        Written::Stdio { .. } => filling.stdio(written),
-        Written::Http { .. } => filling.http(written)?,
+        Written::Stdio(stdio) => Launch::Stdio(filling.stdio(stdio)),
+        Written::Http(http) => Launch::Http(filling.http(http)?),
     };
     if itself::is(&launch) {
         return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
@@ -72,6 +72,7 @@ pub(super) fn build(
         settings: serde_json::Map::new(),
         from: Vec::new(),
         untrusted: None,
+        denied: None,
         origin,
     })
 }
@@ -86,39 +87,28 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
         secrets.collect::<BTreeMap<_, _>>()
     };
     match written {
-        Written::Stdio {
-            command,
-            args,
-            env,
-            env_file,
-            cwd,
-        } => {
-            let mut env = table(env);
-            if let Some(file) = env_file {
+        Written::Stdio(stdio) => {
+            let mut env = table(&stdio.env);
+            if let Some(file) = &stdio.env_file {
                 // No variable has such a name.
                 env.insert("=".to_owned(), Secret::new(file.clone()));
             }
             Launch::Stdio(Stdio {
-                command: command.clone(),
-                args: args.clone(),
+                command: stdio.command.clone(),
+                args: stdio.args.clone(),
                 env,
-                cwd: match (folder, cwd) {
+                cwd: match (folder, &stdio.cwd) {
                     (Some(folder), Some(cwd)) => Some(folder.join(cwd)),
                     (Some(folder), None) => Some(folder.to_owned()),
                     (None, cwd) => cwd.as_ref().map(PathBuf::from),
                 },
             })
         }
-        Written::Http {
-            url,
-            headers,
-            transport,
-            ..
-        } => Launch::Http(Http {
-            url: url.clone(),
-            headers: table(headers),
-            transport: *transport,
-            oauth: OAuth::default(),
+        Written::Http(http) => Launch::Http(Http {
+            url: http.url.clone(),
+            headers: table(&http.headers),
+            transport: http.transport,
+            oauth: http.oauth.clone(),
         }),
     }
 }
@@ -171,24 +161,15 @@ impl Filling<'_, '_> {
         table
     }
 
-    fn stdio(&mut self, written: Written) -> Launch {
-        let Written::Stdio {
-            command,
-            args,
-            env,
-            env_file,
-            cwd,
-        } = written
-        else {
-            return Launch::Stdio(Stdio::default());
-        };
-        let command = self.text(&command, "command");
-        let args = args
+    fn stdio(&mut self, written: draft::Stdio) -> Stdio {
+        let command = self.text(&written.command, "command");
+        let args = written
+            .args
             .iter()
             .enumerate()
             .map(|(index, arg)| self.text(arg, &format!("args[{index}]")))
             .collect();
-        let cwd = cwd.map(|cwd| self.text(&cwd, "cwd"));
+        let cwd = written.cwd.map(|cwd| self.text(&cwd, "cwd"));
         let cwd = match (&self.folder, cwd) {
             (Some(folder), Some(cwd)) => Some(filler::path(&cwd, folder, &self.filler.around.home)),
             (Some(folder), None) => Some(folder.clone()),
@@ -202,17 +183,17 @@ impl Filling<'_, '_> {
             (None, None) => None,
         };
         let mut variables = BTreeMap::new();
-        if let Some(file) = env_file {
+        if let Some(file) = written.env_file {
             variables = self.env_file(&file);
         }
         // What is written in the entry itself counts more than what is in its file.
-        variables.extend(self.table(env, "env"));
-        Launch::Stdio(Stdio {
+        variables.extend(self.table(written.env, "env"));
+        Stdio {
             command: located(command, cwd.as_deref()),
             args,
             env: variables,
             cwd,
-        })
+        }
     }
 
     fn env_file(&mut self, written: &str) -> BTreeMap<String, Secret> {
@@ -237,35 +218,32 @@ impl Filling<'_, '_> {
         }
     }
 
-    fn http(&mut self, written: Written) -> Result<Launch, Refused> {
-        let Written::Http {
-            url,
-            headers,
-            transport,
-            env,
-        } = written
-        else {
-            return Ok(Launch::Http(Http::default()));
-        };
+    fn http(&mut self, written: draft::Http) -> Result<Http, Refused> {
         // Headers may be made of what the entry sets for itself alone.
-        let own = self.table(env, "env");
+        let own = self.table(written.env, "env");
         let own = own.into_iter();
         self.filler
             .variables
             .extend(own.map(|(name, value)| (name, value.expose().to_owned())));
-        let filled = self.text(&url, "url");
+        let url = self.text(&written.url, "url");
         // What is not there yet cannot be judged yet. The URL is shown as it is
         // written: what was filled in may be a secret.
         if self.filler.needs.is_empty() {
-            judge(&filled, &url)?;
+            judge(&url, &written.url)?;
         }
-        let headers = self.table(headers, "headers");
-        Ok(Launch::Http(Http {
-            url: filled,
+        let headers = self.table(written.headers, "headers");
+        let oauth = written
+            .oauth
+            .map(&mut |text, key| self.text(text, &format!("oauth.{key}")));
+        if self.filler.needs.is_empty() {
+            self.filler.notes.extend(oauth::doubt(&oauth));
+        }
+        Ok(Http {
+            url,
             headers,
-            transport,
-            oauth: OAuth::default(),
-        }))
+            transport: written.transport,
+            oauth,
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Draft, Written};
+use super::draft::{Draft, Http, Stdio, Written};
 use super::entry::{Entry, Unit};
 use super::expansion::Expansion;
+use super::oauth;
 use crate::config::problem::quoted;
 use crate::upstream::HttpTransport;
 
@@ -30,6 +31,8 @@ pub(super) struct Dialect {
     pub(super) include: Option<&'static str>,
     /// The key of the tools that are not shown.
     pub(super) exclude: Option<&'static str>,
+    /// How it says in which way its user logs in.
+    pub(super) oauth: oauth::Dialect,
     /// What is filled into its texts.
     pub(super) expansion: Expansion,
 }
@@ -47,6 +50,7 @@ pub(super) const COMMON: Dialect = Dialect {
     start_timeouts: &[],
     include: None,
     exclude: None,
+    oauth: oauth::NONE,
     expansion: super::expansion::NONE,
 };
 
@@ -80,7 +84,9 @@ impl Dialect {
             Err(outcome) => return outcome,
             Ok(None) => {}
             Ok(Some(Kind::Stdio)) => draft.launch = self.stdio(entry),
-            Ok(Some(Kind::Http(transport))) => draft.launch = self.http(entry, transport),
+            Ok(Some(Kind::Http(transport))) => {
+                draft.launch = self.http(entry, transport, &mut draft.notes);
+            }
         }
         for (key, on) in SWITCHES {
             if let Some(value) = entry.boolean(key) {
@@ -185,16 +191,21 @@ impl Dialect {
         }
         let mut args: Vec<String> = words.collect();
         args.extend(entry.texts("args").unwrap_or_default());
-        Some(Written::Stdio {
+        Some(Written::Stdio(Stdio {
             command,
             args,
             env: entry.table(self.env),
             env_file: self.env_file.and_then(|key| entry.text(key)),
             cwd: entry.text("cwd"),
-        })
+        }))
     }
 
-    fn http(&self, entry: &mut Entry<'_, '_>, transport: HttpTransport) -> Option<Written> {
+    fn http(
+        &self,
+        entry: &mut Entry<'_, '_>,
+        transport: HttpTransport,
+        notes: &mut Vec<String>,
+    ) -> Option<Written> {
         let key = self.urls.iter().find(|(key, _)| entry.has(key));
         let key = key.map_or_else(|| self.url_key(), |(key, _)| key);
         let url = entry.text(key).unwrap_or_default();
@@ -203,11 +214,12 @@ impl Dialect {
             entry.problem(key, message, Some("give the URL of the server"));
             return None;
         }
-        Some(Written::Http {
+        Some(Written::Http(Http {
             url: url.trim().to_owned(),
             headers: entry.table(self.headers),
             transport,
+            oauth: self.oauth.read(entry, notes),
             env: BTreeMap::new(),
-        })
+        }))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::config::Filter;
-use crate::upstream::HttpTransport;
+use crate::upstream::{HttpTransport, OAuth};
 
 /// A server as it is written.
 #[derive(Default)]
@@ -22,20 +22,30 @@ pub(super) struct Draft {
 /// How it is reached, as it is written.
 #[derive(Clone)]
 pub(super) enum Written {
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: BTreeMap<String, Text>,
-        env_file: Option<String>,
-        cwd: Option<String>,
-    },
-    Http {
-        url: String,
-        headers: BTreeMap<String, Text>,
-        transport: HttpTransport,
-        /// Variables that the headers may be made of, and that nobody else gets.
-        env: BTreeMap<String, Text>,
-    },
+    Stdio(Stdio),
+    Http(Http),
+}
+
+/// A program, as it is written.
+#[derive(Clone)]
+pub(super) struct Stdio {
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+    pub(super) env: BTreeMap<String, Text>,
+    pub(super) env_file: Option<String>,
+    pub(super) cwd: Option<String>,
+}
+
+/// A URL, as it is written.
+#[derive(Clone)]
+pub(super) struct Http {
+    pub(super) url: String,
+    pub(super) headers: BTreeMap<String, Text>,
+    pub(super) transport: HttpTransport,
+    /// How its user logs in, nothing of it filled in.
+    pub(super) oauth: OAuth,
+    /// Variables that the headers may be made of, and that nobody else gets.
+    pub(super) env: BTreeMap<String, Text>,
 }
 
 /// A value that is written, or taken from somewhere else. It may be a secret: there

@@ -117,6 +117,20 @@ impl<'r> Entry<'r, '_> {
         None
     }
 
+    /// The number of a port.
+    pub(super) fn port(&mut self, key: &str) -> Option<u16> {
+        let node = self.value(key)?;
+        let port = match &node.value {
+            Value::Number(number) => number.parse().ok().filter(|port: &u16| *port > 0),
+            _ => None,
+        };
+        if port.is_none() {
+            let message = format!("`{}` has to be a number from 1 to 65535", self.named(key));
+            self.reader.problem(node.at, message, None);
+        }
+        port
+    }
+
     /// A list of texts. Numbers and booleans are taken as they are written, for a
     /// program gets them as texts all the same.
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {

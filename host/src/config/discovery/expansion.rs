@@ -2,6 +2,8 @@
 //! folders, answers of their users. All syntaxes, and what each means where a
 //! variable is missing, are in the tables here.
 
+use crate::config::variables;
+
 /// What a client fills in: its forms in the order in which they are tried, and in
 /// which texts.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +37,12 @@ pub(super) enum Form {
     },
     /// This very text.
     Exact { text: &'static str, means: Means },
-    /// Between two marks: something that only the client itself can ask or find.
+    /// Between two marks: the id of a question that the client asks its user.
+    Input {
+        open: &'static str,
+        close: &'static str,
+    },
+    /// Between two marks: something that only the client itself can find.
     Own {
         open: &'static str,
         close: &'static str,
@@ -63,6 +70,116 @@ pub(super) enum Means {
     Project,
     ProjectName,
     Separator,
+}
+
+/// A form that a text begins with.
+pub(super) enum Read<'t> {
+    Variable {
+        name: &'t str,
+        default: Option<&'t str>,
+        missing: Missing,
+    },
+    Bare {
+        name: &'t str,
+        missing: Missing,
+    },
+    File {
+        path: &'t str,
+    },
+    Exact {
+        means: Means,
+        written: &'static str,
+    },
+    Input {
+        id: &'t str,
+    },
+    Own {
+        id: &'t str,
+    },
+}
+
+impl Form {
+    /// The form, where a text begins with it, and what stands behind it.
+    pub(super) fn read(self, text: &str) -> Option<(Read<'_>, &str)> {
+        match self {
+            Self::Variable {
+                open,
+                close,
+                default: may,
+                missing,
+            } => {
+                let (inside, rest) = between(text, open, close)?;
+                let (name, default) = match may {
+                    true => variables::parts(inside),
+                    false => (inside, None),
+                };
+                let read = Read::Variable {
+                    name,
+                    default,
+                    missing,
+                };
+                is_name(name).then_some((read, rest))
+            }
+            Self::Bare { mark, missing } => {
+                let inside = text.strip_prefix(mark)?;
+                let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
+                is_name(name).then_some((Read::Bare { name, missing }, rest))
+            }
+            Self::File { open, close } => {
+                let (path, rest) = between(text, open, close)?;
+                Some((Read::File { path: path.trim() }, rest))
+            }
+            Self::Exact {
+                text: written,
+                means,
+            } => {
+                let rest = text.strip_prefix(written)?;
+                Some((Read::Exact { means, written }, rest))
+            }
+            Self::Input { open, close } => {
+                let (id, rest) = between(text, open, close)?;
+                Some((Read::Input { id: id.trim() }, rest))
+            }
+            Self::Own { open, close } => {
+                let (id, rest) = between(text, open, close)?;
+                Some((Read::Own { id: id.trim() }, rest))
+            }
+        }
+    }
+}
+
+/// What stands between two marks at the beginning of a text, and what follows. The
+/// white space in `${{ secrets.X }}` is no part of either.
+fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
+    let brackets = if close == "}}" { open.find("{{") } else { None };
+    let rest = match brackets {
+        Some(at) => {
+            let (brackets, inner) = open.split_at_checked(at + 2)?;
+            let rest = text.strip_prefix(brackets)?;
+            rest.trim_start_matches(' ').strip_prefix(inner)?
+        }
+        None => text.strip_prefix(open)?,
+    };
+    // Nothing that is meant to be filled in has a mark in it, or goes over several
+    // lines. Looking no further makes reading a file of nothing but opening marks
+    // take as long as any other.
+    let end = rest.find(['{', '}', '\n'])?;
+    let (inside, rest) = rest.split_at_checked(end)?;
+    let rest = rest.strip_prefix(close)?;
+    Some((
+        inside.trim_end_matches(|c| brackets.is_some() && c == ' '),
+        rest,
+    ))
+}
+
+/// Whether a text is a name of a variable. What is none was never meant to be
+/// filled in.
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    let first = chars.next();
+    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 const fn everywhere(forms: &'static [Form]) -> Expansion {
@@ -109,6 +226,10 @@ const fn exact(text: &'static str, means: Means) -> Form {
     Form::Exact { text, means }
 }
 
+const fn input(open: &'static str, close: &'static str) -> Form {
+    Form::Input { open, close }
+}
+
 const fn own(open: &'static str, close: &'static str) -> Form {
     Form::Own { open, close }
 }
@@ -144,7 +265,7 @@ pub(super) const VSCODE: Expansion = everywhere(&[
     SEPARATOR,
     exact("${/}", Means::Separator),
     exact("${workspaceRoot}", Means::Project),
-    own("${input:", "}"),
+    input("${input:", "}"),
     own("${command:", "}"),
     own("${config:", "}"),
 ]);
@@ -174,7 +295,7 @@ pub(super) const WINDSURF: Expansion = everywhere(&[
 /// given where a block is used.
 pub(super) const CONTINUE: Expansion = everywhere(&[
     variable("${{secrets.", "}}", Missing::Needed),
-    own("${{inputs.", "}}"),
+    input("${{inputs.", "}}"),
 ]);
 
 /// `{{.env.V}}` in headers; Forge passes a missing one on as it is written.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::expansion::{Expansion, Form, Means, Missing};
+use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
+use crate::config::{Input, Inputs, inputs};
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.
@@ -25,7 +26,9 @@ pub(super) struct Filler<'a> {
     /// Variables that count before those of the environment.
     pub(super) variables: BTreeMap<String, String>,
     /// What the client's questions are about, by their ids.
-    pub(super) inputs: &'a BTreeMap<String, String>,
+    pub(super) questions: &'a BTreeMap<String, String>,
+    /// What the user has answered to such questions.
+    pub(super) inputs: &'a Inputs,
     /// What has to be set first, as sentences for the user.
     pub(super) needs: Vec<String>,
     /// What is worth saying, but stops nothing.
@@ -80,62 +83,35 @@ impl Filler<'_> {
 
     /// The value of a form that a text begins with, and what stands behind it.
     fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(String, &'t str)> {
-        match form {
-            Form::Variable {
-                open,
-                close,
+        let (read, rest) = form.read(text)?;
+        let value = match read {
+            Read::Variable {
+                name,
                 default,
                 missing,
-            } => {
-                let (inside, rest) = between(text, open, close)?;
-                let (name, default) = match inside.split_once(":-") {
-                    Some((name, value)) if default => (name, Some(value)),
-                    _ => (inside, None),
-                };
-                if !is_name(name) {
-                    return None;
-                }
-                if let Some(value) = self.variable(name).or(default) {
-                    return Some((value.to_owned(), rest));
-                }
-                self.missing(name, missing, at).map(|value| (value, rest))
-            }
-            Form::Bare { mark, missing } => {
-                let inside = text.strip_prefix(mark)?;
-                let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-                let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
-                if !is_name(name) {
-                    return None;
-                }
-                let value = match self.variable(name) {
-                    Some(value) => value.to_owned(),
-                    // Nothing is said of it: what looks like a name may be half of
-                    // a password.
-                    None if missing == Missing::Empty => String::new(),
-                    None => return None,
-                };
-                Some((value, rest))
-            }
-            Form::File { open, close } => {
-                let (path, rest) = between(text, open, close)?;
-                Some((self.file(path, at), rest))
-            }
-            Form::Exact { text: exact, means } => {
-                let rest = text.strip_prefix(exact)?;
-                Some((self.place(means, exact, at), rest))
-            }
-            Form::Own { open, close } => {
-                let (id, rest) = between(text, open, close)?;
-                let asked = match self.inputs.get(id.trim()) {
-                    Some(about) => format!("{} ({})", quoted(id.trim()), about.trim()),
-                    None => quoted(id.trim()),
-                };
+            } => match self.variable(name).or(default) {
+                Some(value) => value.to_owned(),
+                None => self.missing(name, missing, at)?,
+            },
+            Read::Bare { name, missing } => match self.variable(name) {
+                Some(value) => value.to_owned(),
+                // Nothing is said of it: what looks like a name may be half of a
+                // password.
+                None if missing == Missing::Empty => String::new(),
+                None => return None,
+            },
+            Read::File { path } => self.file(path, at),
+            Read::Exact { means, written } => self.place(means, written, at),
+            Read::Input { id } => self.input(id, at),
+            Read::Own { id } => {
                 self.need(format!(
-                    "`{at}` asks for {asked}, which only the client knows: write the value, or a variable of the environment, in its place"
+                    "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
+                    quoted(id)
                 ));
-                Some((String::new(), rest))
+                String::new()
             }
-        }
+        };
+        Some((value, rest))
     }
 
     fn missing(&mut self, name: &str, missing: Missing, at: &str) -> Option<String> {
@@ -153,6 +129,30 @@ impl Filler<'_> {
             )),
         }
         Some(String::new())
+    }
+
+    /// What a user has answered to a client's question.
+    fn input(&mut self, id: &str, at: &str) -> String {
+        match self.inputs.get(id) {
+            Some(Input::Value(value)) => return value.expose().to_owned(),
+            Some(Input::Variable(name)) => match self.around.value(name) {
+                Some(value) => return value.to_owned(),
+                None => self.need(format!(
+                    "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
+                    quoted(id)
+                )),
+            },
+            None => {
+                let about = self.questions.get(id).map(|about| format!(" ({})", about.trim()));
+                self.need(format!(
+                    "`{at}` asks for {}{}\nhint: {}",
+                    quoted(id),
+                    about.unwrap_or_default(),
+                    inputs::hint(id)
+                ));
+            }
+        }
+        String::new()
     }
 
     /// Says what has to be set, once.
@@ -180,13 +180,13 @@ impl Filler<'_> {
     }
 
     fn file(&mut self, written: &str, at: &str) -> String {
-        let path = path(written.trim(), self.folder, &self.around.home);
+        let path = path(written, self.folder, &self.around.home);
         match self.read_text(&path) {
             Ok(text) => text.trim().to_owned(),
             Err(why) => {
                 self.need(format!(
                     "`{at}` is made of the file {}, which {why}",
-                    quoted(written.trim())
+                    quoted(written)
                 ));
                 String::new()
             }
@@ -211,37 +211,4 @@ pub(super) fn path(written: &str, folder: &Path, home: &Path) -> PathBuf {
         // Without the `.` of `./x`: two spellings of a path are one path.
         None => folder.join(written).components().collect(),
     }
-}
-
-/// What stands between two marks at the beginning of a text, and what follows. The
-/// white space in `${{ secrets.X }}` is no part of either.
-pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
-    let brackets = if close == "}}" { open.find("{{") } else { None };
-    let rest = match brackets {
-        Some(at) => {
-            let (brackets, inner) = open.split_at_checked(at + 2)?;
-            let rest = text.strip_prefix(brackets)?;
-            rest.trim_start_matches(' ').strip_prefix(inner)?
-        }
-        None => text.strip_prefix(open)?,
-    };
-    // Nothing that is meant to be filled in has a mark in it, or goes over several
-    // lines. Looking no further makes reading a file of nothing but opening marks
-    // take as long as any other.
-    let end = rest.find(['{', '}', '\n'])?;
-    let (inside, rest) = rest.split_at_checked(end)?;
-    let rest = rest.strip_prefix(close)?;
-    Some((
-        inside.trim_end_matches(|c| brackets.is_some() && c == ' '),
-        rest,
-    ))
-}
-
-/// Whether a text is a name of a variable. What is none was never meant to be
-/// filled in.
-pub(super) fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    let first = chars.next();
-    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

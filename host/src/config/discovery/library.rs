@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::content::Content;
 use super::document::{self, Node};
+use super::entry::Reader;
 use super::files;
 use super::places::Syntax;
 use crate::config::Problem;
@@ -32,6 +33,18 @@ pub(super) struct Document {
     pub(super) text: String,
     pub(super) lines: Lines,
     pub(super) root: Node,
+}
+
+impl Document {
+    /// A reader of it, who has found nothing wrong so far.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader {
+            file: &self.file,
+            text: &self.text,
+            lines: &self.lines,
+            problems: Vec::new(),
+        }
+    }
 }
 
 impl Loaded {

@@ -20,8 +20,11 @@ mod formats;
 mod itself;
 mod library;
 mod merge;
+mod oauth;
 mod own;
 pub mod places;
+mod policy;
+mod profiles;
 mod search;
 mod settle;
 mod surroundings;
@@ -36,7 +39,7 @@ pub use surroundings::{Surroundings, project_of};
 
 use self::library::Library;
 use self::search::Search;
-use super::{Client, Origin, Problem, Scope, ServerConfig};
+use super::{Client, Inputs, Origin, Problem, Scope, ServerConfig};
 
 /// What the search of the clients' files has come to.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +61,8 @@ pub struct Source {
     pub client: Client,
     /// For whom it holds.
     pub scope: Scope,
+    /// The profile of the client that it is for, where it is for one alone.
+    pub profile: Option<String>,
     /// The file.
     pub file: PathBuf,
     /// What it gave.
@@ -143,13 +148,14 @@ impl Discovery {
     }
 }
 
-/// Searches the files of some clients.
+/// Searches the files of some clients. `inputs` is what their user has answered to
+/// the clients' questions.
 #[must_use]
-pub fn discover(surroundings: &Surroundings, clients: &[Client]) -> Discovery {
+pub fn discover(surroundings: &Surroundings, clients: &[Client], inputs: &Inputs) -> Discovery {
     let mut library = Library::default();
     let mut discovery = Discovery::default();
     for client in Client::all().filter(|client| clients.contains(client)) {
-        let search = Search::of(client, surroundings, &mut library);
+        let search = Search::of(client, (surroundings, inputs), &mut library);
         discovery.sources.extend(search.sources);
         discovery.found.extend(search.found);
         discovery.skipped.extend(search.skipped);

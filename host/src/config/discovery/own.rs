@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Surroundings;
-use super::draft::{Text, Written};
-use super::expansion::{Expansion, Form, Means, Missing};
-use super::filler::{between, is_name};
+use super::draft::{self, Text, Written};
+use super::expansion::{Expansion, Form, Means, Missing, Read};
 use crate::config::problem::quoted;
-use crate::upstream::{Http, Launch, OAuth, Secret, Stdio};
+use crate::config::{Input, Inputs};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,8 @@ pub(super) struct Source<'a> {
     pub(super) expansion: Expansion,
     /// Values that only the client knows, by the names of variables.
     pub(super) variables: &'a BTreeMap<String, String>,
+    /// What the user has answered to the client's questions.
+    pub(super) inputs: &'a Inputs,
 }
 
 /// A part of a text.
@@ -37,6 +39,11 @@ enum Piece {
     Variable {
         name: String,
         default: Option<String>,
+    },
+    /// What a user has answered to a question, and the question as it is written.
+    Answer {
+        value: String,
+        written: String,
     },
     /// What only its client can fill in, as it is written.
     Foreign(String),
@@ -52,33 +59,21 @@ impl Own {
             notes: Vec::new(),
         };
         own.launch = match (written, filled) {
-            (Written::Stdio { .. }, Launch::Stdio(stdio)) => {
-                Launch::Stdio(own.stdio(written, stdio, source))
+            (Written::Stdio(written), Launch::Stdio(filled)) => {
+                Launch::Stdio(own.stdio(written, filled, source))
             }
-            (Written::Http { .. }, Launch::Http(http)) => {
-                Launch::Http(own.http(written, http, source))
-            }
+            (Written::Http(written), Launch::Http(_)) => Launch::Http(own.http(written, source)),
             _ => return own,
         };
         own
     }
 
-    fn stdio(&mut self, written: &Written, filled: &Stdio, source: &Source<'_>) -> Stdio {
-        let Written::Stdio {
-            command,
-            args,
-            env,
-            env_file,
-            cwd,
-        } = written
-        else {
-            return filled.clone();
-        };
-        let args = args.iter().enumerate();
+    fn stdio(&mut self, written: &draft::Stdio, filled: &Stdio, source: &Source<'_>) -> Stdio {
+        let args = written.args.iter().enumerate();
         let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
         let args = args.collect();
-        let mut variables = self.table(env, source, "env");
-        if let Some(file) = env_file {
+        let mut variables = self.table(&written.env, source, "env");
+        if let Some(file) = &written.env_file {
             // Its values have no other way here.
             for (name, value) in &filled.env {
                 let value = escaped(value.expose());
@@ -91,7 +86,7 @@ impl Own {
                 quoted(file)
             ));
         }
-        let cwd = cwd.as_ref().map(|cwd| {
+        let cwd = written.cwd.as_ref().map(|cwd| {
             let own = self.text(cwd, source, "cwd");
             let anchored = own.starts_with(['/', '~']) || own.starts_with("${");
             match &filled.cwd {
@@ -100,10 +95,10 @@ impl Own {
                 _ => own,
             }
         });
-        let own = self.text(command, source, "command");
+        let own = self.text(&written.command, source, "command");
         Stdio {
             // A program that is named relative to its folder has been found there.
-            command: match own == *command {
+            command: match own == written.command {
                 true => escaped(&filled.command),
                 false => own,
             },
@@ -113,20 +108,11 @@ impl Own {
         }
     }
 
-    fn http(&mut self, written: &Written, filled: &Http, source: &Source<'_>) -> Http {
-        let Written::Http {
-            url,
-            headers,
-            transport,
-            env,
-        } = written
-        else {
-            return filled.clone();
-        };
-        let url = self.text(url, source, "url");
+    fn http(&mut self, written: &draft::Http, source: &Source<'_>) -> Http {
+        let url = self.text(&written.url, source, "url");
         // What the entry sets for its own headers has no other use.
         let mut variables = source.variables.clone();
-        for (name, text) in env {
+        for (name, text) in &written.env {
             if let Text::Written(value) = text {
                 variables.insert(name.clone(), value.clone());
             }
@@ -137,9 +123,11 @@ impl Own {
         };
         Http {
             url,
-            headers: self.table(headers, &source, "headers"),
-            transport: *transport,
-            oauth: OAuth::default(),
+            headers: self.table(&written.headers, &source, "headers"),
+            transport: written.transport,
+            oauth: written
+                .oauth
+                .map(&mut |text, key| self.text(text, &source, &format!("oauth.{key}"))),
         }
     }
 
@@ -222,6 +210,19 @@ impl Own {
                     let default = default.map(|default| format!(":-{default}"));
                     text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
                 }
+                // Where nobody is shown it, a secret can stand.
+                Piece::Answer { value, .. }
+                    if at.starts_with("env.") || at.starts_with("headers.") =>
+                {
+                    text.push_str(&escaped(&value));
+                }
+                Piece::Answer { written, .. } => {
+                    self.missing.push(format!(
+                        "in `{at}`, write `${{VARIABLE}}` in place of {}: your answer would be shown there; one that `[discovery.inputs]` takes from a variable is taken over",
+                        quoted(&written)
+                    ));
+                    text.push_str(&written);
+                }
                 Piece::Foreign(written) => {
                     self.missing.push(format!(
                         "in `{at}`, write a value or `${{VARIABLE}}` in place of {}, which only the client knows",
@@ -242,10 +243,6 @@ fn escaped(text: &str) -> String {
 
 /// What a form that a text begins with is, and what stands behind it.
 fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &'t str)> {
-    let foreign = |rest: &'t str| {
-        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
-        (Piece::Foreign(written.to_owned()), rest)
-    };
     let variable = |name: &str, default: Option<&str>, missing| {
         // What the client keeps for itself is nowhere else.
         if let (Some(value), None) = (source.variables.get(name), source.around.env.get(name)) {
@@ -257,50 +254,53 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             default: default.or(empty).map(str::to_owned),
         }
     };
-    match form {
-        Form::Variable {
-            open,
-            close,
+    let (read, rest) = form.read(text)?;
+    let written = || {
+        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
+        written.to_owned()
+    };
+    let piece = match read {
+        Read::Variable {
+            name,
             default,
             missing,
-        } => {
-            let (inside, rest) = between(text, open, close)?;
-            let (name, default) = match inside.split_once(":-") {
-                Some((name, value)) if default => (name, Some(value)),
-                _ => (inside, None),
-            };
-            is_name(name).then(|| (variable(name, default, missing), rest))
-        }
-        Form::Bare { mark, missing } => {
-            let inside = text.strip_prefix(mark)?;
-            let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            let (name, rest) = inside.split_at(end.unwrap_or(inside.len()));
+        } => variable(name, default, missing),
+        Read::Bare { name, missing } => {
             let known = source.around.env.contains_key(name) || source.variables.contains_key(name);
             // What looks like a name may be half of a password.
-            let meant = is_name(name) && (known || missing == Missing::Empty);
-            meant.then(|| (variable(name, None, missing), rest))
+            if !known && missing != Missing::Empty {
+                return None;
+            }
+            variable(name, None, missing)
         }
-        Form::File { open, close } => {
-            let (_, rest) = between(text, open, close)?;
-            Some(foreign(rest))
+        Read::Exact {
+            means: Means::Separator,
+            ..
+        } => Piece::Plain(std::path::MAIN_SEPARATOR.to_string()),
+        Read::Exact {
+            means: Means::Home, ..
+        } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
+        // An answer is taken over with the question.
+        Read::Input { id } => match source.inputs.get(id) {
+            Some(Input::Value(value)) => Piece::Answer {
+                value: value.expose().to_owned(),
+                written: written(),
+            },
+            Some(Input::Variable(name)) => Piece::Variable {
+                name: name.clone(),
+                default: None,
+            },
+            None => Piece::Foreign(written()),
+        },
+        // A user's server is one for all projects.
+        Read::Exact {
+            means: Means::Project | Means::ProjectName,
+            ..
         }
-        Form::Exact { text: exact, means } => {
-            let rest = text.strip_prefix(exact)?;
-            Some(match means {
-                Means::Separator => (Piece::Plain(std::path::MAIN_SEPARATOR.to_string()), rest),
-                Means::Home => {
-                    let home = source.around.home.to_string_lossy().into_owned();
-                    (Piece::Plain(home), rest)
-                }
-                // A user's server is one for all projects.
-                Means::Project | Means::ProjectName => foreign(rest),
-            })
-        }
-        Form::Own { open, close } => {
-            let (_, rest) = between(text, open, close)?;
-            Some(foreign(rest))
-        }
-    }
+        | Read::File { .. }
+        | Read::Own { .. } => Piece::Foreign(written()),
+    };
+    Some((piece, rest))
 }
 
 #[cfg(test)]
@@ -325,6 +325,10 @@ mod tests {
             around: &around,
             expansion,
             variables: &variables,
+            inputs: &Inputs::from([
+                ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
+                ("named".to_owned(), Input::Variable("N".to_owned())),
+            ]),
         };
         let text = own.translate(text, &source, "args[0]");
         (text, own.missing.len())
@@ -346,6 +350,13 @@ mod tests {
             ("${env:X}${userHome}${/}a", CURSOR, "${X}/home/u/a", 0),
             ("${workspaceFolder}/a", CURSOR, "${workspaceFolder}/a", 1),
             ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 1),
+            (
+                "${input:given} ${input:named}",
+                VSCODE,
+                "${input:given} ${N}",
+                1,
+            ),
+            ("${{ inputs.named }}", CONTINUE, "${N}", 0),
             ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),
             ("${{ secrets.X }} ${{secrets.KEPT}}", CONTINUE, "${X} k$", 0),

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Surroundings;
+use super::profiles::{self, Profile};
 use crate::config::{Client, Scope};
 
 /// One place where a client keeps servers.
@@ -13,6 +14,8 @@ use crate::config::{Client, Scope};
 pub struct Place {
     /// For whom it holds.
     pub scope: Scope,
+    /// The profile of the client that it is for, where it is for one alone.
+    pub profile: Option<String>,
     /// The file; it need not exist.
     pub file: PathBuf,
     /// Where in the file the servers are.
@@ -93,8 +96,8 @@ impl Shape {
 /// The places of a client, those that win over others last. Where two of them have
 /// a server of one name, the client takes that of the later.
 ///
-/// Only Continue's folders are looked into here, because their files may have any
-/// name; whether the other files exist is for the caller to find out.
+/// Only Continue's folders and those of VS Code's profiles are looked into here,
+/// because they may have any name; whether the other files exist is for the caller to find out.
 #[must_use]
 pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     let mut places = Places {
@@ -133,11 +136,9 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
             places.project(".mcp.json", mcp_servers());
         }
         Client::ChatMd => {
-            for folder in code_folders(&around.app_data) {
-                let shape = Shape::json(&["chatmd.mcpServers"]);
-                places.user(folder.join("settings.json"), shape);
-            }
-            places.project(".vscode/settings.json", Shape::json(&["chatmd.mcpServers"]));
+            let shape = Shape::json(&["chatmd.mcpServers"]);
+            places.code("settings.json", &shape, |profile| profile.own_settings);
+            places.project(".vscode/settings.json", shape);
         }
         Client::Goose => {
             let folder = if cfg!(windows) {
@@ -152,12 +153,25 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     places.places
 }
 
+/// The file of servers that administrators give to Claude Code, which then takes no
+/// others.
+pub(super) const CLAUDE_CODE_MANAGED: &str = "managed-mcp.json";
+
+/// The folder in which administrators write what holds for Claude Code.
+pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
+    let own_case = cfg!(any(windows, target_os = "macos"));
+    around.system.join(match own_case {
+        true => "ClaudeCode",
+        false => "claude-code",
+    })
+}
+
 /// The shape that most clients have taken over from the first one.
 fn mcp_servers() -> Shape {
     Shape::json(&["mcpServers"])
 }
 
-/// The profile folders of VS Code: the release's and the insiders' one.
+/// The folders of what users of VS Code set: the release's and the insiders' one.
 fn code_folders(app_data: &Path) -> [PathBuf; 2] {
     ["Code - Insiders", "Code"].map(|product| app_data.join(product).join("User"))
 }
@@ -170,7 +184,12 @@ struct Places<'a> {
 
 impl Places<'_> {
     fn add(&mut self, scope: Scope, file: PathBuf, shape: Shape) {
-        self.places.push(Place { scope, file, shape });
+        self.places.push(Place {
+            scope,
+            profile: None,
+            file,
+            shape,
+        });
     }
 
     fn user(&mut self, file: PathBuf, shape: Shape) {
@@ -210,17 +229,8 @@ impl Places<'_> {
             let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
             self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
         }
-        let folder = if cfg!(any(windows, target_os = "macos")) {
-            "ClaudeCode"
-        } else {
-            "claude-code"
-        };
-        let folder = self.around.system.join(folder);
-        self.add(
-            Scope::Managed,
-            folder.join("managed-mcp.json"),
-            mcp_servers(),
-        );
+        let managed = claude_code_managed(self.around).join(CLAUDE_CODE_MANAGED);
+        self.add(Scope::Managed, managed, mcp_servers());
     }
 
     fn copilot(&mut self) {
@@ -241,10 +251,27 @@ impl Places<'_> {
     }
 
     fn vscode(&mut self) {
+        let shape = Shape::json(&["servers"]);
+        self.code("mcp.json", &shape, |profile| profile.own_servers);
+        self.project(".vscode/mcp.json", shape);
+    }
+
+    /// A file that each profile of VS Code has for itself. Which of them is in use
+    /// is for VS Code's windows to know, so all are read; where two have a server of
+    /// one name, the default profile's counts, then that of the first in the list.
+    fn code(&mut self, file: &str, shape: &Shape, is_own: fn(&Profile) -> bool) {
         for folder in code_folders(&self.around.app_data) {
-            self.user(folder.join("mcp.json"), Shape::json(&["servers"]));
+            let all = profiles::of(&folder).into_iter().rev();
+            for profile in all.filter(is_own) {
+                self.places.push(Place {
+                    scope: Scope::User,
+                    file: profile.folder.join(file),
+                    profile: Some(profile.name),
+                    shape: shape.clone(),
+                });
+            }
+            self.user(folder.join(file), shape.clone());
         }
-        self.project(".vscode/mcp.json", Shape::json(&["servers"]));
     }
 
     fn opencode(&mut self) {

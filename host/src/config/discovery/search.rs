@@ -7,15 +7,16 @@ use std::rc::Rc;
 use super::build::{Refused, build};
 use super::dialect::Outcome;
 use super::document::{Member, Node, Value};
+use super::draft::Written;
 use super::entry::{Entry, Reader};
 use super::filler::Filler;
-use super::formats::{self, continue_dev, copilot, forge, vscode};
+use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, Library, Loaded};
 use super::own::{self, Own};
 use super::places::{self, Place};
 use super::{Found, Skipped, Source, SourceState, Surroundings};
 use crate::config::problem::quoted;
-use crate::config::{Client, Origin, Problem, Scope};
+use crate::config::{Client, Inputs, Origin, Problem, Scope};
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -28,6 +29,7 @@ const MOST: usize = 1000;
 pub(super) struct Search<'a> {
     pub(super) client: Client,
     pub(super) around: &'a Surroundings,
+    pub(super) inputs: &'a Inputs,
     pub(super) library: &'a mut Library,
     pub(super) sources: Vec<Source>,
     pub(super) found: Vec<Found>,
@@ -37,10 +39,15 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Searches all files of a client.
-    pub(super) fn of(client: Client, around: &'a Surroundings, library: &'a mut Library) -> Self {
+    pub(super) fn of(
+        client: Client,
+        (around, inputs): (&'a Surroundings, &'a Inputs),
+        library: &'a mut Library,
+    ) -> Self {
         let mut search = Self {
             client,
             around,
+            inputs,
             library,
             sources: Vec::new(),
             found: Vec::new(),
@@ -76,6 +83,7 @@ impl<'a> Search<'a> {
         self.sources.push(Source {
             client: self.client,
             scope: place.scope.clone(),
+            profile: place.profile.clone(),
             file: place.file.clone(),
             state,
         });
@@ -83,17 +91,12 @@ impl<'a> Search<'a> {
     }
 
     fn document(&mut self, document: &Document, place: &Place) -> Vec<Problem> {
-        let mut reader = Reader {
-            file: &document.file,
-            text: &document.text,
-            lines: &document.lines,
-            problems: Vec::new(),
-        };
+        let mut reader = document.reader();
         let Some(servers) = self.servers(document, place, &mut reader) else {
             return reader.problems;
         };
-        let inputs = match self.client {
-            Client::VsCode => vscode::inputs(&document.root),
+        let questions = match self.client {
+            Client::VsCode => vscode::questions(&document.root),
             _ => BTreeMap::new(),
         };
         let secrets = match self.client {
@@ -105,8 +108,12 @@ impl<'a> Search<'a> {
         let context = Context {
             place,
             keys: place.shape.keys.join("."),
-            inputs,
+            questions,
             secrets,
+            redirect: match self.client {
+                Client::Codex => codex::redirect(&document.root),
+                _ => None,
+            },
         };
         if let Some(server) = servers.get(MOST) {
             let message = format!("there are more than {MOST} servers");
@@ -180,6 +187,7 @@ impl<'a> Search<'a> {
             line: reader.lines.line(server.at),
             client: Some(self.client),
             scope: place.scope.clone(),
+            profile: place.profile.clone(),
         };
         // Whoever reads the shared file leaves Forge's own words to Forge.
         let shared = place.file.file_name().is_some_and(|name| name == SHARED);
@@ -200,6 +208,11 @@ impl<'a> Search<'a> {
             }
             Outcome::Bad => return,
         };
+        if let Some(Written::Http(http)) = &mut draft.launch
+            && http.oauth.redirect_uri.is_none()
+        {
+            http.oauth.redirect_uri.clone_from(&context.redirect);
+        }
         let Some(written) = draft.launch.take() else {
             self.change(server, draft.enabled, origin, reader);
             return;
@@ -209,7 +222,8 @@ impl<'a> Search<'a> {
             around: self.around,
             folder,
             variables: context.secrets.clone(),
-            inputs: &context.inputs,
+            questions: &context.questions,
+            inputs: self.inputs,
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
             size: 0,
@@ -238,6 +252,7 @@ impl<'a> Search<'a> {
                     around: self.around,
                     expansion,
                     variables: &context.secrets,
+                    inputs: self.inputs,
                 };
                 self.found.push(Found {
                     own: Own::of(&written, filled, &source),
@@ -291,8 +306,10 @@ impl<'a> Search<'a> {
 struct Context<'p> {
     place: &'p Place,
     keys: String,
-    inputs: BTreeMap<String, String>,
+    questions: BTreeMap<String, String>,
     secrets: BTreeMap<String, String>,
+    /// Where the browser comes back to after a login, where a server does not say.
+    redirect: Option<String>,
 }
 
 /// A server's table, its name, and where it begins.

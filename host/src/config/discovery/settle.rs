@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use super::document::Node;
 use super::formats::{claude_code, gemini, opencode};
 use super::library::Loaded;
-use super::places::Syntax;
+use super::places::{CLAUDE_CODE_MANAGED, Syntax};
+use super::policy::Policy;
 use super::search::{Search, project_of};
 use super::{Found, Source, SourceState};
 use crate::config::{Adapter, Client, Origin, Scope};
@@ -45,37 +46,39 @@ impl Search<'_> {
         }
     }
 
-    /// Claude Code asks for each server of a project's, and notes the answers in its
-    /// settings and in the user's own file.
+    /// What Claude Code's settings and its user's own file say of its servers: the
+    /// answers to its question for each server of a project's, and the policy.
     fn switch_claude_code(&mut self) {
-        let folder = self.around.project.as_ref();
-        let Some(project) = folder.or(self.around.folder.as_ref()).cloned() else {
-            return;
-        };
+        let mut policy = Policy::default();
         let mut documents = Vec::new();
-        for file in claude_code::settings(self.around) {
-            let within = self.around.project.as_ref();
-            let scope = match within.filter(|folder| file.starts_with(folder)) {
-                Some(folder) => Scope::Project(folder.clone()),
-                None => Scope::User,
-            };
+        for (scope, file) in claude_code::settings(self.around) {
             let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
-            if let Loaded::Bad(problem) = &*loaded {
-                self.sources.push(Source {
-                    client: self.client,
-                    scope,
-                    file,
-                    state: SourceState::Read {
-                        servers: 0,
-                        problems: vec![problem.clone()],
-                    },
-                });
-            }
+            let read = |problems| SourceState::Read {
+                servers: 0,
+                problems,
+            };
+            let state = match &*loaded {
+                Loaded::Missing => SourceState::Missing,
+                Loaded::Bad(problem) => read(vec![problem.clone()]),
+                Loaded::Document(document) => {
+                    let mut reader = document.reader();
+                    policy.add(&scope, document, &mut reader);
+                    read(reader.problems)
+                }
+            };
+            self.sources.push(Source {
+                client: self.client,
+                scope,
+                profile: None,
+                file,
+                state,
+            });
             documents.push(loaded);
         }
+        let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
         let own = self.documents.iter().filter_map(|(_, loaded)| {
             let root = loaded.root()?;
-            claude_code::of_project(root, &project)
+            claude_code::of_project(root, folder?)
         });
         let own: Vec<&Node> = own.collect();
         let settings = documents.iter().filter_map(|loaded| loaded.root());
@@ -88,6 +91,11 @@ impl Search<'_> {
             if let Some(why) = off {
                 found.server.enabled = false;
                 found.notes.push(format!("it is off: {why}"));
+            }
+            if let Some(why) = policy.denies(found, self.around) {
+                found.server.enabled = false;
+                found.notes.push(format!("a policy denies it: {why}"));
+                found.server.denied = Some(why);
             }
         }
     }
@@ -120,7 +128,7 @@ impl Search<'_> {
         let mut sources = self.sources.iter();
         let source = sources.find(|source| {
             self.client == Client::ClaudeCode
-                && source.scope == Scope::Managed
+                && source.file.ends_with(CLAUDE_CODE_MANAGED)
                 && source.state != SourceState::Missing
         })?;
         Some(Origin {
@@ -128,6 +136,7 @@ impl Search<'_> {
             line: 1,
             client: Some(self.client),
             scope: Scope::Managed,
+            profile: None,
         })
     }
 }

@@ -10,7 +10,11 @@ use super::*;
 use crate::upstream::Launch;
 
 mod broken;
+mod inputs;
 mod merged;
+mod oauth;
+mod policy;
+mod profiles;
 mod table;
 
 /// The homes that are kept beside the tests.
@@ -94,7 +98,11 @@ impl Home {
 
     /// What is found for some clients, as text.
     fn found(&self, clients: &[Client]) -> String {
-        self.shown(&describe(&discover(&self.around(), clients)))
+        self.shown(&describe(&discover(
+            &self.around(),
+            clients,
+            &Inputs::new(),
+        )))
     }
 
     /// A text without the temporary folder in it.
@@ -164,6 +172,11 @@ fn describe_found(found: &Found) -> String {
             for (name, value) in &http.headers {
                 line("header", format!("{name}: {:?}", value.expose()));
             }
+            line("login", on(http.oauth.off, "never"));
+            for (key, text) in http.oauth.texts() {
+                line("login", format!("{key} {text:?}"));
+            }
+            line("scopes", http.oauth.scopes.join(" "));
         }
     }
     if let Some(include) = &bridge.filter.include {
@@ -246,7 +259,7 @@ fn every_client_has_a_home() {
 fn no_message_has_a_secret_in_it() {
     for name in all_homes() {
         let home = Home::of(&[&name]);
-        let discovery = discover(&home.around(), &[client_of(&name)]);
+        let discovery = discover(&home.around(), &[client_of(&name)], &Inputs::new());
         let skipped = discovery.skipped.iter().map(|skipped| skipped.why.clone());
         let problems = discovery.problems().map(ToString::to_string);
         let said = discovery.found.iter().flat_map(|found| {
@@ -265,7 +278,7 @@ fn a_fingerprint_is_of_what_is_written() {
     let home = Home::of(&["claude-code", "codex", "vscode"]);
     let clients: Vec<_> = Client::all().collect();
     let fingerprints = |around: &Surroundings| {
-        let found = discover(around, &clients).found;
+        let found = discover(around, &clients, &Inputs::new()).found;
         let prints = found
             .iter()
             .map(|found| found.server.bridge().unwrap().fingerprint.clone());
@@ -334,7 +347,7 @@ fn a_content_is_of_all_files_of_a_project() {
     let home = Home::of(&["vscode", "claude-code"]);
     let clients: Vec<_> = Client::all().collect();
     let content = || {
-        let discovery = discover(&home.around(), &clients);
+        let discovery = discover(&home.around(), &clients, &Inputs::new());
         discovery.content_of(&home.path("project")).cloned()
     };
     let first = content().unwrap();
@@ -362,11 +375,11 @@ fn a_content_is_of_all_files_of_a_project() {
     let elsewhere = Home::of(&["vscode"]);
     let here = Home::of(&["vscode"]);
     let of = |home: &Home| {
-        let discovery = discover(&home.around(), &clients);
+        let discovery = discover(&home.around(), &clients, &Inputs::new());
         discovery.content_of(&home.path("project")).cloned()
     };
     assert_eq!(of(&elsewhere), of(&here));
-    let discovery = discover(&home.around(), &clients);
+    let discovery = discover(&home.around(), &clients, &Inputs::new());
     assert_eq!(discovery.content_of(&home.path("home")), None);
 }
 
@@ -386,7 +399,7 @@ fn servers_of_a_folder_without_a_project() {
         .to_string(),
     );
     home.write("home/.claude/settings.json", "{}");
-    let discovery = discover(&around, &[Client::ClaudeCode]);
+    let discovery = discover(&around, &[Client::ClaudeCode], &Inputs::new());
     let found = discovery.found.iter().map(|found| {
         let scope = found.server.origin.scope.clone();
         (scope, found.server.enabled)

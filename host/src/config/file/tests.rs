@@ -3,7 +3,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::upstream::{HttpTransport, Launch};
+use crate::config::{Input, Inputs};
+use crate::upstream::{HttpTransport, Launch, Secret};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 
@@ -132,6 +133,36 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `start_timeout`, `on_change`, `share`, `from`",
         ),
         (
+            "url = \"https://x/mcp\"\noauth.clientid = \"x\"",
+            "4:7",
+            "`clientid` is no key of `[servers.t.oauth]`",
+            "did you mean `client_id`?",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = true",
+            "4:9",
+            "`servers.t.oauth` cannot be `true`",
+            "leave it out: a server that wants a login gets one",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { callback_port = 99999 }",
+            "4:27",
+            "`servers.t.oauth.callback_port` cannot be `99999`",
+            "use a number from 1 to 65535",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { callback_port = 8080, redirect_uri = \"http://localhost/\" }",
+            "4:27",
+            "`[servers.t.oauth]` has `callback_port` and `redirect_uri`",
+            "keep one of them",
+        ),
+        (
+            "url = \"https://x/mcp\"\noauth = { client_secret = \"hush\" }",
+            "1:10",
+            "`servers.t.oauth.client_secret` is a client's, and there is no `client_id`",
+            "",
+        ),
+        (
             "args = [\"-y\"]",
             "1:10",
             "`[servers.t]` has `args`, and neither `command` nor `url`",
@@ -237,7 +268,7 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
         (
             "grants.env = [\"TZ\", \"A=b\"]",
             "3:21",
-            "`servers.t.grants.env[1]` is `A=b`, which is no name of an environment variable",
+            "`servers.t.grants.env[1]` is no name of an environment variable: it begins with `A`",
             "write only the name, like `TZ`; its value is taken from the environment of `dormouse`",
         ),
         (
@@ -451,7 +482,11 @@ limits.timeout = "2m"
 url = "https://example.com/mcp"
 headers.Authorization = "Bearer x"
 type = "sse"
-oauth = { client_id = "me", scopes = ["a", "b"] }
+oauth = { client_id = "me", client_secret = "hush", callback_port = 8080, scopes = ["a", "b"] }
+
+[servers.keyed]
+url = "https://example.com/keyed"
+oauth = false
 
 [servers.adapted]
 component = "git.wasm"
@@ -464,6 +499,7 @@ on_change = "accept"
 [discovery]
 clients = ["cursor", "goose"]
 fetch = "background"
+inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
 "#,
     );
     assert_eq!(problems, []);
@@ -498,6 +534,12 @@ fetch = "background"
     assert_eq!(http.transport, HttpTransport::Sse);
     assert_eq!(http.oauth.client_id.as_deref(), Some("me"));
     assert_eq!(http.oauth.scopes, ["a", "b"]);
+    let redirect = http.oauth.redirect_uri.as_deref();
+    assert_eq!(redirect, Some("http://localhost:8080/callback"));
+    assert!(
+        !format!("{web:?}").contains("hush"),
+        "secrets are not shown"
+    );
     assert!(
         !format!("{web:?}").contains("Bearer"),
         "secrets are not shown"
@@ -513,7 +555,72 @@ fetch = "background"
         config.discovery,
         DiscoveryConfig {
             clients: Some(vec![Client::Cursor, Client::Goose]),
+            inputs: Inputs::from([
+                ("key".to_owned(), Input::Value(Secret::new("SECRET"))),
+                ("other key".to_owned(), Input::Variable("OTHER".to_owned())),
+            ]),
             fetch: Fetch::Background,
         }
     );
+    assert!(!format!("{:?}", config.discovery).contains("SECRET"));
+}
+
+#[test]
+fn no_value_that_may_be_secret_is_in_a_message() {
+    const HINT: &str =
+        "write the value as a string, or `{ env = \"NAME\" }` for a variable of the environment";
+    for (text, message, hint) in [
+        (
+            "[discovery.inputs]\nkey = 12345678",
+            "`discovery.inputs.key` has no value",
+            HINT,
+        ),
+        (
+            "[discovery.inputs]\nkey = {}",
+            "`discovery.inputs.key` has no value",
+            HINT,
+        ),
+        (
+            "[discovery]\ninputs = \"SECRET\"",
+            "`discovery.inputs` has to be a table",
+            HINT,
+        ),
+        (
+            "[discovery.inputs]\nkey = { Env = \"A\" }",
+            "`Env` is no key of `discovery.inputs.key`",
+            "did you mean `env`?",
+        ),
+        (
+            "[discovery.inputs]\nkey = { env = \"A=SECRET\" }",
+            "`discovery.inputs.key.env` is no name of an environment variable: it begins with `A`",
+            "write only the name, like `TZ`; its value is taken from the environment of `dormouse`",
+        ),
+        (
+            "[discovery]\ninput = {}",
+            "`input` is no key of `[discovery]`",
+            "did you mean `inputs`?",
+        ),
+        (
+            "[servers.t]\ncommand = \"x\"\nenv = \"A=SECRET\"",
+            "`servers.t.env` has to be a table of strings",
+            "write `NAME = \"value\"` in it",
+        ),
+        (
+            "[servers.t]\nurl = \"https://x\"\nheaders = [\"A: SECRET\"]",
+            "`servers.t.headers` has to be a table of strings",
+            "write `NAME = \"value\"` in it",
+        ),
+        (
+            "[servers.t]\nurl = \"${PATH}\"",
+            "`servers.t.url` is `${PATH}`, which is no URL",
+            "a URL begins with `https://` or `http://`",
+        ),
+    ] {
+        let (_, problems) = parse(Path::new(FILE), text);
+        let [problem] = problems.as_slice() else {
+            panic!("{text}: {problems:?}");
+        };
+        assert_eq!(problem.message, message, "{text}");
+        assert_eq!(problem.hint.as_deref(), Some(hint), "{text}");
+    }
 }

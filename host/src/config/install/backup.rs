@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::config::discovery::places::Syntax;
-use crate::config::replace::{Access, remove, replace};
 use crate::config::{file, paths};
+use crate::replace::{Access, remove, replace};
 
 use super::Change;
 
@@ -85,7 +85,7 @@ pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBu
                 Some(text) => {
                     let name = change.file.file_name().unwrap_or_default();
                     let copy = format!("{index}-{}", name.to_string_lossy());
-                    replace(&folder.join(&copy), text, Access::Private)?;
+                    replace(&folder.join(&copy), text.as_bytes(), Access::Private)?;
                     Some(copy)
                 }
                 None => None,
@@ -212,7 +212,7 @@ impl Undo {
 
 fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     let text = serde_json::to_string_pretty(manifest)?;
-    replace(&folder.join(MANIFEST), &text, Access::Private)
+    replace(&folder.join(MANIFEST), text.as_bytes(), Access::Private)
 }
 
 fn hash(text: &str) -> String {

@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 
 use crate::config::discovery::places::Syntax;
 use crate::config::edit::Editor;
-use crate::config::replace::{Access, replace};
 use crate::config::{Invalid, Problem, file, lines::Lines};
+use crate::replace::{Access, replace};
 
 use super::edit::Uneditable;
 
@@ -86,13 +86,13 @@ impl Change {
     pub fn make(&self) -> anyhow::Result<()> {
         if self.own {
             let before = self.before.as_deref();
-            return Editor::new(&self.file)?.put(before, &self.after, self.access);
+            return Editor::new(&self.file)?.put(before, &self.after, self.access.clone());
         }
         let shown = self.file.display();
         if file::read(&self.file)? != self.before {
             bail!("`{shown}` has been changed by somebody else meanwhile\nhint: try again");
         }
-        replace(&self.file, &self.after, self.access)
+        replace(&self.file, self.after.as_bytes(), self.access.clone())
             .with_context(|| format!("`{shown}` cannot be written"))
     }
 }

@@ -103,10 +103,13 @@ pub(super) fn decide(
         .collect()
 }
 
-/// What a user has written for all they do, and what their client takes.
+/// What a user has written for all they do, and what their client takes and allows.
 fn candidates(found: &[Found]) -> impl Iterator<Item = (usize, &Found)> {
     let found = found.iter().enumerate();
-    found.filter(|(_, one)| one.server.origin.scope == Scope::User && one.shadowed_by.is_none())
+    found.filter(|(_, one)| {
+        let server = &one.server;
+        server.origin.scope == Scope::User && one.shadowed_by.is_none() && server.denied.is_none()
+    })
 }
 
 fn client(found: &Found) -> Option<Client> {

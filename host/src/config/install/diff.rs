@@ -87,7 +87,7 @@ fn quiet(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::config::discovery::places::Syntax;
-    use crate::config::replace::Access;
+    use crate::replace::Access;
 
     use super::*;
 

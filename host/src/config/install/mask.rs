@@ -88,7 +88,12 @@ impl Secrets<'_> {
             Value::Null | Value::Bool(_) => {}
             Value::Table(members) => {
                 for member in members {
-                    self.node(&member.node, secret || is_secret(&member.key));
+                    // Somebody has written `NAME=value` where only a name belongs.
+                    if secret && member.key.contains('=') {
+                        self.found.push(self.range(member.at));
+                    }
+                    let own = is_secret(&member.key) || self.is_answers(&member.key);
+                    self.node(&member.node, secret || own);
                 }
             }
             Value::List(items) => {
@@ -116,6 +121,12 @@ impl Secrets<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a table has answers to clients' questions in it. The one of that name in
+    /// JSON has the questions.
+    fn is_answers(&self, key: &str) -> bool {
+        self.syntax == Syntax::Toml && key == "inputs"
     }
 
     /// Masks what stands before the host and behind the path of an URL.
@@ -224,6 +235,16 @@ mod tests {
                 Syntax::Yaml,
                 "- env: {A: s, B: 's'}\n- command: x\n",
                 "- env: {A: … B: …\n- command: x\n",
+            ),
+            (
+                Syntax::Json,
+                r#"{"env": {"A=s": 1, "B": "s"}, "inputs": [{"id": "x"}]}"#,
+                r#"{"env": {…: …, "B": …}, "inputs": [{"id": "x"}]}"#,
+            ),
+            (
+                Syntax::Toml,
+                "[discovery.inputs]\nkey = 's'\nother = { env = \"A\" }\n[b]\nx = 1\n",
+                "[discovery.inputs]\nkey = …\nother = { env = … }\n[b]\nx = 1\n",
             ),
             (Syntax::Json, "{", "…"),
         ] {

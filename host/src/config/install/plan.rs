@@ -10,8 +10,8 @@ use super::{Change, edit, entry, server};
 use crate::config::discovery::places::{self, Place, Syntax};
 use crate::config::discovery::{Discovery, Found, Surroundings};
 use crate::config::edit::{Change as ServerChange, with_servers};
-use crate::config::replace::Access;
 use crate::config::{Client, Config, Scope, file};
+use crate::replace::Access;
 
 /// How a client is to start Dormouse.
 #[derive(Debug, Clone)]
@@ -29,8 +29,7 @@ pub struct Import {
     pub decisions: Vec<Decision>,
     /// What the files become; Dormouse's own is the first.
     pub changes: Vec<Change>,
-    /// What stays in a client's file although it should have been replaced, as
-    /// sentences.
+    /// What stays in a client's file although it was wanted, as sentences.
     pub left: Vec<String>,
 }
 
@@ -62,6 +61,18 @@ pub fn import(
             leaving.client(*client, &decisions, discovery, around, program)?;
         }
     }
+    // Taking over what a policy denies would be a way around it.
+    let denied = discovery.found.iter().filter_map(|found| {
+        let (origin, why) = (&found.server.origin, found.server.denied.as_ref()?);
+        let wanted = origin
+            .client
+            .is_some_and(|client| wanted.clients.contains(&client));
+        (wanted && origin.scope == Scope::User).then(|| {
+            let name = found.written_name.escape_debug();
+            format!("`{name}` of {origin} is not taken over: a policy denies it: {why}")
+        })
+    });
+    leaving.left.extend(denied);
     let own = own(&decisions, &discovery.found, (config, file), &leaving)?;
     let mut changes = vec![own];
     changes.extend(leaving.changes.into_values());
@@ -170,7 +181,13 @@ impl Leaving {
             }
             let (name, file) = (&found.written_name, &found.server.origin.file);
             let shown = format!("`{}` stays in {}", name.escape_debug(), file.display());
-            if !found.own.missing.is_empty() {
+            if let Some(profile) = &found.server.origin.profile {
+                // Dormouse goes into the file of the default profile alone.
+                self.left.push(format!(
+                    "{shown}, because the profile `{}` would be without it",
+                    profile.escape_debug()
+                ));
+            } else if !found.own.missing.is_empty() {
                 // Without its client, it would not work any more.
                 self.left.push(format!(
                     "{shown}, because something in it only {client} can fill in"
@@ -194,7 +211,7 @@ impl Leaving {
             let change = self.open(place)?;
             add(change, place, client, program)?;
         }
-        for place in places.iter().filter(|place| place.scope == Scope::User) {
+        for place in places.iter().filter(is_own) {
             // One of that name that lost against this one would win without it.
             let here = discovery.found.iter().filter(|found| {
                 let origin = &found.server.origin;
@@ -212,7 +229,7 @@ impl Leaving {
     /// Whether a server is where a client's servers are in a file.
     fn has(&mut self, places: &[Place], file: &Path, name: &str) -> anyhow::Result<bool> {
         let mut places = places.iter();
-        let place = places.find(|place| place.scope == Scope::User && place.file == file);
+        let place = places.find(|place| is_own(place) && place.file == file);
         let Some(place) = place else {
             return Ok(false);
         };
@@ -272,15 +289,15 @@ fn add(
     })
 }
 
+/// Whether a place is for all that a user does with a client.
+fn is_own(place: &&Place) -> bool {
+    place.scope == Scope::User && place.profile.is_none()
+}
+
 /// The file into which a user's own server belongs: the one that the client itself
 /// writes, or another spelling of it that is there.
 fn own_file(places: &[Place]) -> Option<&Place> {
-    let user = || {
-        places
-            .iter()
-            .rev()
-            .filter(|place| place.scope == Scope::User)
-    };
+    let user = || places.iter().rev().filter(is_own);
     let plain = |place: &&Place| place.file.extension().is_none_or(|end| end != "jsonc");
     let usual = user().find(plain)?;
     let folder = usual.file.parent()?;

@@ -8,7 +8,7 @@ use toml_edit::{Array, Item, Table, Value};
 use crate::config::discovery::Found;
 use crate::config::{Bridge, Client};
 use crate::sandbox::Limits;
-use crate::upstream::{HttpTransport, Launch, Secret};
+use crate::upstream::{HttpTransport, Launch, OAuth, Secret};
 
 /// The table of a server that a client has, as it is written into `dormouse.toml`.
 /// `from` are the clients that load it themselves, and so are not to be shown it a
@@ -38,6 +38,10 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
                 HttpTransport::Streamable => put("type", "http".into()),
                 HttpTransport::Sse => put("type", "sse".into()),
             }
+            // Sub-tables come after all plain keys, or these would be theirs.
+            if http.oauth.off {
+                put("oauth", false.into());
+            }
             ("headers", &http.headers)
         }
     };
@@ -53,6 +57,11 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
     }
     if !texts.is_empty() {
         table.insert(secrets, Item::Table(secret_table(texts)));
+    }
+    if let Launch::Http(http) = &found.own.launch
+        && let Some(oauth) = oauth_table(&http.oauth)
+    {
+        table.insert("oauth", Item::Table(oauth));
     }
     let timeout = found.server.limits.timeout;
     if timeout != Limits::default().timeout {
@@ -95,6 +104,18 @@ fn secret_table(texts: &BTreeMap<String, Secret>) -> Table {
         table.insert(name, Item::Value(text.expose().into()));
     }
     table
+}
+
+/// How its user logs in, where anything is said of that.
+fn oauth_table(oauth: &OAuth) -> Option<Table> {
+    let mut table = Table::new();
+    for (key, text) in oauth.texts().filter(|_| !oauth.off) {
+        table.insert(key, Item::Value(text.into()));
+    }
+    if !oauth.off && !oauth.scopes.is_empty() {
+        table.insert("scopes", Item::Value(list(&oauth.scopes)));
+    }
+    (!table.is_empty()).then_some(table)
 }
 
 fn list(texts: &[String]) -> Value {

@@ -1,7 +1,8 @@
 //! Where the browser comes back to: a port of this machine, for one login.
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
+use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -17,8 +18,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// The path that the browser is sent to.
-const PATH: &str = "/callback";
+use super::redirect::Redirect;
+
+/// How often a port is looked for that is free at all addresses.
+const ATTEMPTS: usize = 8;
 
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
@@ -50,36 +53,61 @@ pub(super) enum Answer {
 
 /// The port, and the connections to it.
 pub(super) struct Callback {
-    listener: TcpListener,
+    /// One for each address of this machine that the browser may come to.
+    listeners: Vec<TcpListener>,
     connections: JoinSet<()>,
     arrivals: mpsc::Sender<Arrival>,
+    redirect: Redirect,
 }
 
 impl Callback {
-    /// Opens a free port that only this machine can reach. What arrives is sent on.
-    pub(super) async fn open(arrivals: mpsc::Sender<Arrival>) -> std::io::Result<Self> {
+    /// Opens a port that only this machine can reach. What arrives is sent on.
+    ///
+    /// # Errors
+    /// The port that has to be it is somebody else's, or none can be had.
+    pub(super) async fn open(
+        redirect: Redirect,
+        arrivals: mpsc::Sender<Arrival>,
+    ) -> std::io::Result<Self> {
+        let mut attempts = 1..=ATTEMPTS;
+        let listeners = loop {
+            let attempt = attempts.next();
+            match listen(redirect.addresses(), redirect.port).await {
+                // One that was free at the first address may not be at the second.
+                Err(error)
+                    if redirect.port == 0
+                        && error.kind() == ErrorKind::AddrInUse
+                        && attempt.is_some() => {}
+                listeners => break listeners?,
+            }
+        };
         Ok(Self {
-            listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?,
+            listeners,
             connections: JoinSet::new(),
             arrivals,
+            redirect,
         })
     }
 
-    /// The URL that the browser is to be sent to. It has an address and no name: a
-    /// name may lead elsewhere (RFC 8252, section 8.3).
+    /// The URL that the browser is to be sent to.
     pub(super) fn url(&self) -> std::io::Result<String> {
-        Ok(format!("http://{}{PATH}", self.listener.local_addr()?))
+        let first = self.listeners.first().ok_or(ErrorKind::NotConnected)?;
+        Ok(self.redirect.url(first.local_addr()?.port()))
     }
 
     /// Takes connections, for ever. Can be dropped at any time.
     pub(super) async fn run(&mut self) {
         loop {
+            let accepting = self.listeners.iter().map(|one| Box::pin(one.accept()));
+            let accepting = futures::future::select_all(accepting);
             tokio::select! {
                 Some(_) = self.connections.join_next() => {}
-                accepted = self.listener.accept(), if self.connections.len() < CONNECTIONS => {
+                (accepted, ..) = accepting, if self.connections.len() < CONNECTIONS => {
                     match accepted {
                         Ok((stream, _)) => {
-                            self.connections.spawn(serve(stream, self.arrivals.clone()));
+                            let path = self.redirect.path.clone();
+                            let arrivals = self.arrivals.clone();
+                            self.connections.spawn(serve(stream, path, arrivals));
                         }
                         // Mostly: too many open files. It passes.
                         Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -92,11 +120,11 @@ impl Callback {
     /// Closes the port. What this returns ends when the last pages have gone out.
     pub(super) fn close(self) -> impl Future<Output = ()> {
         let Self {
-            listener,
+            listeners,
             mut connections,
             ..
         } = self;
-        drop(listener);
+        drop(listeners);
         async move {
             let _ = tokio::time::timeout(FLUSH, async {
                 while connections.join_next().await.is_some() {}
@@ -106,8 +134,26 @@ impl Callback {
     }
 }
 
-async fn serve(stream: TcpStream, arrivals: mpsc::Sender<Arrival>) {
-    let service = service_fn(|request| respond(request, arrivals.clone()));
+/// Listens at the addresses, all with one port; any where it is 0.
+async fn listen(addresses: &[IpAddr], mut port: u16) -> std::io::Result<Vec<TcpListener>> {
+    let mut listeners: Vec<TcpListener> = Vec::new();
+    for address in addresses {
+        match TcpListener::bind((*address, port)).await {
+            Ok(listener) => {
+                port = listener.local_addr()?.port();
+                listeners.push(listener);
+            }
+            // Many machines have only one of the two, and then no browser comes to
+            // the other.
+            Err(error) if !listeners.is_empty() && error.kind() != ErrorKind::AddrInUse => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(listeners)
+}
+
+async fn serve(stream: TcpStream, path: String, arrivals: mpsc::Sender<Arrival>) {
+    let service = service_fn(|request| respond(request, &path, arrivals.clone()));
     // A browser that goes away has had what it wanted, or does not want it.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -119,9 +165,10 @@ async fn serve(stream: TcpStream, arrivals: mpsc::Sender<Arrival>) {
 
 async fn respond(
     request: Request<Incoming>,
+    path: &str,
     arrivals: mpsc::Sender<Arrival>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    if request.uri().path() != PATH {
+    if request.uri().path() != path {
         return Ok(page(StatusCode::NOT_FOUND, "There is nothing here."));
     }
     if request.method() != Method::GET {

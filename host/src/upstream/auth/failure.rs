@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::upstream::Wrong;
+
 /// Why there is no login, for the one who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
@@ -20,7 +22,7 @@ pub enum Failure {
     },
     /// The upstream says nothing of how to log in.
     #[error(
-        "`{url}` wants to know its user, and does not say how to log in ({why})\nhint: if it takes a key, put it into `headers` of the server; if it takes OAuth, set `client_id` under `oauth`"
+        "`{url}` wants to know its user, and does not say how to log in ({why})\nhint: if it takes a key, put it into `headers` of the server; if it takes OAuth, say as whom and where under `oauth` (`client_id`, `metadata_url`)"
     )]
     NoOAuth {
         /// The upstream.
@@ -36,6 +38,17 @@ pub enum Failure {
         /// The upstream.
         url: String,
     },
+    /// Its user has said that nobody logs in there.
+    #[error(
+        "`{url}` wants a login, which is off for it (`oauth = false`)\nhint: put its key into `headers` of the server, or remove `oauth`"
+    )]
+    Off {
+        /// The upstream.
+        url: String,
+    },
+    /// No login can be begun with what is configured.
+    #[error("`oauth.{}` {}\nhint: correct it under `oauth` of the server", .0.key, .0.why)]
+    Configured(#[from] Wrong),
     /// What the upstream says of how to log in is of no use.
     #[error("how to log in at `{url}` cannot be found out: {why}")]
     Discovery {
@@ -46,7 +59,7 @@ pub enum Failure {
     },
     /// The authorization server knows no client, and takes no new ones.
     #[error(
-        "the authorization server of `{url}` does not take Dormouse as a client ({why})\nhint: register a client there by hand, with the redirect URI `http://127.0.0.1/callback` and any port; then set its `client_id` (and `client_secret_env`, the variable with its secret, if it has one) under `oauth` of the server"
+        "the authorization server of `{url}` does not take Dormouse as a client ({why})\nhint: register a client there by hand, with the redirect URI `http://127.0.0.1/callback` and any port (or with one, and set `redirect_uri`); then set its `client_id`, and its `client_secret` if it has one, under `oauth` of the server"
     )]
     Unregistered {
         /// The upstream.
@@ -54,13 +67,15 @@ pub enum Failure {
         /// What the authorization server says.
         why: String,
     },
-    /// A variable of the configuration is not there.
+    /// The port that the login has to come back to cannot be had.
     #[error(
-        "the environment variable `{variable}` is not set, which `client_secret_env` names\nhint: set it where Dormouse is started"
+        "port {port} of this machine, which the login has to come back to, cannot be opened: {why}\nhint: end what listens there (another login may wait there), or set another one under `oauth` of the server, if the client is registered for it"
     )]
-    NoSecret {
-        /// Its name.
-        variable: String,
+    Port {
+        /// The port.
+        port: u16,
+        /// What the system says.
+        why: String,
     },
     /// Nothing can be listened to for the answer.
     #[error("no port of this machine can be opened for the answer of the login: {0}")]

@@ -7,7 +7,9 @@
 
 mod callback;
 mod failure;
+mod metadata;
 mod pending;
+mod redirect;
 mod server;
 mod store;
 #[cfg(test)]
@@ -25,6 +27,8 @@ use tokio::sync::Mutex;
 
 pub use failure::Failure;
 pub use pending::Pending;
+pub(super) use redirect::Redirect;
+pub use store::Kept;
 
 use super::http::Credentials;
 use super::{Http, Lost, Secret};
@@ -114,8 +118,13 @@ impl Auth {
     /// There is no way to log in there, or none that can be found now.
     pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
         let http = &self.0.http;
-        let mut headers = http.headers.keys();
-        if headers.any(|name| name.eq_ignore_ascii_case("authorization")) {
+        if http.oauth.off {
+            return Err(Failure::Off {
+                url: http.url.clone(),
+            });
+        }
+        http.oauth.check()?;
+        if http.has_authorization() {
             let url = http.url.clone();
             return Err(Failure::Header { url });
         }
@@ -124,7 +133,8 @@ impl Auth {
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
             return Ok(Arc::clone(open));
         }
-        let new = Pending::begin(http, challenge, self.0.store.clone()).await?;
+        let kept = (self.0.store.clone(), pending::LIFE);
+        let new = Pending::begin(http, challenge, kept).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 
@@ -174,6 +184,14 @@ impl Auth {
             "`{server}` needs a login; open this link in a browser, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
             pending.link()
         ))
+    }
+
+    /// The login that is kept, if there is one. Asks nobody.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn kept(&self) -> Result<Option<Kept>, Failure> {
+        Ok(self.0.store.read()?.map(|login| login.kept()))
     }
 
     /// Forgets the login, and gives its tokens back where the authorization server

@@ -8,12 +8,13 @@ use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
+use super::redirect::Redirect;
 use super::server::Attempt;
 use super::store::Store;
 use crate::upstream::Http;
 
 /// How long the link of a login is good for.
-const LIFE: Duration = Duration::from_secs(600);
+pub(super) const LIFE: Duration = Duration::from_secs(600);
 
 /// A login that waits for its user to follow a link. It goes on by itself, whoever
 /// waits for it, until they have, or for ten minutes.
@@ -30,17 +31,32 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Opens a port for the redirect, and gets a link that leads there.
+    /// Opens a port for the redirect, and gets a link that leads there and is good for
+    /// a while (`life`).
     pub(super) async fn begin(
         http: &Http,
         challenge: Option<&str>,
-        store: Store,
+        (store, life): (Store, Duration),
     ) -> Result<Arc<Self>, Failure> {
         let (arrivals, arrived) = mpsc::channel(1);
         let (decline, declined) = mpsc::channel(1);
         let (sender, outcome) = watch::channel(None);
-        let listen = |error: std::io::Error| Failure::Listen(error.to_string());
-        let callback = Callback::open(arrivals.clone()).await.map_err(listen)?;
+        let redirect = match http.oauth.redirect_uri.as_deref().map(Redirect::parse) {
+            Some(Ok(redirect)) => redirect,
+            // One that is wrong has been refused before.
+            Some(Err(_)) | None => Redirect::default(),
+        };
+        let port = redirect.port;
+        let listen = |error: std::io::Error| match port {
+            0 => Failure::Listen(error.to_string()),
+            port => Failure::Port {
+                port,
+                why: error.to_string(),
+            },
+        };
+        let callback = Callback::open(redirect, arrivals.clone())
+            .await
+            .map_err(listen)?;
         let redirect = callback.url().map_err(listen)?;
         // A damaged file is of no use, and will be replaced.
         let granted = store.read().ok().flatten();
@@ -53,6 +69,7 @@ impl Pending {
             attempt,
             store,
             url: http.url.clone(),
+            life,
         };
         // Not the caller's own: whoever follows the link when the caller has gone is
         // logged in all the same, and no code is exchanged for a token that is lost.
@@ -133,10 +150,11 @@ struct Waiting {
     attempt: Attempt,
     store: Store,
     url: String,
+    life: Duration,
 }
 
 /// What a redirect has brought.
-struct Redirect {
+struct Reply {
     state: String,
     outcome: Result<String, String>,
     issuer: Option<String>,
@@ -150,7 +168,7 @@ impl Waiting {
         mut declined: mpsc::Receiver<()>,
         sender: watch::Sender<Option<Result<(), Failure>>>,
     ) {
-        let end = tokio::time::Instant::now() + LIFE;
+        let end = tokio::time::Instant::now() + self.life;
         let url = || self.url.clone();
         let (outcome, answer) = loop {
             let arrival = tokio::select! {
@@ -158,7 +176,7 @@ impl Waiting {
                 () = callback.run() => continue,
                 _ = declined.recv() => break (Err(Failure::Declined { url: url() }), None),
                 () = tokio::time::sleep_until(end) => {
-                    let minutes = LIFE.as_secs() / 60;
+                    let minutes = self.life.as_secs() / 60;
                     break (Err(Failure::Late { url: url(), minutes }), None);
                 }
             };
@@ -188,19 +206,19 @@ impl Waiting {
 
     /// What came of a redirect; `None` where it is not of this login.
     async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
-        let redirect = parse(query)?;
+        let reply = parse(query)?;
         // Whoever knows the state has the link, or has come from it.
-        if redirect.state != self.attempt.state {
+        if reply.state != self.attempt.state {
             return None;
         }
-        let code = match redirect.outcome {
+        let code = match reply.outcome {
             Ok(code) => code,
             Err(why) => {
                 let url = self.url.clone();
                 return Some(Err(Failure::Denied { url, why }));
             }
         };
-        let exchanged = self.attempt.exchange(&code, redirect.issuer.as_deref());
+        let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
         let login = match exchanged.await? {
             Ok(login) => login,
             Err(failure) => return Some(Err(failure)),
@@ -214,7 +232,7 @@ impl Waiting {
     }
 }
 
-fn parse(query: &str) -> Option<Redirect> {
+fn parse(query: &str) -> Option<Reply> {
     let url = Url::parse(&format!("http://localhost/?{query}")).ok()?;
     let (mut state, mut code, mut error, mut issuer) = (None, None, None, None);
     let mut description = None;
@@ -237,7 +255,7 @@ fn parse(query: &str) -> Option<Redirect> {
         (None, Some(code)) => Ok(code),
         (None, None) => return None,
     };
-    Some(Redirect {
+    Some(Reply {
         state: state?,
         outcome,
         issuer,

@@ -1,11 +1,12 @@
 //! What an authorization server is asked, through rmcp.
 
 use rmcp::transport::auth::{
-    AuthError, AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
-    CredentialStore as _, InMemoryCredentialStore, OAuthClientConfig, WWWAuthenticateParams,
+    AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore as _,
+    InMemoryCredentialStore, OAuthClientConfig, WWWAuthenticateParams,
 };
 
 use super::Failure;
+use super::metadata::{metadata, revocation};
 use super::store::Login;
 use crate::upstream::http::{choose_cryptography, client};
 use crate::upstream::{Http, OAuth};
@@ -49,18 +50,18 @@ impl Attempt {
         let url = &http.url;
         let memory = InMemoryCredentialStore::new();
         let mut manager = manager(url, &memory).await?;
-        let resolution = manager
-            .resolve_metadata_from_challenge(challenge)
-            .await
-            .map_err(|error| discovery(url, &error))?;
-        // Without metadata the endpoints are guesses (MCP of 2025-03-26).
-        let guessed = resolution.source == AuthorizationMetadataSource::LegacyEndpointFallback;
-        let metadata = resolution.metadata;
+        let (metadata, guessed) =
+            metadata(&manager, http, challenge)
+                .await
+                .map_err(|why| Failure::Discovery {
+                    url: url.clone(),
+                    why,
+                })?;
         manager.set_metadata(metadata.clone());
 
         let scopes = scopes(&manager, &metadata, http, challenge, granted).await?;
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
-        let registered_secret = match configured(&http.oauth, &metadata, redirect)? {
+        let registered_secret = match configured(&http.oauth, &metadata, redirect) {
             Some(client) => {
                 manager
                     .configure_client(client)
@@ -81,7 +82,10 @@ impl Attempt {
             .map_err(|error| discovery(url, &error))?;
         let state = state(&link).ok_or_else(|| Failure::Discovery {
             url: url.clone(),
-            why: format!("the link `{link}` is none"),
+            why: format!(
+                "`{}` is no page that a browser may be sent to",
+                clean(&link)
+            ),
         })?;
         Ok(Self {
             manager,
@@ -89,7 +93,7 @@ impl Attempt {
             url: url.clone(),
             challenge: challenge.map(str::to_owned),
             registered_secret,
-            revocation: revocation(&metadata),
+            revocation: revocation(&metadata).map(Into::into),
             link,
             state,
         })
@@ -146,11 +150,12 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
     memory.save(kept).await.map_err(|error| failure(&error))?;
 
     let mut manager = manager(&http.url, &memory).await?;
-    let metadata = manager
-        .resolve_metadata_from_challenge(login.challenge.as_deref())
+    let (metadata, _) = metadata(&manager, http, login.challenge.as_deref())
         .await
-        .map_err(|error| failure(&error))?
-        .metadata;
+        .map_err(|why| Failure::Refresh {
+            url: http.url.clone(),
+            why,
+        })?;
     if metadata.issuer != issuer {
         // Else an upstream could have its users' tokens sent to whom it likes.
         tracing::warn!(
@@ -160,10 +165,7 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
         return Ok(None);
     }
     manager.set_metadata(metadata);
-    if let Some(secret) = match &login.client_secret {
-        Some(secret) => Some(secret.clone()),
-        None => secret(&http.oauth)?,
-    } {
+    if let Some(secret) = secret(&http.oauth, login) {
         client = client.with_client_secret(secret);
     }
     manager
@@ -203,36 +205,32 @@ fn configured(
     oauth: &OAuth,
     metadata: &AuthorizationMetadata,
     redirect: &str,
-) -> Result<Option<OAuthClientConfig>, Failure> {
-    let Some(id) = &oauth.client_id else {
-        return Ok(None);
-    };
-    // A document about a client is only for those who read such documents; the
-    // others may still register it.
-    let document = id.starts_with("https://");
+) -> Option<OAuthClientConfig> {
+    if let Some(id) = &oauth.client_id {
+        let client = OAuthClientConfig::new(id, redirect);
+        return Some(match &oauth.client_secret {
+            Some(secret) => client.with_client_secret(secret.expose()),
+            None => client,
+        });
+    }
+    // A document about a client is only for those who read such documents.
     let reads = metadata
         .additional_fields
         .get("client_id_metadata_document_supported");
     let reads = reads.and_then(serde_json::Value::as_bool).unwrap_or(false);
-    if document && !reads && metadata.registration_endpoint.is_some() {
-        return Ok(None);
-    }
-    let client = OAuthClientConfig::new(id, redirect);
-    Ok(Some(match secret(oauth)? {
-        Some(secret) => client.with_client_secret(secret),
-        None => client,
-    }))
+    let document = oauth.client_metadata_url.as_ref().filter(|_| reads)?;
+    Some(OAuthClientConfig::new(document, redirect))
 }
 
-fn secret(oauth: &OAuth) -> Result<Option<String>, Failure> {
-    let Some(variable) = &oauth.client_secret_env else {
-        return Ok(None);
-    };
-    std::env::var(variable)
-        .map(Some)
-        .map_err(|_| Failure::NoSecret {
-            variable: variable.clone(),
-        })
+/// The secret of the client that has logged in. One from the configuration is for the
+/// client that is configured, and for no other.
+fn secret(oauth: &OAuth, login: &Login) -> Option<String> {
+    if let Some(registered) = &login.client_secret {
+        return Some(registered.clone());
+    }
+    let ours = oauth.client_id.as_ref() == Some(&login.credentials.client_id);
+    let secret = oauth.client_secret.as_ref().filter(|_| ours)?;
+    Some(secret.expose().to_owned())
 }
 
 /// What to ask for. Where the upstream wants more than the user has allowed, that
@@ -249,11 +247,21 @@ async fn scopes(
         why: "it is no URL".into(),
     })?;
     let challenge = challenge.map(|header| WWWAuthenticateParams::parse(header, &base));
-    let more = challenge.filter(WWWAuthenticateParams::is_insufficient_scope);
+    let more = challenge
+        .clone()
+        .filter(WWWAuthenticateParams::is_insufficient_scope);
     let mut scopes = match (&http.oauth.scopes, &more) {
         (configured, _) if !configured.is_empty() => configured.clone(),
         (_, Some(_)) => Vec::new(),
-        (_, None) => manager.select_initial_scopes(&[]).await,
+        (_, None) => {
+            // Where the authorization server is not found by the challenge, nobody
+            // else has looked into it.
+            let wanted = challenge
+                .as_ref()
+                .and_then(|params| params.scope.as_deref());
+            let wanted: Vec<&str> = wanted.unwrap_or_default().split_whitespace().collect();
+            manager.select_initial_scopes(&wanted).await
+        }
     };
     if let Some(more) = more {
         let wanted = more.scope.unwrap_or_default();
@@ -269,15 +277,15 @@ async fn scopes(
     Ok(scopes)
 }
 
+/// The state in a link, if a browser may be sent there. The page is what a stranger's
+/// metadata says, and must not be a file or a program.
 fn state(link: &str) -> Option<String> {
     let link = reqwest::Url::parse(link).ok()?;
+    if !matches!(link.scheme(), "https" | "http") || !link.has_host() {
+        return None;
+    }
     let mut pairs = link.query_pairs();
     pairs.find_map(|(name, value)| (name == "state").then(|| value.into_owned()))
-}
-
-fn revocation(metadata: &AuthorizationMetadata) -> Option<String> {
-    let endpoint = metadata.additional_fields.get("revocation_endpoint")?;
-    endpoint.as_str().map(str::to_owned)
 }
 
 fn discovery(url: &str, error: &AuthError) -> Failure {
@@ -298,7 +306,7 @@ fn unregistered(url: &str, guessed: bool, error: &AuthError) -> Failure {
 
 /// An error with all its causes, on one line that is not too long: some of it comes
 /// from strangers.
-fn causes(error: &dyn std::error::Error) -> String {
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -306,6 +314,11 @@ fn causes(error: &dyn std::error::Error) -> String {
         text.push_str(&error.to_string());
         cause = error.source();
     }
+    clean(&text)
+}
+
+/// A stranger's words, on one line that is not too long.
+fn clean(text: &str) -> String {
     let text = text.replace(char::is_control, " ");
     text.chars().take(500).collect()
 }
@@ -323,10 +336,7 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         (None, None) => return Ok(()),
     };
     let mut endpoint = reqwest::Url::parse(endpoint).map_err(|error| error.to_string())?;
-    let secret = match &login.client_secret {
-        Some(secret) => Some(secret.clone()),
-        None => secret(&http.oauth).map_err(|failure| failure.to_string())?,
-    };
+    let secret = secret(&http.oauth, login);
     let mut form = endpoint.clone();
     form.set_query(None);
     form.query_pairs_mut()

@@ -1,7 +1,8 @@
 //! Where logins are kept: one file for each upstream, which only its user can read.
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use crate::config::paths;
+use crate::replace::{Access, replace};
 use crate::upstream::{Http, Secret};
 
 /// How many seconds before its end a token is no longer taken: a request with it
@@ -80,31 +82,63 @@ impl Login {
         )
     }
 
+    /// What may be told of it.
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            left: self.left().map(Duration::from_secs),
+            renews: self.refresh().is_some(),
+        }
+    }
+
     fn lifetime(&self) -> Option<u64> {
         let response = self.credentials.token_response.as_ref()?;
         Some(response.expires_in()?.as_secs())
     }
 }
 
+/// What may be told of a login that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// For how long its token is still good, if that was said; zero where it has
+    /// ended.
+    pub left: Option<Duration>,
+    /// Whether the next call gets another token by itself.
+    pub renews: bool,
+}
+
 /// The place of one upstream's login.
 #[derive(Debug, Clone)]
 pub(super) struct Store {
+    url: String,
     file: PathBuf,
     lock: PathBuf,
 }
 
 impl Store {
     /// The place of an upstream's login in a folder. Upstreams of one URL share it,
-    /// unless they are reached as different clients.
+    /// unless they are reached as different clients, or log in elsewhere: a token for
+    /// new tokens must not go to whom another entry names.
     pub(super) fn new(folder: &Path, http: &Http) -> Self {
         let mut hasher = blake3::Hasher::new();
-        let client = http.oauth.client_id.as_deref().unwrap_or_default();
-        // With a zero between them, no two pairs are one text.
-        for part in [http.url.as_bytes(), b"\0", client.as_bytes()] {
-            hasher.update(part);
+        let oauth = &http.oauth;
+        let client = oauth.client_id.as_deref().unwrap_or_default();
+        hasher.update(http.url.as_bytes());
+        // With a zero between them, no two lists are one text.
+        hasher.update(b"\0").update(client.as_bytes());
+        let elsewhere = [
+            &oauth.metadata_url,
+            &oauth.authorization_url,
+            &oauth.token_url,
+        ];
+        if elsewhere.iter().any(|url| url.is_some()) {
+            for url in elsewhere {
+                let url = url.as_deref().unwrap_or_default();
+                hasher.update(b"\0").update(url.as_bytes());
+            }
         }
         let key = hasher.finalize().to_hex();
         Self {
+            url: http.url.clone(),
             file: folder.join(format!("{key}.json")),
             lock: folder.join(format!("{key}.lock")),
         }
@@ -120,8 +154,9 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failure("read", &error)),
         };
-        match serde_json::from_slice(&text) {
-            Ok(login) => Ok(Some(login)),
+        match serde_json::from_slice::<Login>(&text) {
+            // A file that was moved here is another upstream's.
+            Ok(login) => Ok((login.url == self.url).then_some(login)),
             // What serde says may quote a part of the text.
             Err(_) => {
                 let error = io::Error::new(ErrorKind::InvalidData, "it is not what was written");
@@ -133,17 +168,11 @@ impl Store {
     /// Keeps a login in place of the one before. All or nothing, and on the disk
     /// when this returns: what it replaces may be of no use any more.
     pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
-        let write = || -> io::Result<()> {
-            let folder = self.file.parent().ok_or(ErrorKind::NotFound)?;
-            paths::make_private(folder)?;
-            // A temporary file is its owner's alone from the start.
-            let mut file = tempfile::Builder::new()
-                .prefix(".login-")
-                .tempfile_in(folder)?;
-            file.write_all(&serde_json::to_vec(login)?)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.file)?;
-            Ok(())
+        let write = || -> anyhow::Result<()> {
+            if let Some(folder) = self.file.parent() {
+                paths::make_private(folder)?;
+            }
+            replace(&self.file, &serde_json::to_vec(login)?, Access::Private)
         };
         write().map_err(|error| self.failure("written", &error))
     }
@@ -195,7 +224,7 @@ impl Store {
         }
     }
 
-    fn failure(&self, what: &'static str, error: &io::Error) -> Failure {
+    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
         Failure::Store {
             file: self.file.clone(),
             what,

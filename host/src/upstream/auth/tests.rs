@@ -223,24 +223,249 @@ async fn a_client_of_its_own_where_none_can_be_registered() {
 
 #[tokio::test]
 async fn a_client_with_a_secret() {
-    // It is in the environment of every test.
-    let variable = "CARGO_PKG_NAME";
-    let secret = std::env::var(variable).unwrap();
-    let mut user = User::of(&["--client", "mine", "--client-secret", &secret]);
-    user.oauth.client_id = Some("mine".into());
-    user.oauth.client_secret_env = Some("DORMOUSE_TEST_NO_SUCH".into());
+    let mut user = User::of(&["--client", "mine", "--client-secret", "hush-hush"]);
+    user.oauth.client_secret = Some(Secret::new("hush-hush"));
     let error = user.auth().begin(None).await.err().unwrap().to_string();
-    assert!(
-        error.contains("`DORMOUSE_TEST_NO_SUCH` is not set"),
-        "{error}"
-    );
+    assert!(error.contains("`oauth.client_secret`"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
 
-    user.oauth.client_secret_env = Some(variable.into());
+    user.oauth.client_id = Some("mine".into());
     let auth = user.logged_in().await;
+    // It stays where its user keeps it.
+    let kept = std::fs::read_dir(user.data.path().join("tokens")).unwrap();
+    for file in kept {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains("hush"), "{text}");
+    }
     user.server.make("expire").unwrap();
     ask(&auth).await.unwrap();
     assert_eq!(user.count("refreshes"), 1);
     assert_eq!(user.count("registrations"), 0);
+    // Each token was asked for as one for this server (RFC 8707).
+    assert_eq!(user.count("tokens for us"), 2);
+}
+
+#[tokio::test]
+async fn a_document_is_its_clients_id_for_those_who_read_it() {
+    let document = "https://dormouse.example/client.json";
+    let mut user = User::of(&["--no-registration", "--document", document]);
+    user.oauth.client_metadata_url = Some(document.into());
+    let auth = user.auth();
+    let pending = auth.begin(None).await.unwrap();
+    let client = parameter(pending.link(), "client_id");
+    assert_eq!(client.as_deref(), Some(document));
+    browse(pending.link()).await;
+    pending.finish().await.unwrap();
+    ask(&auth).await.unwrap();
+    user.server.make("expire").unwrap();
+    ask(&auth).await.unwrap();
+    assert_eq!(user.count("refreshes"), 1);
+    assert_eq!(user.count("registrations"), 0);
+
+    // The others register whoever comes.
+    let mut user = User::of(&[]);
+    user.oauth.client_metadata_url = Some(document.into());
+    user.logged_in().await;
+    assert_eq!(user.count("registrations"), 1);
+}
+
+/// A port that was free a moment ago.
+fn free() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[tokio::test]
+async fn a_client_that_may_come_back_to_one_place_alone() {
+    let port = free();
+    let redirect = format!("http://localhost:{port}/deep/callback");
+    let mut user = User::of(&["--client", "mine", "--redirect", &redirect]);
+    user.oauth.client_id = Some("mine".into());
+    // Any other place is refused by the authorization server itself.
+    let pending = user.auth().begin(None).await.unwrap();
+    assert_eq!(browse(pending.link()).await.status, 400);
+
+    user.oauth.redirect_uri = Some(redirect.clone());
+    for taken in ["127.0.0.1", "::1"] {
+        let Ok(_taken) = std::net::TcpListener::bind((taken, port)) else {
+            assert_eq!(taken, "::1", "`{taken}` is not there");
+            continue;
+        };
+        let error = user.auth().begin(None).await.err().unwrap().to_string();
+        let words = format!("port {port} of this machine");
+        assert!(error.contains(&words), "{error}");
+        assert!(error.contains("hint: end what listens there"), "{error}");
+    }
+    let auth = user.auth();
+    let pending = auth.begin(None).await.unwrap();
+    let wanted = parameter(pending.link(), "redirect_uri");
+    assert_eq!(wanted, Some(redirect));
+    // Only that path is one of the login's.
+    let elsewhere = format!("http://127.0.0.1:{port}/callback?code=x&state=y");
+    assert_eq!(browse(&elsewhere).await.status, 404);
+    assert!(browse(pending.link()).await.text.contains("logged in"));
+    pending.finish().await.unwrap();
+    ask(&auth).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_authorization_server_that_its_user_names() {
+    let mut user = User::of(&["--no-metadata", "--client", "mine"]);
+    let base = user.server.url().trim_end_matches("/mcp").to_owned();
+    user.oauth.client_id = Some("mine".into());
+    user.oauth.scopes = vec!["notes".into()];
+
+    user.oauth.metadata_url = Some(format!("{base}/nothing"));
+    let error = user.auth().begin(None).await.err().unwrap().to_string();
+    assert!(error.contains("/nothing` (`metadata_url`)"), "{error}");
+    assert!(error.contains("404"), "{error}");
+
+    user.oauth.metadata_url = Some(format!("{base}/hidden"));
+    let announced = user.logged_in().await;
+    let login = user.store().read().unwrap().unwrap();
+    assert_eq!(login.credentials.issuer, Some(format!("{base}/")));
+    user.server.make("expire").unwrap();
+    ask(&announced).await.unwrap();
+    assert_eq!(user.count("refreshes"), 1);
+
+    // Who names another authorization server does not send it the old one's tokens.
+    user.oauth.metadata_url = None;
+    user.oauth.authorization_url = Some(format!("{base}/authorize"));
+    user.oauth.token_url = Some(format!("{base}/token"));
+    assert!(user.store().read().unwrap().is_none());
+    let named = user.logged_in().await;
+    user.server.make("expire").unwrap();
+    ask(&named).await.unwrap();
+    assert_eq!(user.count("refreshes"), 2);
+}
+
+#[tokio::test]
+async fn a_page_that_is_none_is_not_opened() {
+    for page in ["file:///etc/passwd", "javascript:alert(1)//"] {
+        let user = User::of(&["--page", page]);
+        let error = user.auth().begin(None).await.err().unwrap().to_string();
+        assert!(
+            error.contains("is no page that a browser may be sent to"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_another_authorization_server_is_none() {
+    let user = User::of(&[]);
+    let auth = user.auth();
+    let pending = auth.begin(None).await.unwrap();
+    let link = pending.link().to_owned();
+    let first = tokio::task::spawn_blocking(move || oauth::once("GET", &link));
+    let (_, redirect) = first.await.unwrap().unwrap();
+    let redirect = redirect.unwrap();
+    // RFC 9207: the right state, from somebody else.
+    let page = browse(&format!("{redirect}&iss=https%3A%2F%2Fevil.example%2F")).await;
+    assert_eq!(page.status, 400, "{page:?}");
+    assert!(pending.is_open());
+    assert!(user.store().read().unwrap().is_none());
+    // The real one may still come.
+    assert_eq!(browse(&redirect).await.status, 200);
+    pending.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_stranger_says_is_text_on_the_page() {
+    let user = User::of(&[]);
+    let pending = user.auth().begin(None).await.unwrap();
+    let redirect = parameter(pending.link(), "redirect_uri").unwrap();
+    let state = parameter(pending.link(), "state").unwrap();
+    let said = "%3Cscript%3Ealert(1)%3C%2Fscript%3E%0A%1B";
+    let query = format!("error=x&error_description={said}&state={state}");
+    let page = browse(&format!("{redirect}?{query}")).await;
+    assert!(page.text.contains("&lt;script&gt;alert(1)"), "{page:?}");
+    assert!(!page.text.contains("<script>"), "{page:?}");
+    assert!(!page.text.contains('\u{1b}'), "{page:?}");
+    assert!(pending.finish().await.is_err());
+}
+
+#[tokio::test]
+async fn a_link_that_nobody_follows_ends() {
+    let user = User::of(&[]);
+    let life = Duration::from_millis(200);
+    let pending = Pending::begin(&user.http(), None, (user.store(), life)).await;
+    let pending = pending.unwrap();
+    let late = pending.finish().await.unwrap_err();
+    assert!(matches!(late, Failure::Late { .. }), "{late}");
+    assert!(!pending.is_open());
+    // Who comes now finds nobody.
+    let redirect = parameter(pending.link(), "redirect_uri").unwrap();
+    let port = Url::parse(&redirect).unwrap().port().unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[tokio::test]
+async fn where_logins_are_off_a_refusal_is_one() {
+    let mut user = User::of(&[]);
+    user.logged_in().await;
+    user.oauth.off = true;
+    let auth = user.auth();
+    // Not even the login that is there is used.
+    let Err(Lost::Broken(why)) = ask(&auth).await else {
+        panic!("it was not refused");
+    };
+    assert!(why.contains("`oauth = false`"), "{why}");
+    assert!(why.contains("401"), "{why}");
+    let failure = auth.begin(None).await.err().unwrap();
+    assert!(matches!(failure, Failure::Off { .. }), "{failure}");
+    assert_eq!(user.count("authorizations"), 1);
+    assert_eq!(user.count("registrations"), 1);
+}
+
+#[tokio::test]
+async fn a_token_goes_nowhere_but_to_its_server() {
+    let user = User::of(&[]);
+    let auth = user.logged_in().await;
+    ask(&auth).await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let other = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let seen = tokio::spawn(async move {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = vec![0; 65536];
+        let length = stream.read(&mut request).await.unwrap();
+        let refusal =
+            b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        stream.write_all(refusal).await.unwrap();
+        String::from_utf8_lossy(&request[..length]).to_ascii_lowercase()
+    });
+    // The same server by name, at another URL by now.
+    let http = Http {
+        url: other.clone(),
+        ..user.http()
+    };
+    let moved = Auth::new("notes", &http, user.data.path());
+    assert!(matches!(ask(&moved).await, Err(Lost::Auth { .. })));
+    let seen = seen.await.unwrap();
+    assert!(seen.starts_with("post /mcp"), "{seen}");
+    assert!(!seen.contains("authorization"), "{seen}");
+
+    // Nor when the old login's file is put in the new one's place.
+    let tokens = user.data.path().join("tokens");
+    let login = user.store().read().unwrap().unwrap();
+    let place = Store::new(&tokens, &http);
+    place.write(&login).unwrap();
+    assert!(place.read().unwrap().is_none());
+    assert!(moved.kept().unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_is_kept_can_be_told() {
+    let user = User::of(&["--lifetime", "3600"]);
+    assert_eq!(user.auth().kept().unwrap(), None);
+    let auth = user.logged_in().await;
+    let kept = auth.kept().unwrap().unwrap();
+    assert!(kept.renews);
+    let left = kept.left.unwrap().as_secs();
+    assert!((3500..=3600).contains(&left), "{left}");
+    user.edit(|login| login.credentials.token_received_at = Some(0));
+    assert_eq!(auth.kept().unwrap().unwrap().left, Some(Duration::ZERO));
 }
 
 #[tokio::test]
@@ -551,4 +776,23 @@ async fn calls_do_not_wait_where_nobody_can_be_asked() {
     browse(link).await;
     upstream.connect(SessionId(1), &listener).await.unwrap();
     assert!(upstream.status().needs_auth.is_none());
+}
+
+#[tokio::test]
+async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
+    let user = User::of(&[]);
+    let upstream = upstream(&user);
+    let (client, listener) = Client::new(Some("accept"));
+    let session = SessionId(1);
+    let connection = upstream.connect(session, &listener).await.unwrap();
+    assert_eq!(client.asked.load(Ordering::Relaxed), 1);
+    let call = ("tools/call", r#"{"name":"admin","arguments":{}}"#);
+    let answer = upstream
+        .request((session, connection), call, &listener)
+        .await;
+    let answer: Value = serde_json::from_str(&answer.unwrap()).unwrap();
+    let scopes = answer.pointer("/structuredContent/scopes");
+    assert_eq!(scopes, Some(&json!(["notes", "admin"])), "{answer}");
+    assert_eq!(client.asked.load(Ordering::Relaxed), 2);
+    assert_eq!(user.count("authorizations"), 2);
 }

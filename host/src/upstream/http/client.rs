@@ -75,7 +75,7 @@ fn build(secure: bool, direct: bool) -> Result<Client, Lost> {
 }
 
 /// Whether a URL leads to this very machine, which no proxy can reach for us.
-pub(super) fn is_here(url: &Url) -> bool {
+pub(in crate::upstream) fn is_here(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
     match address.parse::<IpAddr>() {

@@ -27,7 +27,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use reqwest::Response;
 
-pub(in crate::upstream) use client::{choose_cryptography, client};
+pub(in crate::upstream) use client::{choose_cryptography, client, is_here};
 pub(in crate::upstream) use credentials::Credentials;
 use inbox::Inbox;
 use site::Site;

@@ -1,6 +1,6 @@
 //! One upstream's place in the web: which secrets are sent there, and to nobody else.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use super::Credentials;
 use super::client::{causes, client};
 use super::headers;
 use super::redirect;
-use crate::upstream::{Http, Lost};
+use crate::upstream::{Http, Lost, Secret};
 
 /// How many redirects a request follows.
 const REDIRECTS: usize = 5;
@@ -25,6 +25,10 @@ pub(super) struct Site {
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
     auth: Option<Arc<dyn Credentials>>,
+    /// Whether nobody is to log in there.
+    off: bool,
+    /// The token that was last sent.
+    given: Mutex<Option<Secret>>,
 }
 
 /// One request.
@@ -86,7 +90,13 @@ impl Site {
                 headers.append(key, value);
             }
         }
-        Ok(Self { url, headers, auth })
+        Ok(Self {
+            url,
+            headers,
+            auth: auth.filter(|_| !http.oauth.off),
+            off: http.oauth.off,
+            given: Mutex::default(),
+        })
     }
 
     /// The URL that is configured.
@@ -129,6 +139,14 @@ impl Site {
                     Self::shown(response.url())
                 )));
             }
+            if self.off {
+                return Err(Lost::Broken(format!(
+                    "`{}` wants a login ({}), which is off for it (`oauth = false`)\n\
+                     hint: put its key into `headers` of the server, or remove `oauth`",
+                    Self::shown(&self.url),
+                    response.status().as_u16()
+                )));
+            }
             if let Some(auth) = &self.auth
                 && std::mem::take(&mut again)
                 && auth.rejected(challenge.as_deref()).await?
@@ -151,6 +169,10 @@ impl Site {
     /// repeated one of them.
     pub(super) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = given.as_ref().filter(|token| !token.expose().is_empty()) {
+            text = text.replace(token.expose(), "…");
+        }
         for value in self.headers.values() {
             let Ok(value) = value.to_str() else { continue };
             // `Bearer abc` is said without its first word, too.
@@ -206,6 +228,7 @@ impl Site {
                     ));
                 };
                 value.set_sensitive(true);
+                *self.given.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
                 headers.insert(AUTHORIZATION, value);
             }
         }

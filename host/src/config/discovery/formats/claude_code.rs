@@ -3,28 +3,56 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::discovery::Surroundings;
+use crate::config::Scope;
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::{Entry, Unit};
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
+use crate::config::discovery::{Surroundings, places};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     expansion: expansion::CLAUDE,
+    oauth: OAUTH,
     ..COMMON
 };
 
-/// The files of its settings, those of the project last.
-pub(in crate::config::discovery) fn settings(around: &Surroundings) -> Vec<PathBuf> {
+/// The only redirect URI that Claude Code comes back to.
+pub(super) const CALLBACK: Means = Means::CallbackPort("http://localhost:PORT/callback");
+
+/// The client's secret is in the keychain, where only Claude Code finds it.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", CALLBACK),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
+};
+
+/// The files of its settings: those of administrators, the user's, the project's.
+pub(in crate::config::discovery) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+    let managed = places::claude_code_managed(around);
+    let mut files = vec![(Scope::Managed, managed.join("managed-settings.json"))];
+    // Administrators may drop in more files beside that one.
+    let more = std::fs::read_dir(managed.join("managed-settings.d"));
+    let more = more.into_iter().flatten().flatten();
+    let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
+    more.retain(|file| file.extension().is_some_and(|end| end == "json"));
+    more.sort();
+    files.extend(more.into_iter().map(|file| (Scope::Managed, file)));
     let folder = match around.variable("CLAUDE_CONFIG_DIR") {
         Some(folder) => PathBuf::from(folder),
         None => around.home.join(".claude"),
     };
-    let mut files = vec![folder.join("settings.json")];
+    files.push((Scope::User, folder.join("settings.json")));
     if let Some(project) = &around.project {
+        let of_project = Scope::Project(project.clone());
         files.extend(
-            ["settings.json", "settings.local.json"].map(|file| project.join(".claude").join(file)),
+            ["settings.json", "settings.local.json"]
+                .map(|file| (of_project.clone(), project.join(".claude").join(file))),
         );
     }
     files

@@ -2,9 +2,10 @@
 //! by the variable's name: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
 
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
-use crate::config::discovery::document::Node;
+use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::draft::{Text, Written};
 use crate::config::discovery::entry::{Entry, Unit};
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     headers: "http_headers",
@@ -15,7 +16,18 @@ pub(super) const DIALECT: Dialect = Dialect {
     ],
     include: Some("enabled_tools"),
     exclude: Some("disabled_tools"),
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// The resource that is asked for is always the server's own URL (RFC 8707).
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("scopes", Means::Scopes),
+        ("oauth_resource", Means::Foreign("")),
+    ],
 };
 
 pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
@@ -25,20 +37,20 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     };
     let before = entry.reader.problems.len();
     match &mut draft.launch {
-        Some(Written::Stdio { env, .. }) => {
+        Some(Written::Stdio(stdio)) => {
             for name in passed_on(entry.node) {
                 let text = variable(&name, "", false);
-                env.entry(name).or_insert(text);
+                stdio.env.entry(name).or_insert(text);
             }
         }
-        Some(Written::Http { headers, .. }) => {
+        Some(Written::Http(http)) => {
             if let Some(name) = entry.text("bearer_token_env_var") {
                 let text = variable(&name, "Bearer ", true);
-                headers.insert("Authorization".to_owned(), text);
+                http.headers.insert("Authorization".to_owned(), text);
             }
             for (header, text) in entry.table("env_http_headers") {
                 if let Text::Written(name) = text {
-                    headers.insert(header, variable(&name, "", false));
+                    http.headers.insert(header, variable(&name, "", false));
                 }
             }
         }
@@ -48,6 +60,16 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         return Outcome::Bad;
     }
     outcome
+}
+
+/// Where the browser comes back to after a login at any of a document's servers, if
+/// the document says so beside them.
+pub(in crate::config::discovery) fn redirect(root: &Node) -> Option<String> {
+    let Value::Number(port) = &root.get("mcp_oauth_callback_port")?.value else {
+        return None;
+    };
+    let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
+    Some(format!("http://127.0.0.1:{port}/callback"))
 }
 
 fn variable(name: &str, prefix: &'static str, needed: bool) -> Text {

@@ -1,16 +1,37 @@
 //! GitHub Copilot CLI: `mcpServers`; `tools` are those that are shown (`*` is all of
 //! them), `timeout` is for a call, in milliseconds.
 
+use super::claude_code;
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     include: Some("tools"),
     expansion: expansion::COPILOT,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// Its own keys, and those of Claude Code, whose `.mcp.json` it reads.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauthClientId", Means::ClientId),
+        (
+            "auth.redirectPort",
+            Means::CallbackPort("http://127.0.0.1:PORT/"),
+        ),
+        ("oauthPublicClient", Means::Nothing),
+        ("oauthGrantType", Means::Foreign("authorization_code")),
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", claude_code::CALLBACK),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
 };
 
 /// Whether a whole document is the table of servers: Copilot reads a `.mcp.json`

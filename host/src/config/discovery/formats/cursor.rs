@@ -2,9 +2,20 @@
 
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),
     expansion: expansion::CURSOR,
+    oauth: OAUTH,
     ..COMMON
+};
+
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "auth",
+    keys: &[
+        ("auth.CLIENT_ID", Means::ClientId),
+        ("auth.CLIENT_SECRET", Means::ClientSecret),
+        ("auth.scopes", Means::Scopes),
+    ],
 };

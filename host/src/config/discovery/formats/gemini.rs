@@ -6,6 +6,7 @@ use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::Node;
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 use crate::upstream::HttpTransport;
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -18,7 +19,26 @@ pub(super) const DIALECT: Dialect = Dialect {
     include: Some("includeTools"),
     exclude: Some("excludeTools"),
     expansion: expansion::GEMINI,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// `audiences` and `tokenParamName` are for servers that want neither what RFC 8707
+/// says nor a header.
+pub(super) const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.enabled", Means::Enabled),
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.clientSecret", Means::ClientSecret),
+        ("oauth.authorizationUrl", Means::AuthorizationUrl),
+        ("oauth.tokenUrl", Means::TokenUrl),
+        ("oauth.scopes", Means::Scopes),
+        ("oauth.redirectUri", Means::RedirectUri),
+        ("authProviderType", Means::Foreign("dynamic_discovery")),
+        ("targetAudience", Means::Foreign("")),
+        ("targetServiceAccount", Means::Foreign("")),
+    ],
 };
 
 /// Why a server is off by what a document says beside the servers, if it is.

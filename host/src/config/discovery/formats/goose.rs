@@ -36,14 +36,14 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         (name, text)
     });
     match &mut draft.launch {
-        Some(Written::Stdio { env, .. }) => {
+        Some(Written::Stdio(stdio)) => {
             for (name, text) in keys {
-                env.entry(name).or_insert(text);
+                stdio.env.entry(name).or_insert(text);
             }
         }
-        Some(Written::Http { env, .. }) => {
-            *env = keys.collect();
-            env.extend(entry.table(DIALECT.env));
+        Some(Written::Http(http)) => {
+            http.env = keys.collect();
+            http.env.extend(entry.table(DIALECT.env));
         }
         None => {}
     }

@@ -7,6 +7,7 @@ use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::{Node, Value};
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     command_line: true,
@@ -14,7 +15,26 @@ pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Milliseconds)),
     start_timeouts: &[("timeout", Unit::Milliseconds)],
     expansion: expansion::OPENCODE,
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// The keys of both its versions.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("oauth.client_secret", Means::ClientSecret),
+        ("oauth.redirect_uri", Means::RedirectUri),
+        (
+            "oauth.callback_port",
+            Means::CallbackPort("http://127.0.0.1:PORT/mcp/oauth/callback"),
+        ),
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.clientSecret", Means::ClientSecret),
+        ("oauth.scope", Means::Scopes),
+        ("oauth.redirectUri", Means::RedirectUri),
+    ],
 };
 
 /// Adds to a filter what a document's `tools` say of a server's. A pattern that

@@ -5,15 +5,22 @@ use std::collections::BTreeMap;
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::Node;
 use crate::config::discovery::expansion;
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),
     expansion: expansion::VSCODE,
+    oauth: OAUTH,
     ..COMMON
 };
 
-/// What each input is about, by its id.
-pub(in crate::config::discovery) fn inputs(root: &Node) -> BTreeMap<String, String> {
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[("oauth.clientId", Means::ClientId)],
+};
+
+/// What each question is about, by its id.
+pub(in crate::config::discovery) fn questions(root: &Node) -> BTreeMap<String, String> {
     let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
     let about = inputs.iter().filter_map(|input| {
         let id = input.get("id")?.text()?.to_owned();

@@ -4,10 +4,21 @@
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::document::{Member, Node, Value};
 use crate::config::discovery::entry::{Entry, Unit};
+use crate::config::discovery::oauth::{self, Means};
 
 pub(super) const DIALECT: Dialect = Dialect {
     call_timeout: Some(("timeout", Unit::Seconds)),
+    oauth: OAUTH,
     ..COMMON
+};
+
+/// A secret may also be in the keychain, where only Zed finds it.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("oauth.client_secret", Means::ClientSecret),
+    ],
 };
 
 pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {

@@ -35,7 +35,11 @@ fn all_homes_at_once() {
     let names = names.iter().map(String::as_str);
     let names: Vec<_> = names.filter(|name| !name.ends_with("-managed")).collect();
     let home = Home::of(&names);
-    let discovery = discover(&home.around(), &Client::all().collect::<Vec<_>>());
+    let discovery = discover(
+        &home.around(),
+        &Client::all().collect::<Vec<_>>(),
+        &Inputs::new(),
+    );
     let trusted = describe_merged(&merge(&discovery, &|_| true));
     expect(&homes().join("all.trusted.txt"), &home.shown(&trusted));
     let untrusted = describe_merged(&merge(&discovery, &is_users));
@@ -56,7 +60,11 @@ fn merged(files: [&str; 4], trusted: &dyn Fn(&Origin) -> bool) -> String {
             home.write(file, format!(r#"{{"mcpServers": {{{servers}}}}}"#));
         }
     }
-    let discovery = discover(&home.around(), &Client::all().collect::<Vec<_>>());
+    let discovery = discover(
+        &home.around(),
+        &Client::all().collect::<Vec<_>>(),
+        &Inputs::new(),
+    );
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{problems:?}");
     home.shown(&describe_merged(&merge(&discovery, trusted)))
@@ -143,7 +151,7 @@ fn a_project_turns_nothing_on_that_its_user_has_not() {
         "project/opencode.json",
         r#"{"mcp": {"a": {"enabled": true}, "b": {"enabled": false}}}"#,
     );
-    let discovery = discover(&home.around(), &[Client::OpenCode]);
+    let discovery = discover(&home.around(), &[Client::OpenCode], &Inputs::new());
     let states = |trusted: &dyn Fn(&Origin) -> bool| {
         let merged = merge(&discovery, trusted);
         let states = merged.servers.values().map(|choice| choice.server.enabled);
@@ -156,7 +164,7 @@ fn a_project_turns_nothing_on_that_its_user_has_not() {
 #[test]
 fn administrators_have_the_last_word() {
     let home = Home::of(&["claude-code-managed"]);
-    let discovery = discover(&home.around(), &[Client::ClaudeCode]);
+    let discovery = discover(&home.around(), &[Client::ClaudeCode], &Inputs::new());
     let merged = merge(&discovery, &|_| true);
     let names: Vec<_> = merged.servers.keys().collect();
     assert_eq!(names, ["company-internal", "github"]);
@@ -178,7 +186,7 @@ fn one_file_that_three_clients_read_is_read_as_the_first_reads_it() {
         r#"{"disabledMcpjsonServers": ["off"]}"#,
     );
     let all: Vec<_> = Client::all().collect();
-    let merged = merge(&discover(&home.around(), &all), &|_| true);
+    let merged = merge(&discover(&home.around(), &all, &Inputs::new()), &|_| true);
     let clients: Vec<_> = merged
         .servers
         .values()

@@ -267,3 +267,16 @@ async fn a_secret_that_a_server_repeats_is_not_shown() {
     assert!(why.contains("the key … is wrong, and so is …"), "{why}");
     assert!(!why.contains("in-the-url"), "{why}");
 }
+
+#[tokio::test]
+async fn a_token_that_a_server_repeats_is_not_shown() {
+    let server = Server::start(async |seen| {
+        let given = seen.header("authorization").unwrap();
+        text(400, "text/plain", &format!("you have sent {given}"))
+    })
+    .await;
+    let tokens = Tokens::new(&["kept-secret"]);
+    let channel = connect(&server.http(), Some(tokens)).await.unwrap();
+    let why = broken(channel.outlet.send(request(1, "ping")).await);
+    assert!(why.contains("you have sent Bearer …"), "{why}");
+}

@@ -1,0 +1,80 @@
+//! The named profiles of VS Code, which has a file of servers and of settings for
+//! each of them, beside those of its default one.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use super::document::{self, Node, Value};
+use super::files;
+use super::places::Syntax;
+
+/// A named profile.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Profile {
+    /// What its user calls it; its folder's name where that is nowhere to be found.
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
+    /// Whether it has servers of its own, and not those of the default profile.
+    pub(super) own_servers: bool,
+    /// Whether it has settings of its own.
+    pub(super) own_settings: bool,
+}
+
+/// The profiles below a `User` folder, in the order in which VS Code lists them.
+pub(super) fn of(user: &Path) -> Vec<Profile> {
+    let folder = user.join("profiles");
+    // Most have none, and need not have what VS Code remembers read for that.
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        return Vec::new();
+    };
+    let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut others: BTreeSet<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    let mut profiles = listed(user, &folder);
+    for profile in &profiles {
+        others.remove(&profile.folder);
+    }
+    let others = others.into_iter().filter_map(|folder| {
+        Some(Profile {
+            name: folder.file_name()?.to_string_lossy().into_owned(),
+            folder,
+            own_servers: true,
+            own_settings: true,
+        })
+    });
+    profiles.extend(others);
+    profiles
+}
+
+/// Those that VS Code remembers. That this cannot be read loses their names, and
+/// nothing else.
+fn listed(user: &Path, folder: &Path) -> Vec<Profile> {
+    let file = user.join("globalStorage/storage.json");
+    let bytes = files::read(&file, files::CONFIGURATION).ok().flatten();
+    let text = bytes.and_then(|bytes| files::text(bytes).ok());
+    let root = text.and_then(|text| document::parse(&text, Syntax::Json).ok());
+    let Some(root) = root else {
+        return Vec::new();
+    };
+    let profiles = root.get("userDataProfiles").map(Node::items);
+    let profiles = profiles.unwrap_or_default().iter().filter_map(|profile| {
+        let location = Path::new(profile.get("location")?.text()?);
+        // It is a folder in the one of profiles, or one in such a folder.
+        let mut parts = location.components();
+        if !parts.all(|part| matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        let shared = |what: &str| {
+            let flag = profile
+                .get("useDefaultFlags")
+                .and_then(|flags| flags.get(what));
+            flag.is_some_and(|flag| flag.value == Value::Bool(true))
+        };
+        Some(Profile {
+            name: profile.get("name")?.text()?.to_owned(),
+            folder: folder.join(location),
+            own_servers: !shared("mcp"),
+            own_settings: !shared("settings"),
+        })
+    });
+    profiles.collect()
+}
