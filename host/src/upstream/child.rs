@@ -11,18 +11,18 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStdin, Command};
+use tokio::io::{AsyncRead, BufReader};
+use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::channel::{Channel, Lost, Outgoing, Outlet, Said};
-use super::environment;
 use super::launch::Stdio;
 use super::lines::{Line, next};
 use super::process::Process;
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::words::Words;
+use super::{environment, input};
 
 /// The longest message that is taken, in bytes.
 const LONGEST: usize = 64 << 20;
@@ -37,28 +37,28 @@ const QUEUE: usize = 64;
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// How long is waited for what a child says with its last breath.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What is known of a child.
-struct Fate {
-    words: Words,
+pub(super) struct Fate {
+    pub(super) words: Words,
     /// Why it was given up, where it did not end by itself.
-    given_up: OnceLock<String>,
-    status: OnceLock<String>,
+    pub(super) given_up: OnceLock<String>,
+    pub(super) status: OnceLock<String>,
     /// Whether it has left something of its input unread.
-    unheard: AtomicBool,
+    pub(super) unheard: AtomicBool,
     /// Whether what it has started has said something since it has ended itself.
-    has_heir: AtomicBool,
+    pub(super) has_heir: AtomicBool,
     /// Cancelled when it is to end.
-    closing: CancellationToken,
+    pub(super) closing: CancellationToken,
     /// Cancelled when it has ended.
-    exited: CancellationToken,
+    pub(super) exited: CancellationToken,
     /// Cancelled when all that it has started has ended too.
-    gone: CancellationToken,
+    pub(super) gone: CancellationToken,
 }
 
 /// Something to write, and where it is told that it is written.
-type Queued = (String, oneshot::Sender<io::Result<()>>);
+pub(super) type Queued = (String, oneshot::Sender<io::Result<()>>);
 
 struct Pipe {
     pid: u32,
@@ -92,7 +92,7 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
     });
     let (queue, queued) = mpsc::channel(QUEUE);
     let (said, inlet) = mpsc::channel(QUEUE);
-    let writing = tokio::spawn(write(stdin, queued, Arc::clone(&fate)));
+    let writing = tokio::spawn(input::write(stdin, queued, Arc::clone(&fate)));
     let hearing = tokio::spawn({
         let fate = Arc::clone(&fate);
         async move { fate.words.hear(stderr).await }
@@ -222,85 +222,6 @@ impl Outlet for Pipe {
 
     fn pid(&self) -> Option<u32> {
         Some(self.pid)
-    }
-}
-
-/// Writes whole messages, whoever of those who want them written gives up.
-async fn write(mut stdin: ChildStdin, mut queue: mpsc::Receiver<Queued>, fate: Arc<Fate>) {
-    let unread = Unread::of(&stdin);
-    let writing = async {
-        while let Some((mut text, written)) = queue.recv().await {
-            text.push('\n');
-            let result = stdin.write_all(text.as_bytes()).await;
-            let broken = result.is_err();
-            fate.unheard.fetch_or(broken, Ordering::Release);
-            // Whoever wanted it written may have gone.
-            let _ = written.send(result);
-            if broken {
-                return;
-            }
-        }
-    };
-    tokio::select! {
-        () = writing => {}
-        () = fate.closing.cancelled() => {}
-        () = deserted(&unread, &fate) => {
-            let why = match fate.status.get() {
-                Some(status) => format!("{status}, and what it has started reads nothing"),
-                None => "it reads nothing any more".to_owned(),
-            };
-            let _ = fate.given_up.set(why);
-            fate.closing.cancel();
-        }
-    }
-    fate.unheard.fetch_or(unread.any(), Ordering::Release);
-}
-
-/// Waits until a child has ended that has left its streams to somebody who does not
-/// read. What a child has started may well go on in its place, but then it says or
-/// reads something.
-async fn deserted(unread: &Unread, fate: &Fate) {
-    fate.exited.cancelled().await;
-    let mut before = false;
-    loop {
-        tokio::time::sleep(LAST_WORDS).await;
-        let now = unread.any() && !fate.has_heir.load(Ordering::Relaxed);
-        if before && now {
-            return;
-        }
-        before = now;
-    }
-}
-
-/// What of a child's input it has not read yet, as far as the system tells.
-struct Unread {
-    #[cfg(target_os = "linux")]
-    pipe: Option<std::os::fd::OwnedFd>,
-}
-
-impl Unread {
-    #[cfg(target_os = "linux")]
-    fn of(stdin: &ChildStdin) -> Self {
-        use std::os::fd::AsFd as _;
-        Self {
-            pipe: stdin.as_fd().try_clone_to_owned().ok(),
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    fn any(&self) -> bool {
-        let unread = self.pipe.as_ref().map(rustix::io::ioctl_fionread);
-        matches!(unread, Some(Ok(bytes)) if bytes > 0)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn of(_: &ChildStdin) -> Self {
-        Self {}
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn any(&self) -> bool {
-        false
     }
 }
 

@@ -86,7 +86,10 @@ impl Opening<'_> {
     ) -> Result<(Connection, Offered), (Lost, bool)> {
         let late = |what: &str| {
             let limit = self.patience.as_secs_f64();
-            Lost::Broken(format!("it did not answer within {limit} s: {what}"))
+            let hint = "`start_timeout` in its table says how long a start may take";
+            Lost::Broken(format!(
+                "it did not answer within {limit} s: {what}\nhint: {hint}"
+            ))
         };
         // Whoever cannot even be started is not started another way.
         let channel = tokio::time::timeout_at(end, self.hub.open(self.server, self.launch))

@@ -19,6 +19,7 @@ mod handshake;
 mod http;
 mod hub;
 mod inbound;
+mod input;
 pub mod launch;
 mod level;
 mod lines;
