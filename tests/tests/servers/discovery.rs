@@ -149,7 +149,7 @@ fn what_a_client_asks_for_is_answered_once() {
             "env": { "KEY": "${input:the-key}" }
         } }
     });
-    let place = all.home.path().join(".config/Code/User/mcp.json");
+    let place = all.home.path().join("config/Code/User/mcp.json");
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     fs::write(place, file.to_string()).unwrap();
 
