@@ -61,7 +61,7 @@ impl Roster {
     /// tells of it.
     pub(super) fn current(&self, server: &str) -> Result<Arc<Server>, Refusal> {
         let found = self.server(server)?;
-        if self.is_current(&found) {
+        if found.is_current() {
             return Ok(found);
         }
         self.refresh(None);

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
-use dormouse_catalog::{Catalog, Stamp};
+use dormouse_catalog::Catalog;
 
 pub use bridge::difference;
 pub use changes::{Changes, Numbers};
@@ -302,22 +302,6 @@ impl Roster {
                 nearest: nearest(name, snapshot.servers().keys().map(String::as_str))
                     .map(str::to_owned),
             })
-    }
-
-    /// Whether a server's file is still what it was when it was read, as far as
-    /// one look at its folder can tell.
-    fn is_current(&self, server: &Server) -> bool {
-        let config = server.config();
-        if !config.enabled {
-            return true;
-        }
-        let Some(component) = config.component() else {
-            return true;
-        };
-        let Some(stamp) = server.stamp().filter(|_| server.problem().is_none()) else {
-            return false;
-        };
-        std::fs::metadata(component).is_ok_and(|now| Stamp::of(&now) == *stamp)
     }
 
     /// Reads again whatever has changed on disk, with another configuration if

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, ReadError, Stamp};
@@ -18,6 +19,10 @@ use crate::runtime::{
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
 
+/// For how long a look at a plugin's file holds: the calls of many agents at once need
+/// not look each. Nobody calls, replaces the file and calls again within it.
+const LOOK: Duration = Duration::from_micros(250);
+
 /// One configured server, with what is known of it at that moment: a plugin at one
 /// content of its file, or an upstream as it was when it was last seen.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub struct Server {
     listing: Option<Arc<Listing>>,
     /// What the plugin's file looked like.
     stamp: Option<Stamp>,
+    /// When it was last seen to look so.
+    looked: Mutex<Option<Instant>>,
     problem: Option<String>,
     /// What is known of its upstream.
     known: Option<Arc<Known>>,
@@ -108,6 +115,7 @@ impl Server {
                 config,
                 listing,
                 stamp,
+                looked: Mutex::default(),
                 problem,
                 known,
                 slot,
@@ -119,6 +127,7 @@ impl Server {
             config,
             listing,
             stamp,
+            looked: Mutex::default(),
             problem,
             known,
             slot: Arc::default(),
@@ -171,6 +180,24 @@ impl Server {
     #[must_use]
     pub fn stamp(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
+    }
+
+    /// Whether its plugin's file is still what it was when it was read, as far as one
+    /// look at its folder can tell.
+    pub(super) fn is_current(&self) -> bool {
+        let (true, Some(component)) = (self.config.enabled, self.config.component()) else {
+            return true;
+        };
+        let Some(stamp) = self.stamp.filter(|_| self.problem.is_none()) else {
+            return false;
+        };
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.is_some_and(|at| at.elapsed() < LOOK) {
+            return true;
+        }
+        let current = std::fs::metadata(component).is_ok_and(|now| Stamp::of(&now) == stamp);
+        *looked = current.then(Instant::now);
+        current
     }
 
     /// What is known of its upstream.
