@@ -1,7 +1,7 @@
 //! Putting a new file in place of another, all or nothing.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -26,7 +26,7 @@ pub enum Access {
 pub fn replace(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<()> {
     let target = target(file)?;
     let folder = target.parent().context("it is in no folder")?;
-    fs::create_dir_all(folder)?;
+    make_folder(folder)?;
     let suffix = target.extension().map(|extension| {
         let extension = extension.to_string_lossy();
         format!(".{extension}")
@@ -58,6 +58,20 @@ pub fn replace(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<()> 
     temporary.as_file().sync_all()?;
     temporary.persist(&target)?;
     Ok(())
+}
+
+/// Makes a folder, and all above it that is not there, which nobody but its user can
+/// enter. One that is there stays as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    // What is below a user's own folder is theirs alone by default elsewhere.
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Removes a file; of a link, the file behind it and the link.
@@ -103,6 +117,20 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), [0xff, 0]);
         // Nothing is left of what was not put in place.
         assert_eq!(fs::read_dir(inside).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_on_the_way_are_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/deep/a.txt");
+        replace(&file, b"1", Access::Private).unwrap();
+        for above in file.ancestors().skip(1).take(2) {
+            let mode = above.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", above.display());
+        }
     }
 
     #[cfg(unix)]

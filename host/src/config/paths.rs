@@ -119,7 +119,7 @@ pub fn lock(path: &Path) -> anyhow::Result<File> {
 /// # Errors
 /// It cannot be made, or it is somebody else's.
 pub fn make_private(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+    crate::replace::make_folder(folder)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

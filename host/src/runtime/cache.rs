@@ -249,11 +249,8 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
 /// Makes the directory if need be, and refuses one that others could write to.
 #[cfg(unix)]
 fn private_dir(dir: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(dir)?;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    crate::replace::make_folder(dir)?;
     let meta = fs::metadata(dir)?;
     // A file made now belongs to whoever runs this: the way to learn that
     // without a system call that Rust's library lacks.
@@ -272,6 +269,5 @@ fn private_dir(dir: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn private_dir(dir: &Path) -> io::Result<()> {
-    // A user's own folders are theirs alone by default elsewhere.
-    fs::create_dir_all(dir)
+    crate::replace::make_folder(dir)
 }

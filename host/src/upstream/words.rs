@@ -46,10 +46,7 @@ impl Words {
                 Ok(_) | Err(_) => return,
             }
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
-            let text = String::from_utf8_lossy(&line)
-                .trim_end()
-                .escape_debug()
-                .to_string();
+            let text = escaped(String::from_utf8_lossy(&line).trim_end());
             if text.is_empty() {
                 continue;
             }
@@ -80,4 +77,17 @@ impl Words {
         let lines: Vec<_> = last.iter().map(String::as_str).collect();
         format!("{what}; its last words:\n{}", lines.join("\n"))
     }
+}
+
+/// A line without what would steer a terminal. Quotes stay as they are: this is read
+/// by people.
+fn escaped(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for letter in line.chars() {
+        match letter {
+            '\'' | '"' | '\\' => shown.push(letter),
+            letter => shown.extend(letter.escape_debug()),
+        }
+    }
+    shown
 }
