@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
-use rmcp::service::{Peer, RoleServer, SubscriptionSink};
+use rmcp::service::{Peer, RoleServer};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::resources::Subscriptions;
@@ -36,9 +37,9 @@ pub(super) trait Audience {
 /// Which lists have changed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Changed {
-    tools: bool,
-    prompts: bool,
-    resources: bool,
+    pub(super) tools: bool,
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
 }
 
 impl Changed {
@@ -100,11 +101,33 @@ impl Updated {
     }
 }
 
+/// All that changes after this is made.
+pub(super) struct News {
+    lists: watch::Receiver<Numbers>,
+    resources: Receiver<Arc<str>>,
+    /// How often each list had changed when this was made.
+    old: Numbers,
+}
+
+impl News {
+    pub(super) fn of(changes: &Changes) -> Self {
+        let mut lists = changes.lists();
+        let old = *lists.borrow_and_update();
+        Self {
+            lists,
+            resources: changes.resources(),
+            old,
+        }
+    }
+}
+
 /// Tells of changes until there is nobody to tell, or `end` is cancelled.
-pub(super) async fn announce(changes: &Changes, audience: impl Audience, end: CancellationToken) {
-    let mut lists = changes.lists();
-    let mut resources = changes.resources();
-    let mut told = *lists.borrow_and_update();
+pub(super) async fn announce(news: News, audience: impl Audience, end: CancellationToken) {
+    let News {
+        mut lists,
+        mut resources,
+        old: mut told,
+    } = news;
     let mut updated = Updated::default();
     loop {
         if updated.uris.is_empty() && !updated.missed {
@@ -155,39 +178,5 @@ impl Audience for Legacy {
     async fn resource(&self, uri: &str) -> bool {
         let update = ResourceUpdatedNotificationParam::new(uri);
         self.peer.notify_resource_updated(update).await.is_ok()
-    }
-}
-
-/// A subscription of the stateless era, which passes on what was asked for only.
-pub(super) struct Subscribed<'a> {
-    pub(super) sink: &'a SubscriptionSink,
-    pub(super) wanted: Wanted,
-}
-
-/// What a subscription has asked for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
-    pub(super) tools: bool,
-    pub(super) prompts: bool,
-    pub(super) resources: bool,
-    pub(super) uris: Vec<String>,
-}
-
-impl Audience for Subscribed<'_> {
-    async fn lists(&self, changed: Changed) -> bool {
-        let (sink, wanted) = (self.sink, &self.wanted);
-        (!(changed.tools && wanted.tools) || sink.notify_tool_list_changed().await.is_ok())
-            && (!(changed.prompts && wanted.prompts)
-                || sink.notify_prompt_list_changed().await.is_ok())
-            && (!(changed.resources && wanted.resources)
-                || sink.notify_resource_list_changed().await.is_ok())
-    }
-
-    fn wanted(&self) -> Vec<String> {
-        self.wanted.uris.clone()
-    }
-
-    async fn resource(&self, uri: &str) -> bool {
-        self.sink.notify_resource_updated(uri).await.is_ok()
     }
 }

@@ -10,19 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rmcp::model::{
     CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, RequestMetaObject,
     ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::announce::{self, announce};
+use super::announce::{self, News, announce};
 use super::caller::{Caller, is_stateless};
 use super::client::Client;
 use super::common::Common;
+use super::exchange::Begun;
 use super::level::{self, Level};
-use super::resources::{SUBSCRIPTIONS, Subscriptions, unknown};
+use super::listen;
+use super::resources::{Subscriptions, unknown};
 use super::verbatim;
 use crate::roster::{Offer, Refusal};
 use crate::runtime::{Answer, SessionId};
@@ -85,9 +87,9 @@ impl Host {
 
 /// What is wrong with a request that rmcp does not understand: its parameters, if
 /// the era has that method, or else its method.
-fn misunderstood(method: &str, stateless: bool) -> ErrorData {
+pub(super) fn misunderstood(method: &str, stateless: bool) -> ErrorData {
     let known: &[&str] = if stateless {
-        &["server/discover", "subscriptions/listen"]
+        &["server/discover", listen::METHOD]
     } else {
         &[
             "initialize",
@@ -143,6 +145,23 @@ impl Host {
         }
     }
 
+    /// Answers a request that comes around rmcp's types, or goes on with what was begun
+    /// for it.
+    pub(super) async fn answer_custom(
+        &self,
+        CustomRequest { method, params, .. }: CustomRequest,
+        context: &RequestContext<RoleServer>,
+        begun: Option<Begun>,
+    ) -> Result<CustomResult, ErrorData> {
+        let caller = Caller::of(self, context, begun);
+        let answered = if method == listen::METHOD && caller.stateless {
+            Box::pin(self.listen(params, context)).await
+        } else {
+            self.answer(&method, params, &caller).await
+        };
+        answered.map(verbatim::folded)
+    }
+
     /// What some server really has.
     fn capabilities(&self) -> ServerCapabilities {
         let snapshot = self.common.roster.snapshot();
@@ -186,10 +205,7 @@ impl ServerHandler for Host {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let caller = Caller::of(self, &context, None);
-        self.answer(&request.method, request.params, &caller)
-            .await
-            .map(verbatim::folded)
+        self.answer_custom(request, &context, None).await
     }
 
     async fn set_level(
@@ -247,51 +263,12 @@ impl ServerHandler for Host {
             peer: context.peer,
             subscriptions: self.subscriptions.clone(),
         };
-        tokio::spawn(async move { announce(roster.changes(), audience, closed).await });
+        // From now on, not from when the task is run for the first time.
+        let news = News::of(roster.changes());
+        tokio::spawn(announce(news, audience, closed));
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
         self.common.roster.roots_changed(self.session);
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        let accepted = SubscriptionFilter::builder()
-            .tools_list_changed()
-            .prompts_list_changed()
-            .resources_list_changed();
-        let uris = requested.resource_subscriptions.clone();
-        Some(
-            accepted
-                .resource_subscriptions(uris.unwrap_or_default())
-                .build(),
-        )
-    }
-
-    /// Clients without a handshake hear of changes as long as they listen.
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let accepted = context.accepted();
-        let wanted = announce::Wanted {
-            tools: accepted.tools_list_changed == Some(true),
-            prompts: accepted.prompts_list_changed == Some(true),
-            resources: accepted.resources_list_changed == Some(true),
-            uris: accepted.resource_subscriptions.clone().unwrap_or_default(),
-        };
-        let followed = wanted.uris.iter().take(SUBSCRIPTIONS);
-        let _followed: Vec<_> = followed
-            .filter_map(|uri| self.common.roster.follow(uri))
-            .collect();
-        let audience = announce::Subscribed {
-            sink: context.sink(),
-            wanted,
-        };
-        let told = announce(self.common.roster.changes(), audience, self.closed.clone());
-        tokio::select! {
-            () = context.cancelled() => {}
-            () = told => {}
-        }
-        Ok(())
     }
 }

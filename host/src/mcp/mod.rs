@@ -3,8 +3,8 @@
 //! rmcp does the protocol: framing of requests, the two eras (a handshake up to
 //! 2025-11-25, none from 2026-07-28 on), cancellation. What it must not do is to
 //! pass tools and results through its own types, which drop what they do not
-//! know; so [`service`] sends `tools/*` around them, and what is JSON text already
-//! goes out as it is ([`verbatim`]).
+//! know; so [`service`] sends what concerns the plugins around them, and what is JSON
+//! text already goes out as it is ([`verbatim`]).
 
 mod announce;
 mod caller;
@@ -18,6 +18,7 @@ pub mod http;
 mod level;
 mod line;
 mod lines;
+mod listen;
 mod order;
 mod original;
 mod prompts;

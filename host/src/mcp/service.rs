@@ -13,8 +13,8 @@ use rmcp::{RoleServer, ServerHandler};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Hands `tools/*` to the handler as custom requests, whose results rmcp passes
-/// on as they are. All that rmcp checks of a request is still checked. A request
+/// Hands what concerns the plugins to the handler as custom requests, whose results
+/// rmcp passes on as they are. All that rmcp checks of a request is still checked. A request
 /// for tools that rmcp's types do not understand arrives as a custom one anyhow,
 /// so the handler sees every one of them in the same shape.
 pub(super) struct Lossless<H>(pub(super) H);
@@ -85,6 +85,7 @@ fn untyped(request: ClientRequest) -> ClientRequest {
         ClientRequest::ListPromptsRequest(list) => plain(&list.params),
         ClientRequest::ListResourcesRequest(list) => plain(&list.params),
         ClientRequest::ListResourceTemplatesRequest(list) => plain(&list.params),
+        ClientRequest::SubscriptionsListenRequest(listen) => plain(&listen.params),
         other => return other,
     };
     ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))

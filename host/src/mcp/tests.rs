@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
 use crate::roster::tests::{ADD, Home, SPIN, SUBTRACT, TRAP, component, until};
+use crate::runtime::{Catalog, Notice};
 
 struct Agent {
     input: WriteHalf<DuplexStream>,
@@ -249,6 +250,30 @@ async fn an_agent_without_a_handshake_lists_calls_and_listens() {
     let changed = agent.notified("notifications/tools/list_changed").await;
     let of = &changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
     assert_eq!(of, &json!(id), "{changed}");
+}
+
+/// On one thread this test goes on before the task that has acknowledged does.
+#[tokio::test]
+async fn what_changes_right_after_an_acknowledgement_is_told() {
+    let home = home(&[ADD]);
+    let roster = home.open();
+    let mut agent = Agent::of(&roster);
+    agent.ask("server/discover", stateless(json!({}))).await;
+    for _ in 0..10 {
+        let wanted = json!({"notifications": {"promptsListChanged": true}});
+        let id = agent.begin("subscriptions/listen", stateless(wanted)).await;
+        agent
+            .notified("notifications/subscriptions/acknowledged")
+            .await;
+        roster.notify("math", Notice::Changed(Catalog::Prompts));
+        agent.notified("notifications/prompts/list_changed").await;
+        let end = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                         "params": {"requestId": id}});
+        agent.send(end).await;
+    }
+    let wrong = json!({"notifications": "all"});
+    let answer = agent.ask("subscriptions/listen", stateless(wrong)).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

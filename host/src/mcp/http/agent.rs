@@ -11,9 +11,9 @@ use hyper::http::request::Parts;
 use rmcp::model::{
     CustomRequest, CustomResult, DiscoverResult, ErrorData, InitializeRequestParams,
     InitializeResult, JsonObject, ProtocolVersion, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SubscribeRequestParams, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -22,12 +22,10 @@ use super::endpoint::SESSION;
 use super::quick::Handed;
 use super::raw::MARK;
 use super::sessions::{Known, Sessions};
-use crate::mcp::caller::Caller;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
 use crate::mcp::service::caught;
 use crate::mcp::session::Session;
-use crate::mcp::verbatim;
 use crate::roster::Roster;
 
 /// A legacy session, or a single request of the stateless era. What was kept for
@@ -117,10 +115,8 @@ impl ServerHandler for Agent {
         }
         let begun = context.extensions.get::<Parts>();
         let begun = begun.and_then(|parts| parts.extensions.get::<Handed>()?.take());
-        let caller = Caller::of(&self.host, &context, begun);
-        let answer = self.host.answer(&request.method, request.params, &caller);
-        let answered = caught(&context.id, answer).await;
-        answered.map(verbatim::folded)
+        let answer = self.host.answer_custom(request, &context, begun);
+        caught(&context.id, answer).await
     }
 
     async fn initialize(
@@ -162,17 +158,6 @@ impl ServerHandler for Agent {
     ) -> Result<(), ErrorData> {
         let id = context.id.clone();
         caught(&id, self.host.unsubscribe(request, context)).await
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        self.host.accepted_subscription_filter(requested)
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.host.listen(context).await
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

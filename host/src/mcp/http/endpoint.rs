@@ -22,6 +22,7 @@ use super::guard::{Guard, Refusal};
 use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
 use super::sessions::Sessions;
+use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
 
@@ -128,7 +129,7 @@ impl Endpoint {
         match &message.kind {
             Kind::Request { id, method } => {
                 self.admit(&parts.headers, id, method)?;
-                let tracker = if method == "subscriptions/listen" {
+                let tracker = if method == listen::METHOD {
                     &self.listening
                 } else {
                     &self.running

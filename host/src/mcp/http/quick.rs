@@ -29,6 +29,7 @@ use super::sessions::Quick;
 use crate::mcp::caller::Caller;
 use crate::mcp::exchange::Begun;
 use crate::mcp::handler::Host;
+use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::service::caught;
 use crate::mcp::session::Session;
@@ -68,7 +69,9 @@ impl Endpoint {
     /// Answers a request whose headers say what its body says, or begins to; `None`
     /// where it is rmcp's.
     pub(super) async fn quick(&self, asked: Asked<'_>, parts: &Parts) -> Option<Outcome> {
-        if !RAW.contains(&asked.method) || !takes_both(&parts.headers) {
+        // Whoever listens wants to hear much before the answer.
+        let brief = RAW.contains(&asked.method) && asked.method != listen::METHOD;
+        if !brief || !takes_both(&parts.headers) {
             return None;
         }
         let Asked {

@@ -24,12 +24,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::header::only;
+use crate::mcp::listen;
 
 /// Comes before the names of methods that go around rmcp's types.
 pub(super) const MARK: &str = "raw:";
 
 /// The methods that do.
-pub(super) const RAW: [&str; 8] = [
+pub(super) const RAW: [&str; 9] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -38,6 +39,7 @@ pub(super) const RAW: [&str; 8] = [
     "resources/templates/list",
     "resources/read",
     "completion/complete",
+    listen::METHOD,
 ];
 
 const METHOD: &str = "mcp-method";

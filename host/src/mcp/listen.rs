@@ -1,0 +1,143 @@
+//! `subscriptions/listen`: how clients without a handshake hear of changes.
+//!
+//! rmcp has a handler for it, which it calls when it has acknowledged the request
+//! already. What changes in between is told to nobody, though the client counts on it
+//! from the acknowledgement on. So the request comes here around rmcp's types, and
+//! begins to hear before it is acknowledged.
+
+use rmcp::model::{
+    ErrorData, GetMeta as _, PromptListChangedNotification, RequestId,
+    ResourceListChangedNotification, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
+    ServerNotification, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
+    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequestParams,
+    SubscriptionsListenResult, ToolListChangedNotification,
+};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{RoleServer, ServerHandler as _};
+use serde_json::Value;
+
+use super::announce::{Audience, Changed, News, announce};
+use super::handler::{Host, misunderstood};
+use super::resources::SUBSCRIPTIONS;
+use crate::runtime::Answer;
+
+/// The method's name.
+pub(super) const METHOD: &str = "subscriptions/listen";
+
+impl Host {
+    /// Tells a client what changes until it wants to hear no more, or the host ends.
+    ///
+    /// # Errors
+    /// The parameters make no sense, or the client is gone.
+    pub(super) async fn listen(
+        &self,
+        params: Option<Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, ErrorData> {
+        let params = serde_json::from_value(params.unwrap_or_default());
+        let params: SubscriptionsListenRequestParams =
+            params.map_err(|_| misunderstood(METHOD, true))?;
+        let info = self.get_info();
+        let mut accepted = params.notifications.supported_by(&info.capabilities);
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(SUBSCRIPTIONS);
+        }
+        accepted
+            .resource_subscriptions
+            .take_if(|uris| uris.is_empty());
+
+        let news = News::of(self.common.roster.changes());
+        let uris = accepted.resource_subscriptions.iter().flatten();
+        let _followed: Vec<_> = uris
+            .filter_map(|uri| self.common.roster.follow(uri))
+            .collect();
+        let stream = Stream {
+            peer: &context.peer,
+            id: &context.id,
+            accepted: &accepted,
+        };
+        if stream.acknowledge().await {
+            tokio::select! {
+                () = context.ct.cancelled() => {}
+                () = announce(news, stream, self.closed.clone()) => {}
+            }
+        }
+        let mut result = SubscriptionsListenResult::complete(context.id.clone());
+        result.meta.set_server_info(info.server_info);
+        let result = serde_json::to_value(result);
+        let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None));
+        Ok(Answer::Made(result?))
+    }
+}
+
+/// Where the news of one subscription go. The client tells them from others by the
+/// request's id.
+struct Stream<'a> {
+    peer: &'a Peer<RoleServer>,
+    id: &'a RequestId,
+    /// What is told of: of all that the client has asked for, what there is.
+    accepted: &'a SubscriptionFilter,
+}
+
+impl Stream<'_> {
+    async fn acknowledge(&self) -> bool {
+        let params = SubscriptionsAcknowledgedNotificationParams::new(self.accepted.clone());
+        let acknowledged = SubscriptionsAcknowledgedNotification::new(params);
+        self.send(ServerNotification::SubscriptionsAcknowledgedNotification(
+            acknowledged,
+        ))
+        .await
+    }
+
+    /// False when nobody hears any more.
+    async fn send(&self, mut notification: ServerNotification) -> bool {
+        let meta = notification.get_meta_mut();
+        meta.set_subscription_id(self.id.clone());
+        self.peer.send_notification(notification).await.is_ok()
+    }
+}
+
+impl Audience for Stream<'_> {
+    async fn lists(&self, changed: Changed) -> bool {
+        let wanted = |one: Option<bool>| one == Some(true);
+        let accepted = self.accepted;
+        let tools = changed.tools && wanted(accepted.tools_list_changed);
+        let prompts = changed.prompts && wanted(accepted.prompts_list_changed);
+        let resources = changed.resources && wanted(accepted.resources_list_changed);
+        let told = [
+            tools.then(|| {
+                ServerNotification::ToolListChangedNotification(
+                    ToolListChangedNotification::default(),
+                )
+            }),
+            prompts.then(|| {
+                ServerNotification::PromptListChangedNotification(
+                    PromptListChangedNotification::default(),
+                )
+            }),
+            resources.then(|| {
+                ServerNotification::ResourceListChangedNotification(
+                    ResourceListChangedNotification::default(),
+                )
+            }),
+        ];
+        for notification in told.into_iter().flatten() {
+            if !self.send(notification).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn wanted(&self) -> Vec<String> {
+        let uris = self.accepted.resource_subscriptions.clone();
+        uris.unwrap_or_default()
+    }
+
+    async fn resource(&self, uri: &str) -> bool {
+        let update = ResourceUpdatedNotificationParam::new(uri);
+        let update = ResourceUpdatedNotification::new(update);
+        self.send(ServerNotification::ResourceUpdatedNotification(update))
+            .await
+    }
+}
