@@ -1,5 +1,5 @@
 """A server of the Python SDK, in its first or its second version, whose tools change
-while it is connected."""
+while it is connected. In its second, pages that change can be subscribed to."""
 
 try:
     from mcp.server.mcpserver import Context, MCPServer
@@ -46,5 +46,18 @@ async def remove(ctx: Context, name: str) -> str:
     return await changed(ctx)
 
 
+@server.tool()
+async def write(ctx: Context, page: str) -> str:
+    """Writes a page, which whoever subscribes to it hears of."""
+    await ctx.notify_resource_updated(f"growing://{page}")
+    return "written"
+
+
+def page() -> str:
+    return "a page"
+
+
+for name in ("first", "second"):
+    server.resource(f"growing://{name}")(page)
 tool("letter", "Sends a letter.")
 server.run(transport="stdio")

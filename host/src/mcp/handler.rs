@@ -235,7 +235,8 @@ impl ServerHandler for Host {
         if !listed && roster.unlisted(&request.uri).is_none() {
             return Err(unknown(&request.uri));
         }
-        self.subscriptions.add(request.uri, &self.common.roster)
+        self.subscriptions.add(request.uri, roster)?.await;
+        Ok(())
     }
 
     async fn unsubscribe(

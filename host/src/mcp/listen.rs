@@ -5,6 +5,7 @@
 //! from the acknowledgement on. So the request comes here around rmcp's types, and
 //! begins to hear before it is acknowledged.
 
+use futures::future::join_all;
 use rmcp::model::{
     ErrorData, GetMeta as _, PromptListChangedNotification, RequestId,
     ResourceListChangedNotification, ResourceUpdatedNotification, ResourceUpdatedNotificationParam,
@@ -20,6 +21,7 @@ use super::announce::{Audience, Changed, News, announce};
 use super::handler::{Host, misunderstood};
 use super::resources::SUBSCRIPTIONS;
 use crate::runtime::Answer;
+use crate::upstream::Subscription;
 
 /// The method's name.
 pub(super) const METHOD: &str = "subscriptions/listen";
@@ -48,9 +50,9 @@ impl Host {
 
         let news = News::of(self.common.roster.changes());
         let uris = accepted.resource_subscriptions.iter().flatten();
-        let _followed: Vec<_> = uris
-            .filter_map(|uri| self.common.roster.follow(uri))
-            .collect();
+        let followed = uris.filter_map(|uri| self.common.roster.follow(uri));
+        let followed: Vec<_> = followed.collect();
+        join_all(followed.iter().map(Subscription::known)).await;
         let stream = Stream {
             peer: &context.peer,
             id: &context.id,

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use futures::FutureExt as _;
+use futures::future::OptionFuture;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -28,9 +30,15 @@ impl Subscriptions {
         self.all().keys().cloned().collect()
     }
 
+    /// Adds one. It counts when what this returns has ended.
+    ///
     /// # Errors
     /// There are too many already.
-    pub(super) fn add(&self, uri: String, roster: &Roster) -> Result<(), ErrorData> {
+    pub(super) fn add(
+        &self,
+        uri: String,
+        roster: &Roster,
+    ) -> Result<impl Future<Output = ()> + use<>, ErrorData> {
         let mut all = self.all();
         if all.len() >= SUBSCRIPTIONS && !all.contains_key(&uri) {
             return Err(ErrorData::invalid_params(
@@ -39,8 +47,9 @@ impl Subscriptions {
             ));
         }
         let followed = roster.follow(&uri);
+        let known = followed.as_ref().map(Subscription::known);
         all.insert(uri, followed);
-        Ok(())
+        Ok(OptionFuture::from(known).map(drop))
     }
 
     pub(super) fn remove(&self, uri: &str) {

@@ -6,19 +6,19 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Able;
 use super::callers::Callers;
 use super::channel::{Lost, Outlet};
-use super::follow::{self, Wanted};
+use super::follow;
 use super::handshake::{self, Hello, MODERN, Manner};
 use super::inbound::question;
 use super::launch::Launch;
 use super::level::Level;
 use super::message::Members;
 use super::peer::{Peer, lock};
+use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, SessionId};
 
@@ -135,10 +135,10 @@ impl Opening<'_> {
 
 impl Connection {
     /// Hears from now on what has changed, for the gate.
-    pub(super) fn follow(&self, wanted: watch::Receiver<Wanted>) {
+    pub(super) fn follow(&self, follower: Follower) {
         if let Some(gate) = self.peer.gate.clone() {
             let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
-            tokio::spawn(follow::follow(peer, hello, gate, wanted));
+            tokio::spawn(follow::follow(peer, hello, gate, follower));
         }
     }
 

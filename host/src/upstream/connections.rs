@@ -196,7 +196,7 @@ impl Upstream {
     fn start(&self, key: Option<SessionId>, attempt: u64, callers: &Arc<Callers>) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
-        let wanted = self.subscriptions.wanted();
+        let subscriptions = Arc::clone(&self.subscriptions);
         let task = tokio::spawn(async move {
             let opening = Opening {
                 hub: &hub,
@@ -210,7 +210,9 @@ impl Upstream {
             let result = match opening.open().await {
                 Ok((connection, offered)) => {
                     setup.gate.opened(offered);
-                    connection.follow(wanted);
+                    connection.follow(subscriptions.follower());
+                    // What the first call changes is told already.
+                    subscriptions.known().await;
                     Ok(Arc::new(connection))
                 }
                 Err(lost) => Err(lost),

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use serde_json::{Value, json};
 
 use super::handshake::Hello;
+use super::listen::listen;
 use super::message::Members;
 use super::peer::Peer;
+use super::subscriptions::Follower;
 use super::{Gate, lists};
 
 /// How long changes of lists are gathered before they are fetched: twice as long each
@@ -17,21 +18,13 @@ use super::{Gate, lists};
 const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const CALM: Duration = Duration::from_secs(10);
 
-/// The resources that somebody wants to hear of.
-pub(super) type Wanted = BTreeSet<String>;
-
 /// Follows until the connection has ended.
-pub(super) async fn follow(
-    peer: Arc<Peer>,
-    hello: Hello,
-    gate: Arc<dyn Gate>,
-    wanted: watch::Receiver<Wanted>,
-) {
+pub(super) async fn follow(peer: Arc<Peer>, hello: Hello, gate: Arc<dyn Gate>, follower: Follower) {
     let asking = async {
         if peer.is_modern() {
-            listen(&peer, &hello, wanted).await;
+            listen(&peer, &hello, follower).await;
         } else {
-            subscribe(&peer, &hello, wanted).await;
+            subscribe(&peer, &hello, follower).await;
         }
     };
     tokio::select! {
@@ -64,24 +57,25 @@ async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
     }
 }
 
-fn declares(hello: &Hello, list: &str, what: &str) -> bool {
+pub(super) fn declares(hello: &Hello, list: &str, what: &str) -> bool {
     let declared = hello.capabilities.get(list);
     declared.and_then(|list| list.get(what)) == Some(&Value::Bool(true))
 }
 
 /// Before 2026-07-28: lists are told of anyway, and each resource is a request.
-async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut wanted: watch::Receiver<Wanted>) {
+async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
     if !declares(hello, "resources", "subscribe") {
         return;
     }
-    let mut told = Wanted::new();
+    let mut told = BTreeSet::new();
     loop {
-        let now = wanted.borrow_and_update().clone();
+        let now = follower.wanted();
         let new = now
+            .uris
             .difference(&told)
             .map(|uri| ("resources/subscribe", uri));
         let old = told
-            .difference(&now)
+            .difference(&now.uris)
             .map(|uri| ("resources/unsubscribe", uri));
         for (method, uri) in new.chain(old) {
             let mut params = Members::default();
@@ -90,48 +84,10 @@ async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut wanted: watch::Receiver<
                 tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
             }
         }
-        told = now;
-        if wanted.changed().await.is_err() {
+        follower.told(&now);
+        told = now.uris;
+        if follower.wanted.changed().await.is_err() {
             return;
         }
     }
-}
-
-/// Since then: one request that lasts says all that is wanted.
-async fn listen(peer: &Arc<Peer>, hello: &Hello, mut wanted: watch::Receiver<Wanted>) {
-    loop {
-        let filter = filter(hello, &wanted.borrow_and_update());
-        let listening = async {
-            if !filter.is_empty() {
-                let mut params = Members::default();
-                params.set_value("notifications", &Value::Object(filter));
-                let ended = peer.request("subscriptions/listen", params, None).await;
-                tracing::debug!("server `{}` tells no more changes: {ended:?}", peer.server);
-            }
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            () = listening => {}
-            changed = wanted.changed() => if changed.is_err() {
-                return;
-            },
-        }
-    }
-}
-
-fn filter(hello: &Hello, wanted: &Wanted) -> Map<String, Value> {
-    let mut filter = Map::new();
-    for (list, name) in [
-        ("tools", "toolsListChanged"),
-        ("prompts", "promptsListChanged"),
-        ("resources", "resourcesListChanged"),
-    ] {
-        if declares(hello, list, "listChanged") {
-            filter.insert(name.to_owned(), Value::Bool(true));
-        }
-    }
-    if !wanted.is_empty() && declares(hello, "resources", "subscribe") {
-        filter.insert("resourceSubscriptions".to_owned(), json!(wanted));
-    }
-    filter
 }

@@ -100,6 +100,7 @@ impl Peer {
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
             | "notifications/resources/list_changed" => self.changed.notify_one(),
+            "notifications/subscriptions/acknowledged" => self.acknowledged.notify_one(),
             "notifications/resources/updated" => {
                 let uri = Members::parse(params).ok();
                 let uri = uri.and_then(|params| params.text("uri"));

@@ -23,6 +23,7 @@ mod input;
 pub mod launch;
 mod level;
 mod lines;
+mod listen;
 mod lists;
 mod message;
 mod oauth;

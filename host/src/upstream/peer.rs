@@ -45,6 +45,8 @@ pub(super) struct Peer {
     pub(super) tools: Mutex<Option<BTreeSet<String>>>,
     /// Told when the upstream says that a list of its has changed.
     pub(super) changed: Notify,
+    /// Told when it acknowledges that it will say what changes.
+    pub(super) acknowledged: Notify,
     /// What it has asked and has no answer to yet, by the text of its id.
     pub(super) asked: Mutex<HashMap<String, AbortHandle>>,
     pub(super) replies: Arc<Semaphore>,
@@ -104,6 +106,7 @@ impl Peer {
             version: Mutex::default(),
             tools: Mutex::default(),
             changed: Notify::new(),
+            acknowledged: Notify::new(),
             asked: Mutex::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
             oddities: AtomicU32::new(0),
