@@ -21,7 +21,7 @@ use super::cors;
 use super::guard::{Guard, Refusal};
 use super::quick::{Asked, Outcome};
 use super::raw::{self, Kind};
-use super::sessions::Sessions;
+use super::sessions::{Claim, Sessions, Taken};
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
@@ -124,11 +124,11 @@ impl Endpoint {
         let message = raw::read(&body)
             .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
         let mut marked = body.clone();
-        // Whatever of a request is known here, until rmcp has it.
-        let mut quick = None;
+        // It has its id for itself until rmcp has it.
+        let mut claimed = None;
         match &message.kind {
             Kind::Request { id, method } => {
-                self.admit(&parts.headers, id, method)?;
+                claimed = self.admit(&parts.headers, id, method)?;
                 let tracker = if method == listen::METHOD {
                     &self.listening
                 } else {
@@ -148,13 +148,12 @@ impl Endpoint {
                         params,
                         original: original.clone(),
                     };
-                    match self.quick(asked, &parts).await {
+                    match self.quick(asked, &parts, claimed.as_ref()).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }
-                        Some(Outcome::Begun(handed, known)) => {
+                        Some(Outcome::Begun(handed)) => {
                             parts.extensions.insert(handed);
-                            quick = known;
                         }
                         None => {}
                     }
@@ -176,7 +175,7 @@ impl Endpoint {
         };
         let request = Request::from_parts(parts, Full::new(marked));
         let response = self.pass(request).await;
-        drop(quick);
+        drop(claimed);
         // JSON that is none of its messages: the type of its content is not
         // what is wrong with it.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -189,13 +188,14 @@ impl Endpoint {
         Ok(answer::hold(response, held))
     }
 
-    /// Whether a request may be begun now.
+    /// Lets a request be begun now, if it may. In a session no other of its id is, as
+    /// long as what this gives is held.
     fn admit(
         &self,
         headers: &HeaderMap,
         id: &RequestId,
         method: &str,
-    ) -> Result<(), Box<Response>> {
+    ) -> Result<Option<Claim>, Box<Response>> {
         let refuse = |error| {
             let error = JsonRpcError::new(Some(id.clone()), error);
             Err(Box::new(answer::error(StatusCode::BAD_REQUEST, error)))
@@ -212,16 +212,16 @@ impl Endpoint {
             return busy("this server is stopping");
         }
         match session(headers) {
-            Some(session) if self.sessions.has_asked(session, id) => {
+            Some(session) => self.sessions.claim(session, id).or_else(|Taken| {
                 refuse(ErrorData::invalid_request(
                     format!("a request with the id `{id}` is on its way already"),
                     None,
                 ))
-            }
+            }),
             None if method == "initialize" && !self.sessions.has_room() => {
                 busy("there are too many sessions, and all of them are busy")
             }
-            _ => Ok(()),
+            None => Ok(None),
         }
     }
 
