@@ -109,6 +109,8 @@ impl Server {
             .disable_allowed_origins()
             .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true)
+            // What a client is to come back with is the sessions' to say.
+            .with_sse_retry(None)
             .with_cancellation_token(end.clone());
         let agents = shared.clone();
         let service = StreamableHttpService::new(
