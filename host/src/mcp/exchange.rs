@@ -19,13 +19,12 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
-use super::client;
 use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
 use crate::roster::Context;
-use crate::runtime::{Answer, Question, SessionId};
+use crate::runtime::{Answer, Capability, Question, SessionId};
 
 /// What a call ends in.
 pub(super) type Outcome = Result<Answer, ErrorData>;
@@ -168,7 +167,7 @@ impl Host {
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking.push(client::ask(peer, ask));
+            asking.push(caller.ask(peer, ask));
         }
         let end = loop {
             if let Some(end) = begun.ended.take() {
@@ -186,7 +185,7 @@ impl Host {
                                 break Err(asked);
                             }
                         }
-                        Some(peer) => asking.push(client::ask(peer, ask)),
+                        Some(peer) => asking.push(caller.ask(peer, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
@@ -257,7 +256,7 @@ impl Host {
                 "{comma}{}:{{\"method\":{},\"params\":{}}}",
                 Value::from(question.id.as_str()),
                 Value::from(question.method()),
-                question.to_text(),
+                in_result(question),
             );
         }
         let state = self.common.shelf.put(suspended);
@@ -267,6 +266,16 @@ impl Host {
             Value::from(state),
         ))
     }
+}
+
+/// A question's parameters as a result of the stateless era has them. A page has no
+/// name there: its client learns what has become of it by asking again.
+fn in_result(question: &Question) -> String {
+    let mut params = Answer::Verbatim(question.to_text());
+    if question.capability == Capability::ElicitationUrl {
+        params.remove("elicitationId");
+    }
+    params.into_text()
 }
 
 /// Leaves a call to somebody who can tell and ask its client.

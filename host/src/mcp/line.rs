@@ -87,7 +87,8 @@ impl Line {
         for capability in &state.lacked {
             match capability {
                 Capability::ElicitationForm => {
-                    lacked.elicitation.get_or_insert_default();
+                    let elicitation = lacked.elicitation.get_or_insert_default();
+                    elicitation.form.get_or_insert_default();
                 }
                 Capability::ElicitationUrl => {
                     let elicitation = lacked.elicitation.get_or_insert_default();

@@ -39,7 +39,7 @@ use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use answer::Answer;
+pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
