@@ -6,7 +6,7 @@ use std::time::Duration;
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestId, RequestMetaObject,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value};
@@ -18,6 +18,8 @@ use super::original::Original;
 
 /// The client of a request, as far as the host has to know it to answer.
 pub(super) struct Caller<'a> {
+    /// The request's id, where its client could cancel it by that.
+    pub(super) id: Option<RequestId>,
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
     pub(super) capabilities: ClientCapabilities,
@@ -50,6 +52,7 @@ impl<'a> Caller<'a> {
         let version = context.protocol_version();
         let stateless = version.is_some_and(|version| is_stateless(version.as_str()));
         Self {
+            id: Some(context.id.clone()),
             stateless,
             capabilities: context.client_capabilities().unwrap_or_default(),
             meta: passed_on(&context.meta),
@@ -72,6 +75,7 @@ impl<'a> Caller<'a> {
         patience: Option<Duration>,
     ) -> Self {
         Self {
+            id: None,
             stateless,
             capabilities,
             meta: passed_on(meta),
