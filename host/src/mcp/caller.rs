@@ -6,7 +6,8 @@ use std::time::Duration;
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
+    RequestMetaObject,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value};
@@ -26,6 +27,8 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The client of a request, as far as the host has to know it to answer.
 pub(super) struct Caller<'a> {
+    /// The request's id, where its client could cancel it by that.
+    pub(super) id: Option<RequestId>,
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
     pub(super) capabilities: ClientCapabilities,
@@ -66,6 +69,7 @@ impl<'a> Caller<'a> {
         let capabilities = context.client_capabilities().unwrap_or_default();
         let gone = context.ct.clone();
         Self {
+            id: Some(context.id.clone()),
             peer: Some(&context.peer),
             aside: Mutex::new(begun),
             ..Self::of_answer(host, asked, capabilities, gone, None)
@@ -82,6 +86,7 @@ impl<'a> Caller<'a> {
     ) -> Self {
         let level = host.log_level(stateless, meta);
         Self {
+            id: None,
             stateless,
             capabilities,
             meta: passed_on(meta),

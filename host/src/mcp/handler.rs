@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, RequestMetaObject, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+    CancelledNotificationParam, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
+    Implementation, InitializeRequestParams, InitializeResult, RequestMetaObject,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -315,6 +316,18 @@ impl ServerHandler for Host {
         // From now on, not from when the task is run for the first time.
         let news = News::of(roster.changes());
         tokio::spawn(announce(news, audience, closed));
+    }
+
+    /// A request that runs is cancelled by rmcp. One of the stateless era that was
+    /// answered with a question has ended for rmcp, and its call has not.
+    async fn on_cancelled(
+        &self,
+        cancelled: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(id) = &cancelled.request_id {
+            self.common.shelf.cancel(self.session, id);
+        }
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

@@ -7,6 +7,7 @@
 //! text already goes out as it is ([`verbatim`]).
 
 mod announce;
+mod asked;
 mod caller;
 mod client;
 mod commands;
@@ -48,6 +49,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
+use crate::runtime;
 use common::Common;
 use handler::Host;
 use service::Lossless;
@@ -58,7 +60,8 @@ use wire::{Link, Wire};
 /// enough for the answers to what was piped in, short enough that nobody waits.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long, after the grace, unsent answers may take to go out.
+/// How long, when they have had the time to end by themselves, unsent answers may
+/// take to go out.
 const FLUSH: Duration = Duration::from_millis(250);
 
 /// How long an agent that has shaken hands may ask for nothing before the host
@@ -145,5 +148,5 @@ async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &Canc
     tokio::time::sleep(GRACE).await;
     ending.cancel();
     closed.cancelled().await;
-    tokio::time::sleep(FLUSH).await;
+    tokio::time::sleep(runtime::GRACE + FLUSH).await;
 }

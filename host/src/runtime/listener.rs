@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Capability, Question};
+use super::{Answer, AskError, Awaited, Capability, Question};
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -39,6 +39,9 @@ pub trait Listener: Send + Sync {
         let why = format!("there is no client here that could be asked{wanted}");
         Box::pin(std::future::ready(Err(AskError::Unsupported(why))))
     }
+
+    /// The call is busy with an instance that other calls may wait for.
+    fn holds(&self, _awaited: Awaited) {}
 
     /// `dormouse:plugin/notify`.
     fn notify(&self, _notice: Notice) {}

@@ -11,6 +11,7 @@ mod cache;
 mod content;
 mod engine;
 mod error;
+mod grace;
 mod instance;
 mod instances;
 mod listener;
@@ -43,6 +44,8 @@ pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
+pub use grace::GRACE;
+pub use instances::Awaited;
 pub use listener::{Catalog, LEVELS, Listener, Notice};
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
@@ -170,7 +173,8 @@ pub struct Call {
     pub wanted: Wanted,
     /// The agent's session, for plugins that are kept for one.
     pub session: SessionId,
-    /// Ends the call when cancelled.
+    /// Ends the call when cancelled, and is cancelled when nobody waits for the call
+    /// any more: its guest can see that, and has [`GRACE`] to end by itself.
     pub cancel: CancellationToken,
     /// Hears what the plugin says while it runs, and answers what it asks.
     pub listener: Arc<dyn Listener>,

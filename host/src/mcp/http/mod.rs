@@ -38,6 +38,7 @@ use tokio_util::task::TaskTracker;
 
 use super::common::Common;
 use crate::roster::Roster;
+use crate::runtime;
 use agent::Shared;
 use connections::Connections;
 use endpoint::{Endpoint, PATH};
@@ -162,7 +163,7 @@ impl Server {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
                 shared.ending.cancel();
-                let _ = timeout(FLUSH, endpoint.running.wait()).await;
+                let _ = timeout(runtime::GRACE + FLUSH, endpoint.running.wait()).await;
             }
             shared.closed.cancel();
             let _ = timeout(FLUSH, endpoint.listening.wait()).await;
