@@ -12,6 +12,7 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::client;
 use super::exchange::Begun;
 use super::handler::Host;
 use super::original::Original;
@@ -48,10 +49,15 @@ impl<'a> Caller<'a> {
         begun: Option<Begun>,
     ) -> Self {
         let version = context.protocol_version();
-        let stateless = version.is_some_and(|version| is_stateless(version.as_str()));
+        let stateless = version
+            .as_ref()
+            .is_some_and(|said| is_stateless(said.as_str()));
         Self {
             stateless,
-            capabilities: context.client_capabilities().unwrap_or_default(),
+            capabilities: match (context.client_capabilities(), version) {
+                (Some(said), Some(version)) => client::able(said, &version),
+                (said, _) => said.unwrap_or_default(),
+            },
             meta: passed_on(&context.meta),
             token: context.meta.get_progress_token(),
             level: host.log_level(stateless, &context.meta),

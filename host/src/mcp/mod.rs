@@ -19,6 +19,7 @@ mod level;
 mod line;
 mod lines;
 mod listen;
+mod older;
 mod order;
 mod original;
 mod prompts;

@@ -8,8 +8,9 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::ask::{AskError, Capability, Question};
+use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
+use super::capability::Capability;
 use super::error::Cause;
 use super::patience::Patience;
 use super::turn::Turn;
@@ -222,7 +223,7 @@ impl State {
             return Err(AskError::Failed("no call is running".into()));
         };
         let waiting = call.pace.patience.wait();
-        let answer = call.listener.ask(questions.clone());
+        let answer = call.listener.put(questions.clone());
         let answers = call.pace.turn.wait(answer).await??;
         drop(waiting);
         // Whoever runs this sees to it that epochs advance and the deadline counts
