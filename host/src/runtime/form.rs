@@ -167,6 +167,12 @@ impl Field {
         Ok(read)
     }
 
+    /// The format that a text has to have.
+    #[must_use]
+    pub fn format(&self) -> Option<&str> {
+        self.schema.get("format")?.as_str()
+    }
+
     /// Sees whether the field may be filled with that.
     ///
     /// # Errors

@@ -10,6 +10,8 @@
 
 mod asker;
 mod library;
+#[cfg(unix)]
+mod terminal;
 
 use std::time::{Duration, Instant};
 
