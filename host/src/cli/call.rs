@@ -1,21 +1,20 @@
 //! `dormouse call`
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::Read as _;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::progress::Progress;
+use super::terminal::Terminal;
 use super::{Format, output};
 use crate::config::units;
 use crate::roster::{Context, Places, Roster};
-use crate::runtime::{self, Answer, AskError, Capability, Listener, Question};
+use crate::runtime::{self, Answer};
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
@@ -26,7 +25,9 @@ const LAST: Duration = Duration::from_millis(100);
     dormouse call time get_current_time '{\"timezone\": \"Europe/Paris\"}'\n  \
     jq -n '{path: \"notes.md\"}' | dormouse call files read_text_file -\n\n\
     The result's text goes to stdout; progress and log messages go to stderr. A tool that \
-    reports an error ends it with exit code 1. Ctrl-C cancels the call.")]
+    reports an error ends it with exit code 1. Ctrl-C cancels the call.\n\n\
+    On a terminal, a tool may ask you: to fill in a form, or to open a page. Answers are read \
+    from stdin; Ctrl-D cancels a question. There is no model here and no folder to ask for.")]
 pub(super) struct Call {
     /// The server's name.
     server: String,
@@ -128,7 +129,7 @@ async fn call(
     let context = Context {
         session: roster.begin_session(),
         cancel: cancel.clone(),
-        listener: Arc::new(Terminal::default()),
+        listener: Arc::new(Terminal::new(server)),
     };
     let call = roster.call(server, tool, arguments, context);
     tokio::pin!(call);
@@ -146,76 +147,6 @@ async fn call(
     };
     roster.close().await;
     Ok(result)
-}
-
-/// Shows what a tool says while it runs.
-#[derive(Default)]
-struct Terminal {
-    progress: Mutex<Option<Progress>>,
-}
-
-impl Terminal {
-    fn progress(&self, show: impl FnOnce(&mut Option<Progress>)) {
-        show(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-impl Listener for Terminal {
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
-        self.progress(|shown| {
-            shown
-                .get_or_insert_with(|| Progress::new(""))
-                .at(progress, total, message.as_deref());
-        });
-    }
-
-    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        let logger = logger
-            .map(|logger| format!(" {logger}"))
-            .unwrap_or_default();
-        let data = match data {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        let line = format!("{level}{logger}: {data}");
-        let line = output::clean(&line);
-        self.progress(|shown| match shown {
-            Some(progress) => progress.say(&line),
-            None => output::say(&line),
-        });
-    }
-
-    /// All that is said is shown.
-    fn level(&self) -> Option<&'static str> {
-        Some("debug")
-    }
-
-    /// Whoever sits in front of it can open a page; nobody reads what a script logs.
-    fn supports(&self, capability: Capability) -> bool {
-        capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()
-    }
-
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let pages = questions.iter().map(|question| {
-            let text = |name| question.params.get(name).and_then(Value::as_str);
-            let (message, url) = (text("message"), text("url"));
-            output::clean(&format!(
-                "{}\nopen this link in a browser: {}",
-                message.unwrap_or_default(),
-                url.unwrap_or_default()
-            ))
-            .into_owned()
-        });
-        let pages: Vec<String> = pages.collect();
-        self.progress(|shown| match shown {
-            Some(progress) => pages.iter().for_each(|page| progress.say(page)),
-            None => pages.iter().for_each(|page| output::say(page)),
-        });
-        // They may still not open it; whoever waits for them waits no longer than that.
-        let accepted = Answer::Made(json!({ "action": "accept" }));
-        let answers = vec![accepted; pages.len()];
-        Box::pin(std::future::ready(Ok(answers)))
-    }
 }
 
 /// A result as people read it: the text of its blocks, what the others are, or

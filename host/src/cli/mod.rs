@@ -23,13 +23,16 @@ mod list;
 mod login;
 mod offers;
 mod pack;
+mod person;
 mod progress;
 mod remove;
 mod restart;
 pub mod serve;
 mod status;
+mod stdin;
 mod switch;
 mod sync;
+mod terminal;
 mod tools;
 mod trust;
 

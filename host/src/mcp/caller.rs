@@ -63,10 +63,15 @@ impl<'a> Caller<'a> {
         begun: Option<Begun>,
     ) -> Self {
         let version = context.protocol_version();
-        let stateless = version.is_some_and(|version| is_stateless(version.as_str()));
+        let stateless = version
+            .as_ref()
+            .is_some_and(|said| is_stateless(said.as_str()));
         let original = original(&context.extensions);
         let asked = (stateless, &context.meta, original);
-        let capabilities = context.client_capabilities().unwrap_or_default();
+        let capabilities = match (context.client_capabilities(), version) {
+            (Some(said), Some(version)) => client::able(said, &version),
+            (said, _) => said.unwrap_or_default(),
+        };
         let gone = context.ct.clone();
         Self {
             id: Some(context.id.clone()),

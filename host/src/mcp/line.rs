@@ -100,6 +100,14 @@ impl Line {
                 Capability::Sampling => {
                     lacked.sampling.get_or_insert_default();
                 }
+                Capability::SamplingTools => {
+                    let sampling = lacked.sampling.get_or_insert_default();
+                    sampling.tools.get_or_insert_default();
+                }
+                Capability::SamplingContext => {
+                    let sampling = lacked.sampling.get_or_insert_default();
+                    sampling.context.get_or_insert_default();
+                }
                 Capability::Roots => {
                     lacked.roots.get_or_insert_default();
                 }
@@ -140,27 +148,20 @@ impl Listener for Line {
         self.may_ask && can(&self.state().capabilities, capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+    fn lacks(&self, lacked: &[Capability]) -> String {
         if !self.may_ask {
-            let why = "nobody can be asked while an argument is completed";
-            return std::future::ready(Err(AskError::Unsupported(why.into()))).boxed();
+            return "nobody can be asked while an argument is completed".to_owned();
         }
-        {
-            let mut state = self.state();
-            let wanted = questions.iter().map(|question| question.capability);
-            let lacked: Vec<_> = wanted
-                .filter(|wanted| !can(&state.capabilities, *wanted))
-                .collect();
-            if let Some(first) = lacked.first() {
-                let why = format!("this client has no `{first}`");
-                for capability in lacked {
-                    if !state.lacked.contains(&capability) {
-                        state.lacked.push(capability);
-                    }
-                }
-                return std::future::ready(Err(AskError::Unsupported(why))).boxed();
+        let mut state = self.state();
+        for capability in lacked {
+            if !state.lacked.contains(capability) {
+                state.lacked.push(*capability);
             }
         }
+        client::lacks(lacked)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let (answers, answered) = oneshot::channel();
         let cancel = self.cancel.clone();
         let gone = move || match cancel.is_cancelled() {

@@ -21,6 +21,7 @@ mod level;
 mod line;
 mod lines;
 mod listen;
+mod older;
 mod open;
 mod order;
 mod original;

@@ -8,8 +8,9 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::ask::{AskError, Capability, Question};
+use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
+use super::capability::Capability;
 use super::error::Cause;
 use super::patience::Patience;
 use super::turn::Turn;
@@ -244,7 +245,7 @@ impl State {
             return Err(cancelled());
         }
         let waiting = call.pace.patience.wait();
-        let answer = call.listener.ask(questions.clone());
+        let answer = call.listener.put(questions.clone());
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
         let answers = answers.ok_or_else(cancelled)??;
         drop(waiting);

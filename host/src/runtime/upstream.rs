@@ -143,6 +143,10 @@ impl Listener for Patient {
         self.listener.supports(capability)
     }
 
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        self.listener.lacks(lacked)
+    }
+
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let waiting = self.patience.wait();
         let asking = self.listener.ask(questions);

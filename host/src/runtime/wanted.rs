@@ -219,10 +219,11 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
-    /// What the function returned, as MCP has it. `completed` is what the upstream has
-    /// said of a completion, if it was asked.
+    /// What the function returned, as MCP has it. `server` is whose it is, for the log;
+    /// `completed` is what the upstream has said of a completion, if it was asked.
     pub(super) fn result(
         &self,
+        server: &str,
         value: Option<&Val>,
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
@@ -234,17 +235,17 @@ impl Wanted {
         match self {
             Self::Tool(tool) => match (&tool.callable.function, value) {
                 (Some(function), _) => {
-                    Ok(value::tool_result(function.result.as_ref(), value).into())
+                    Ok(value::tool_result(server, function.result.as_ref(), value).into())
                 }
                 (None, Some(Val::Result(Err(_)))) => {
-                    Ok(value::tool_result(Some(&answer), value).into())
+                    Ok(value::tool_result(server, Some(&answer), value).into())
                 }
                 (None, _) => object(value),
             },
             Self::Prompt(prompt) => match &prompt.function {
                 Some(function) => {
                     let result = function.result.as_ref();
-                    value::prompt_result(prompt.description.as_deref(), result, value)
+                    value::prompt_result((server, prompt.description.as_deref()), result, value)
                         .map(Answer::Made)
                         .map_err(Cause::Refused)
                 }
@@ -253,7 +254,7 @@ impl Wanted {
             Self::Resource(resource) => match &resource.function {
                 Some(function) => {
                     let of = (resource.uri.as_str(), resource.mime_type.as_deref());
-                    value::resource_result(of, function.result.as_ref(), value)
+                    value::resource_result(server, of, function.result.as_ref(), value)
                         .map_err(Cause::Refused)?
                         .map(Answer::Made)
                         .ok_or(Cause::NotFound)

@@ -179,7 +179,7 @@ mod with_sessions {
         assert!(error.contains("this client has no `sampling`"), "{error}");
         let error = client.error("asker__nonsense", json!({})).unwrap();
         assert!(
-            error.contains("`nonsense` has a schema that is none"),
+            error.contains("`nonsense` has a schema that is no form"),
             "{error}"
         );
         let error = client.error("asker__twins", json!({})).unwrap();

@@ -11,6 +11,8 @@
 mod asker;
 mod blobs;
 mod library;
+#[cfg(unix)]
+mod terminal;
 mod tidy;
 
 use std::time::{Duration, Instant};
