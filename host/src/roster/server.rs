@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, ReadError, Stamp};
+use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -220,6 +220,13 @@ impl Server {
     #[must_use]
     pub fn listed(&self) -> Option<&Arc<Listing>> {
         self.listing.as_ref().filter(|_| self.config.enabled)
+    }
+
+    /// What of its tools, prompts and resources is not as MCP has it, where these are
+    /// to be listed.
+    #[must_use]
+    pub fn odd(&self) -> &[Odd] {
+        self.listed().map_or(&[], |listing| &listing.odd)
     }
 
     pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
@@ -477,7 +484,7 @@ impl Drop for Running<'_> {
 /// Whether two listings are of one content. A file that has just been written is
 /// read again although it looks the same, because it may not be.
 fn same(old: &Arc<Listing>, new: &Arc<Listing>) -> bool {
-    Arc::ptr_eq(old, new) || declared(old).eq(declared(new))
+    Arc::ptr_eq(old, new) || declared(old).eq(declared(new)) && old.odd == new.odd
 }
 
 /// The texts of all MCP objects that a listing has.
