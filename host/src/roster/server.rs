@@ -14,7 +14,7 @@ use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted,
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, Schemas, Slot, Target, Tool, Wanted,
 };
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
@@ -395,10 +395,18 @@ impl Server {
         if let Some(callable) = known().get(&index) {
             return Ok(callable.clone());
         }
-        let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+        let function = listed.function()?;
+        let upstream = self.config.bridge().is_some();
+        let schemas = (function.is_some() || !upstream).then(|| {
+            let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+            let input = tool.remove("inputSchema").unwrap_or_else(|| json!({}));
+            // What a function returns is what its schema says by itself.
+            let output = tool.remove("outputSchema").filter(|_| function.is_none());
+            Ok(Schemas::new(input, output))
+        });
         let callable = Arc::new(Callable {
-            function: listed.function()?,
-            input_schema: tool.remove("inputSchema").unwrap_or_else(|| json!({})),
+            schemas: schemas.transpose()?,
+            function,
         });
         known().insert(index, callable.clone());
         Ok(callable)

@@ -16,6 +16,7 @@ mod instances;
 mod listener;
 mod load;
 mod patience;
+mod schemas;
 mod signature;
 mod slot;
 mod state;
@@ -44,6 +45,7 @@ pub use arguments::Arguments;
 pub use ask::{AskError, Capability, Question};
 pub use error::{CallError, Cause};
 pub use listener::{Catalog, LEVELS, Listener, Notice};
+pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 

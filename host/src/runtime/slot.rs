@@ -1,7 +1,6 @@
 //! One server's life: asleep until the first call, then loaded, then asleep
 //! again when nobody has called for a while.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
@@ -10,14 +9,13 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 
 use super::answer::Answer;
-use super::arguments::Checker;
 use super::error::{CallError, Cause};
 use super::instances::{Instances, lock};
 use super::load::{Loaded, Loader};
 use super::patience::Patience;
 use super::state::Pace;
 use super::turn::Turns;
-use super::{Call, Phase, SessionId, Target, Tool, Wanted};
+use super::{Call, Phase, SessionId, Target, Wanted};
 use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
@@ -32,7 +30,6 @@ pub struct Slot {
     target: Arc<Target>,
     life: Mutex<Life>,
     turns: Turns,
-    checkers: Mutex<HashMap<String, Arc<Checker>>>,
     instances: Instances,
 }
 
@@ -78,7 +75,6 @@ impl Slot {
                 used: Instant::now(),
                 running: 0,
             }),
-            checkers: Mutex::default(),
         })
     }
 
@@ -99,11 +95,7 @@ impl Slot {
             cause,
         };
         // Nothing is started for a call that cannot be made.
-        let checker = match &call.wanted {
-            Wanted::Tool(tool) if tool.callable.function.is_some() => Some(self.checker(tool)),
-            _ => None,
-        };
-        let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
+        let params = call.wanted.params().map_err(fail)?;
         let _running = Running::begin(self);
         let work = async {
             let loaded = self.loaded(&call).await?;
@@ -127,16 +119,6 @@ impl Slot {
             result = work => result.map_err(fail),
             () = call.cancel.cancelled() => Err(fail(Cause::Cancelled)),
         }
-    }
-
-    fn checker(&self, tool: &Tool) -> Arc<Checker> {
-        let mut checkers = lock(&self.checkers);
-        if let Some(checker) = checkers.get(&tool.name) {
-            return Arc::clone(checker);
-        }
-        let checker = Arc::new(Checker::new(&tool.name, &tool.callable.input_schema));
-        checkers.insert(tool.name.clone(), Arc::clone(&checker));
-        checker
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,

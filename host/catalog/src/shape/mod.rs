@@ -6,6 +6,7 @@
 //! can be mended without another meaning is mended, an item that cannot be is left out,
 //! and either is told. One that is in order stays byte for byte what it was.
 
+mod answer;
 mod object;
 mod schema;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub use answer::answer;
 use object::{Is, Judge, Record, Verdict};
 
 /// What an item of a list is.

@@ -38,6 +38,12 @@ pub(super) enum Is {
     Record(&'static Record),
     /// An array; what in it is something else is left out.
     Each(&'static Is),
+    /// An array of these and nothing else.
+    All(&'static Is),
+    /// A block of content.
+    Block,
+    /// What is in a resource.
+    Contents,
     /// The schema of a tool's arguments.
     Input,
     /// The schema of its structured content.
@@ -140,7 +146,10 @@ impl Judge {
             Is::Texts => serde_json::from_str::<Vec<Cow<'_, str>>>(value).is_ok(),
             Is::Object => value.starts_with('{'),
             Is::Record(record) => return self.record(record, value, place),
-            Is::Each(is) => return self.each(is, value, place),
+            Is::Each(is) => return self.each(is, value, place, false),
+            Is::All(is) => return self.each(is, value, place, true),
+            Is::Block => return self.block(value, place),
+            Is::Contents => return self.contents(value, place),
             Is::Input => return schema::input(self, value, place),
             Is::Output => return schema::output(self, value, place),
         };
@@ -151,7 +160,7 @@ impl Judge {
         }
     }
 
-    fn each(&mut self, is: &Is, value: &str, place: &str) -> Verdict {
+    fn each(&mut self, is: &Is, value: &str, place: &str, all: bool) -> Verdict {
         let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(value) else {
             return wrong(place, value);
         };
@@ -164,6 +173,7 @@ impl Judge {
                     changed = true;
                     kept.push(Cow::Owned(text));
                 }
+                Verdict::Wrong(why) if all => return Verdict::Wrong(why),
                 Verdict::Wrong(why) => {
                     changed = true;
                     self.mended.push(why);
@@ -224,6 +234,7 @@ impl Edit {
 }
 
 /// A member of an object.
+#[derive(Debug)]
 pub(super) struct Member<'a> {
     pub(super) name: Cow<'a, str>,
     /// The name as it is written.

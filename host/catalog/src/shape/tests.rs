@@ -314,3 +314,76 @@ fn odd_items_are_told() {
     assert!(odd(false).to_string().contains("is not shown"));
     assert!(odd(false).to_string().contains("\nhint: "));
 }
+
+#[test]
+fn answers_are_what_clients_can_read() {
+    for fine in [
+        r#"{"content":[]}"#,
+        r#"{ "content" : [{"type":"text","text":"x","_meta":{"a":1.10},"annotations":{"priority":0.50}}],"n":1.10,"isError":false,"resultType":"complete"}"#,
+        r#"{"content":[{"type":"image","data":"","mimeType":"a/b"},{"type":"audio","data":"","mimeType":"a/b"}]}"#,
+        r#"{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":3}],"structuredContent":7}"#,
+        r#"{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x"}},{"type":"resource","resource":{"uri":"a:b","blob":""}}]}"#,
+    ] {
+        assert_eq!(answer(fine), Ok((None, vec![])), "{fine}");
+    }
+    for (text, completed) in [
+        ("{}", r#"{"content":[]}"#),
+        (r#"{"content":null}"#, r#"{"content":[]}"#),
+        (r#"{"isError":true}"#, r#"{"isError":true,"content":[]}"#),
+        (
+            r#"{"structuredContent":{"a":1.10}}"#,
+            r#"{"structuredContent":{"a":1.10},"content":[{"type":"text","text":"{\"a\":1.10}"}]}"#,
+        ),
+    ] {
+        assert_eq!(answer(text), Ok((Some(completed.to_owned()), vec![])));
+    }
+    let (mended, why) =
+        answer(r#"{"content":[{"type":"text","text":"x","annotations":{"priority":7}}]}"#).unwrap();
+    assert_eq!(
+        mended.unwrap(),
+        r#"{"content":[{"type":"text","text":"x","annotations":{}}]}"#
+    );
+    assert_eq!(why, ["`content[0].annotations.priority` is `7`"]);
+    for (bad, why) in [
+        (r#"{"content":"x"}"#, "`content` is `\"x\"`"),
+        (r#"{"content":{}}"#, "`content` is `{}`"),
+        (r#"{"content":[null]}"#, "`content[0]` is `null`"),
+        (
+            r#"{"content":[{"text":"x"}]}"#,
+            "`content[0]` has no `type`",
+        ),
+        (
+            r#"{"content":[{"type":"bogus"}]}"#,
+            "`content[0].type` is `\"bogus\"`",
+        ),
+        (
+            r#"{"content":[{"type":"text"}]}"#,
+            "`content[0]` has no `text`",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":7}]}"#,
+            "`content[0].text` is `7`",
+        ),
+        (
+            r#"{"content":[{"type":"image","data":""}]}"#,
+            "has no `mimeType`",
+        ),
+        (
+            r#"{"content":[{"type":"resource","resource":{"uri":"a:b"}}]}"#,
+            "has no `text`",
+        ),
+        (r#"{"content":[{"type":"resource"}]}"#, "has no `resource`"),
+        (
+            r#"{"content":[],"isError":"yes"}"#,
+            "`isError` is `\"yes\"`",
+        ),
+        (
+            r#"{"content":[],"resultType":"input_required"}"#,
+            "`resultType` is",
+        ),
+        (r#"{"content":[],"resultType":7}"#, "`resultType` is `7`"),
+    ] {
+        let told = answer(bad).unwrap_err();
+        assert!(told.contains(why), "{bad}: {told}");
+    }
+}
