@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, contract, source};
+use dormouse_wit::{CONTRACT, Declaration, contract, section, source};
 use wasmparser::{Validator, WasmFeatures};
 
 use crate::pack::{agree, functions};
@@ -72,15 +72,15 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             Some("`dormouse pack --wit` adds it from the WIT that the component was built from"),
         )),
     }
-    let declaration = match listing.declaration() {
+    // As its author has written it: what a listing has of it is mended already.
+    let declaration = match section::find(bytes) {
+        Ok(Some(section)) => read::declaration(&section).map_err(|error| error.to_string()),
+        _ => listing.declaration().map_err(|error| error.to_string()),
+    };
+    let declaration = match declaration {
         Ok(declaration) => declaration,
         Err(error) => {
-            findings.push(finding(
-                Severity::Error,
-                "declaration",
-                error.to_string(),
-                None,
-            ));
+            findings.push(finding(Severity::Error, "declaration", error, None));
             return;
         }
     };
@@ -90,6 +90,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
     let imports = crate::inspect::needs(bytes).unwrap_or_default();
     items(&declaration, &imports, findings);
     offered(&imports, findings);
+    shapes(listing, findings);
     match source::from_component(bytes) {
         Ok(exported) => {
             code(&declaration, &exported.declaration, findings);
@@ -103,6 +104,22 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             None,
         )),
         Err(_) => {}
+    }
+}
+
+/// Whether everything is what MCP has there, as far as nothing worse has been found.
+fn shapes(listing: &Listing, findings: &mut Vec<Finding>) {
+    for odd in &listing.odd {
+        let wrong = |one: &Finding| one.item == odd.name && one.severity == Severity::Error;
+        if findings.iter().any(wrong) {
+            continue;
+        }
+        let (severity, what) = match odd.shown {
+            true => (Severity::Warning, "agents are shown it without that"),
+            false => (Severity::Error, "agents are not shown it"),
+        };
+        let message = format!("it is not what MCP has there: {} ({what})", odd.why);
+        findings.push(finding(severity, &odd.name, message, None));
     }
 }
 

@@ -7,6 +7,7 @@
 macro_rules! foreach_guest {
     ($then:path) => {
         $then! {
+            adapter,
             asker,
             bench,
             blobs,

@@ -217,7 +217,7 @@ fn a_schema_that_is_none_is_an_error_with_its_place() {
             ),
         ] {
             assert_eq!(told.len(), 1, "{told:#?}");
-            let start = format!("error: ask: its `{which}` is no JSON Schema 2020-12 at `{place}");
+            let start = format!("error: ask: its `{which}` is no JSON Schema at `{place}");
             assert!(told[0].starts_with(&start), "{told:#?}");
             assert!(told[0].contains(what), "{told:#?}");
         }
@@ -236,6 +236,21 @@ fn an_input_is_an_object() {
             "{told:#?}"
         );
     }
+}
+
+#[test]
+fn a_schema_may_be_of_an_older_dialect() {
+    let of = |dialect: &str| {
+        json!({
+            "$schema": dialect,
+            "type": "object",
+            "properties": { "pair": { "items": [{}, {}] } }
+        })
+    };
+    let draft7 = of("http://json-schema.org/draft-07/schema#");
+    assert_eq!(of_schemas(draft7.clone(), Some(draft7)), [""; 0]);
+    let odd = of_schemas(of("urn:odd"), None);
+    assert!(odd.len() == 1 && odd[0].contains("`urn:odd`"), "{odd:#?}");
 }
 
 /// A pattern that the host would leave out when it checks arguments.
@@ -410,38 +425,28 @@ fn items_are_what_agents_can_use() {
         ),
         ("templates", "a:{+x}", template("a:{+x}")),
     ];
-    let bad = [
-        (
-            prompt(json!({ "title": 7 })),
-            "its MCP Prompt object is none: invalid type",
-        ),
-        (
-            prompt(json!({ "arguments": {} })),
-            "its MCP Prompt object is none: invalid type",
-        ),
+    let mended = [
+        (prompt(json!({ "title": 7 })), "`title` is `7`"),
+        (prompt(json!({ "arguments": {} })), "`arguments` is `{}`"),
         (
             prompt(json!({ "arguments": [{}] })),
-            "none: missing field `name`",
+            "`arguments[0]` has no `name`",
         ),
         (
             prompt(json!({ "arguments": [{ "name": "x", "required": "yes" }] })),
-            "its MCP Prompt object is none: invalid type",
-        ),
-        (
-            prompt(json!({ "arguments": [{ "name": "x" }, { "name": "x" }] })),
-            "its argument `x` is there twice",
+            "`arguments[0].required` is",
         ),
         (
             ("resources", "a:b", json!({ "uri": "a:b" })),
-            "its MCP Resource object is none: missing field `name`",
+            "it has no `name`",
         ),
         (
             (
                 "resources",
                 "a:b",
-                json!({ "uri": "a:b", "name": "r", "size": -1 }),
+                json!({ "uri": "a:b", "name": "r", "size": 1.5 }),
             ),
-            "its MCP Resource object is none: invalid value",
+            "`size` is `1.5`",
         ),
         (
             (
@@ -449,7 +454,13 @@ fn items_are_what_agents_can_use() {
                 "a:{x}",
                 json!({ "uriTemplate": "a:{x}", "name": "t", "mimeType": 1 }),
             ),
-            "its MCP ResourceTemplate object is none: invalid type",
+            "`mimeType` is `1`",
+        ),
+    ];
+    let bad = [
+        (
+            prompt(json!({ "arguments": [{ "name": "x" }, { "name": "x" }] })),
+            "its argument `x` is there twice",
         ),
         (
             ("resources", "a b", resource("a b")),
@@ -467,6 +478,13 @@ fn items_are_what_agents_can_use() {
     for (list, key, object) in good {
         let declared = as_item(list, key, object);
         assert_eq!(errors(&front(&typed(), &declared)), [""; 0]);
+    }
+    for ((list, key, object), expected) in mended {
+        let findings = check(&front(&typed(), &as_item(list, key, object)));
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        let told = findings[0].to_string();
+        assert!(told.starts_with(&format!("warning: {key}: ")), "{told}");
+        assert!(told.contains(expected), "{expected}: {told}");
     }
     for ((list, key, object), expected) in bad {
         let told = error(&front(&typed(), &as_item(list, key, object)));
