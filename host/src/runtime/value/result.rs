@@ -10,8 +10,14 @@ use super::encode::{encode, part};
 
 /// A tool's result: a record as structured content and as text, a string as
 /// text, content blocks as they are, anything else as `{"result": …}`. The error
-/// side of a `result` is a tool error.
+/// side of a `result` is a tool error, of content blocks if that is what it is.
 pub(crate) fn tool_result(ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
+        (ty, value)
+        && let Some(blocks) = blocks(ty, error)
+    {
+        return json!({ "content": blocks, "isError": true });
+    }
     match either(ty, value) {
         Ok((ty, value)) => success(ty, value),
         Err(text) => json!({ "content": [text_block(text)], "isError": true }),
@@ -19,16 +25,27 @@ pub(crate) fn tool_result(ty: Option<&Type>, value: Option<&Val>) -> Value {
 }
 
 fn success(ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(ty), Some(value)) = (ty, value)
+        && let Some(blocks) = blocks(ty, value)
+    {
+        return json!({ "content": blocks, "isError": false });
+    }
     match (ty, value) {
-        (Some(Type::Contents), Some(Val::List(blocks))) => {
-            json!({ "content": blocks.iter().map(block).collect::<Vec<_>>(), "isError": false })
-        }
         (Some(Type::String), Some(Val::String(text))) => {
             json!({ "content": [text_block(text.clone())], "isError": false })
         }
         (Some(ty @ Type::Record(_)), Some(value)) => structured(encode(ty, value)),
         (Some(ty), Some(value)) => structured(json!({ "result": encode(ty, value) })),
         _ => json!({ "content": [], "isError": false }),
+    }
+}
+
+/// Content blocks; none where a value is something else.
+fn blocks(ty: &Type, value: &Val) -> Option<Vec<Value>> {
+    match (ty, value) {
+        (Type::Content, content) => Some(vec![block(content)]),
+        (Type::Contents, Val::List(contents)) => Some(contents.iter().map(block).collect()),
+        _ => None,
     }
 }
 
