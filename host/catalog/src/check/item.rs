@@ -114,14 +114,15 @@ fn double_argument(prompt: &DeclaredItem) -> Option<String> {
 fn each<T: DeserializeOwned>(kind: &str, items: &[DeclaredItem], findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for item in items {
-        let mut wrong = |message: String| {
-            findings.push(finding(Severity::Error, &item.key, message, None));
+        let mut wrong = |message: String, hint| {
+            findings.push(finding(Severity::Error, &item.key, message, hint));
         };
         if !seen.insert(&item.key) {
-            wrong("it is declared twice".into());
+            let hint = "give one of them another name, or another URI";
+            wrong("it is declared twice".into(), Some(hint));
         }
         if let Err(error) = serde_json::from_str::<T>(item.object.get()) {
-            wrong(format!("its MCP {kind} object is none: {error}"));
+            wrong(format!("its MCP {kind} object is none: {error}"), None);
         }
     }
 }
