@@ -92,6 +92,7 @@ fn once(items: &[DeclaredItem], findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
     for item in items.iter().filter(|item| !seen.insert(&item.key)) {
         let message = "it is declared twice".into();
-        findings.push(finding(Severity::Error, &item.key, message, None));
+        let hint = "give one of them another name, or another URI";
+        findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
     }
 }

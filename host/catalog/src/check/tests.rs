@@ -85,6 +85,51 @@ fn where_a_declaration_is_not_in_front_is_a_warning() {
 }
 
 #[test]
+fn what_a_tool_is_for_is_told() {
+    let warned = |tool: Value| {
+        let findings = check(&front(&adapter(ADAPTER, 2), &by_name(&[("ask", tool)])));
+        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        told.iter()
+            .any(|told| told.starts_with("warning: ask: it has no description"))
+    };
+    assert!(!warned(tool("ask")));
+    for words in [Value::Null, json!(""), json!(" ")] {
+        let mut silent = tool("ask");
+        silent["description"] = words;
+        assert!(warned(silent.clone()), "{silent}");
+    }
+}
+
+#[test]
+fn what_offers_nothing_is_no_plugin() {
+    let empty = wat::parse_str("(component)").unwrap();
+    for bytes in [empty.clone(), front(&empty, &by_name(&[]))] {
+        let told = error(&bytes);
+        assert!(
+            told.starts_with("error: component: it offers nothing: its world exports nothing"),
+            "{told}"
+        );
+        assert!(told.contains("\nhint: export functions"), "{told}");
+        // Nothing to move to its front either.
+        let refused = crate::pack(&bytes, None).unwrap_err().to_string();
+        assert!(refused.starts_with("it offers nothing"), "{refused}");
+    }
+    let command = error(&by_name_export("wasi:cli/run@0.2.6", "run", 0));
+    assert!(command.contains("it is a command"), "{command}");
+    let ours = error(&by_name_export("dormouse:greeter/tools", "greet", 2));
+    assert!(
+        ours.contains("`dormouse:greeter/tools` is in the namespace `dormouse`"),
+        "{ours}"
+    );
+    // What stands before an upstream offers what that does.
+    let upstream = wat::parse_str(
+        r#"(component (import "dormouse:plugin/upstream@0.1.0" (instance
+            (export "request" (func (param "m" string) (result string))))))"#,
+    );
+    assert_eq!(errors(&upstream.unwrap()), [""; 0]);
+}
+
+#[test]
 fn tools_without_functions_need_an_adapter() {
     let declared = by_name(&[("ask", tool("ask")), ("tell", tool("tell"))]);
     assert_eq!(errors(&front(&adapter(ADAPTER, 2), &declared)), [""; 0]);
@@ -390,13 +435,20 @@ fn completion_is_declared_and_exported_or_neither() {
     let completion = "dormouse:plugin/completion@0.1.0";
     let mut declared = by_name(&[]);
     let exporting = adapter(completion, 2);
+    // There is nothing else in it, which is told, too.
+    let error = |bytes: &[u8]| {
+        let mut errors = errors(bytes);
+        let nothing = errors.pop().unwrap();
+        assert!(nothing.contains("it offers nothing"), "{nothing}");
+        errors.pop().unwrap_or_default()
+    };
     let told = error(&front(&exporting, &declared));
     assert!(
         told.contains(&format!("{completion}: it is exported, but not declared")),
         "{told}"
     );
     declared.completion = true;
-    assert_eq!(errors(&front(&exporting, &declared)), [""; 0]);
+    assert_eq!(error(&front(&exporting, &declared)), "");
     let told = error(&front(&wat::parse_str("(component)").unwrap(), &declared));
     assert!(
         told.contains(&format!("completed, and `{completion}` is not exported")),
