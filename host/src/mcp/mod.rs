@@ -7,6 +7,7 @@
 //! text already goes out as it is ([`verbatim`]).
 
 mod announce;
+mod batch;
 mod caller;
 mod client;
 mod commands;
@@ -31,6 +32,7 @@ mod result;
 mod service;
 mod session;
 mod shelf;
+mod stage;
 pub mod stdio;
 mod tools;
 mod verbatim;
@@ -99,7 +101,6 @@ where
         ending.cancel();
         first = link.next();
         if outcome.is_err() || first.is_none() {
-            drop(session);
             return outcome;
         }
     }
