@@ -59,14 +59,18 @@ fn both_eras_list_and_call_at_one_address() {
     assert_eq!(list["resultType"], "complete");
     assert_eq!(list["cacheScope"], "private");
     let result = server.stateless("tools/call", call("echo__echo", json!({ "text": "ä" })));
+    let discovered = server.stateless("server/discover", json!({})).unwrap();
+    let ours = &discovered["_meta"];
+    assert_eq!(
+        ours["io.modelcontextprotocol/serverInfo"]["name"],
+        "dormouse"
+    );
     assert_eq!(
         result.unwrap(),
-        json!({ "resultType": "complete", "content": [{ "type": "text", "text": "ä" }], "isError": false })
-    );
-    let discovered = server.stateless("server/discover", json!({})).unwrap();
-    assert_eq!(
-        discovered["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
-        "dormouse"
+        json!({
+            "resultType": "complete", "content": [{ "type": "text", "text": "ä" }],
+            "isError": false, "_meta": ours
+        })
     );
 
     let session = Session::open(&server).unwrap();

@@ -77,7 +77,7 @@ fn refuse(value: &Value) -> Incoming {
         .get("id")
         .and_then(|id| serde_json::from_value(id.clone()).ok());
     let message = if value.is_array() {
-        "batches are not part of this protocol: send one message a line"
+        "batches are not part of this revision: send one message a line"
     } else {
         "this is not a JSON-RPC 2.0 message of MCP"
     };

@@ -8,6 +8,7 @@
 
 mod announce;
 mod asked;
+mod batch;
 mod caller;
 mod client;
 mod commands;
@@ -33,6 +34,7 @@ mod result;
 mod service;
 mod session;
 mod shelf;
+mod stage;
 pub mod stdio;
 mod tools;
 mod verbatim;
@@ -103,7 +105,6 @@ where
         ending.cancel();
         first = link.next();
         if outcome.is_err() || first.is_none() {
-            drop(session);
             return outcome;
         }
     }

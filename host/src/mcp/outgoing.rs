@@ -18,12 +18,11 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Self(Mutex::new(Some(output)))
     }
 
-    /// Writes a message, as one line.
+    /// Writes a line.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
-        let line = encode(message)?;
+    pub(super) async fn write(&self, line: Line<'_>) -> io::Result<()> {
         let mut place = self.0.lock().await;
         // It is put back when the whole line is out. Where this is dropped before, half
         // a line has been written, and what came behind it would be taken for its rest.
@@ -46,47 +45,74 @@ impl<W: AsyncWrite + Unpin> Output<W> {
     }
 }
 
-/// A message as a line, with its end. In parts, because a list of tools is large
-/// and need not be copied once more.
+/// A line, with its end. In parts, because a list of tools is large and need not be
+/// copied once more.
 #[derive(Default)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     head: Vec<u8>,
     verbatim: Cow<'a, str>,
     tail: Vec<u8>,
 }
 
-fn encode(message: &ServerJsonRpcMessage) -> io::Result<Line<'_>> {
-    let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
-    let text = match (message, verbatim::text(message)) {
-        (JsonRpcMessage::Response(response), Some(Text::Result(text))) => {
-            serde_json::to_writer(&mut head, &response.id)?;
-            head.extend_from_slice(b",\"result\":");
-            text
+impl From<Vec<u8>> for Line<'_> {
+    fn from(line: Vec<u8>) -> Self {
+        Self {
+            head: line,
+            ..Self::default()
         }
-        (JsonRpcMessage::Request(request), Some(Text::Params(method, text))) => {
-            serde_json::to_writer(&mut head, &request.id)?;
-            head.extend_from_slice(b",\"method\":");
-            serde_json::to_writer(&mut head, method)?;
-            head.extend_from_slice(b",\"params\":");
-            text
-        }
-        _ => return whole(message),
-    };
-    Ok(Line {
-        head,
-        verbatim: json::on_one_line(text),
-        tail: b"}\n".to_vec(),
-    })
+    }
+}
+
+impl<'a> Line<'a> {
+    /// A message as a line.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub(super) fn of(message: &'a ServerJsonRpcMessage) -> io::Result<Self> {
+        let mut head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
+        let text = match (message, verbatim::text(message)) {
+            (JsonRpcMessage::Response(response), Some(Text::Result(text))) => {
+                serde_json::to_writer(&mut head, &response.id)?;
+                head.extend_from_slice(b",\"result\":");
+                text
+            }
+            (JsonRpcMessage::Request(request), Some(Text::Params(method, text))) => {
+                serde_json::to_writer(&mut head, &request.id)?;
+                head.extend_from_slice(b",\"method\":");
+                serde_json::to_writer(&mut head, method)?;
+                head.extend_from_slice(b",\"params\":");
+                text
+            }
+            _ => return whole(message),
+        };
+        Ok(Line {
+            head,
+            verbatim: json::on_one_line(text),
+            tail: b"}\n".to_vec(),
+        })
+    }
+
+    /// All of it.
+    pub(super) fn text(self) -> Vec<u8> {
+        let mut text = self.head;
+        text.extend_from_slice(self.verbatim.as_bytes());
+        text.extend_from_slice(&self.tail);
+        text
+    }
+
+    /// The same without its end.
+    pub(super) fn json(self) -> Vec<u8> {
+        let mut text = self.text();
+        text.pop();
+        text
+    }
 }
 
 fn whole(message: &ServerJsonRpcMessage) -> io::Result<Line<'static>> {
-    let mut head = serde_json::to_vec(message)?;
+    let mut line = serde_json::to_vec(message)?;
     if matches!(message, JsonRpcMessage::Error(_)) {
-        head = verbatim::unfolded(head.into()).into();
+        line = verbatim::unfolded(line.into()).into();
     }
-    head.push(b'\n');
-    Ok(Line {
-        head,
-        ..Line::default()
-    })
+    line.push(b'\n');
+    Ok(line.into())
 }

@@ -1,21 +1,21 @@
 //! An agent's connection, as lines of JSON.
 //!
-//! rmcp's own transport would do but for five things: a result that is JSON text
-//! already goes out as it is, byte for byte; a request's text is kept with it; the end
-//! of the input is noticed at once, so that running calls can be ended; a message that
-//! makes no sense is answered under its id; and a client that has begun without a
-//! handshake may shake hands after all.
+//! rmcp's own transport would do but for six things: a result that is JSON text already
+//! goes out as it is, byte for byte; a request's text is kept with it; the end of the
+//! input is noticed at once, so that running calls can be ended; a message that makes no
+//! sense is answered under its id; several may come at once, in the revision that has
+//! that; and a client that has begun without a handshake may shake hands after all.
 
+use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,12 +24,14 @@ use tokio::time::Instant;
 use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
+use super::batch::{Batch, Batches};
 use super::incoming::Incoming;
-use super::lines::Lines;
+use super::lines::{Input, Lines};
 use super::open::Open;
-use super::outgoing::Output;
+use super::outgoing::{Line, Output};
+use super::stage::{Stage, handshake};
 
-/// How many refusals of nonsense may wait to be written.
+/// How many answers to nonsense may wait to be written.
 const REFUSALS: usize = 64;
 
 /// How long requests that run when their client shakes hands after all may take to be
@@ -42,10 +44,12 @@ pub(super) struct Link<R, W> {
     output: Output<W>,
     /// The requests that have no answer yet.
     open: Open,
-    /// How many refusals may wait to be written.
+    /// Those that came together.
+    batches: Batches,
+    /// How many answers to nonsense may wait to be written.
     refusals: Arc<Semaphore>,
     /// What the next service begins with.
-    next: Mutex<Option<ClientJsonRpcMessage>>,
+    next: Mutex<Option<Box<ClientJsonRpcMessage>>>,
     /// Cancelled when the input ends.
     closed: CancellationToken,
     /// Cancelled when the first answer about tools has gone out.
@@ -67,6 +71,7 @@ where
             lines: tokio::sync::Mutex::new(FramedRead::new(input, Lines::default())),
             output: Output::new(output),
             open: Open::default(),
+            batches: Batches::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             next: Mutex::default(),
             closed,
@@ -77,11 +82,11 @@ where
 
 impl<R, W> Link<R, W> {
     /// What another service has to begin with, when one has ended.
-    pub(super) fn next(&self) -> Option<ClientJsonRpcMessage> {
+    pub(super) fn next(&self) -> Option<Box<ClientJsonRpcMessage>> {
         self.place().take()
     }
 
-    fn place(&self) -> std::sync::MutexGuard<'_, Option<ClientJsonRpcMessage>> {
+    fn place(&self) -> MutexGuard<'_, Option<Box<ClientJsonRpcMessage>>> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,86 +96,10 @@ impl<R, W> Link<R, W> {
 pub(super) struct Wire<R, W> {
     link: Arc<Link<R, W>>,
     stage: Stage,
-    /// What is read before all that comes.
-    first: Option<ClientJsonRpcMessage>,
+    /// What was read, and is still to be passed on.
+    read: VecDeque<Box<ClientJsonRpcMessage>>,
     /// Cancelled when there is nothing more for this service.
     over: CancellationToken,
-}
-
-/// How far rmcp is with a connection.
-enum Stage {
-    /// It waits for a request that tells the era, and takes anything but a request for
-    /// a reason to hang up.
-    Opening,
-    /// Requests say all by themselves.
-    Stateless,
-    /// Hands were shaken.
-    Session,
-    /// A handshake has come, and is for another service when all others of this one's
-    /// requests are answered, or at that time.
-    Leaving(ClientJsonRpcMessage, RequestId, Instant),
-}
-
-impl Stage {
-    /// The stage that rmcp goes on to from the first one when it reads a request.
-    fn after(request: &ClientRequest) -> Self {
-        match request {
-            ClientRequest::InitializeRequest(_) => Self::Session,
-            // These it answers, and waits on.
-            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Self::Opening,
-            request => {
-                let meta = request.get_meta();
-                let missing = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28);
-                let version = meta.protocol_version();
-                let known = version
-                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version));
-                // Others are refused.
-                if missing.is_empty() && known {
-                    Self::Stateless
-                } else {
-                    Self::Opening
-                }
-            }
-        }
-    }
-}
-
-impl<R, W> Wire<R, W> {
-    /// The messages of a service that begins with that one, if there is any.
-    pub(super) fn new(
-        link: &Arc<Link<R, W>>,
-        first: Option<ClientJsonRpcMessage>,
-        over: CancellationToken,
-    ) -> Self {
-        Self {
-            link: Arc::clone(link),
-            stage: Stage::Opening,
-            first,
-            over,
-        }
-    }
-
-    /// What rmcp is to hear of a message.
-    fn passed(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
-        match (&self.stage, &message) {
-            (Stage::Opening, JsonRpcMessage::Request(request)) => {
-                self.stage = Stage::after(&request.request);
-            }
-            // Nothing but a request can begin a connection. Whatever comes before is
-            // of no use to anybody, but no reason to hang up.
-            (Stage::Opening, _) => return None,
-            (Stage::Stateless, JsonRpcMessage::Request(request))
-                if matches!(request.request, ClientRequest::InitializeRequest(_)) =>
-            {
-                let id = request.id.clone();
-                self.stage = Stage::Leaving(message, id, Instant::now() + LEAVING);
-                self.over.cancel();
-                return None;
-            }
-            _ => {}
-        }
-        Some(message)
-    }
 }
 
 impl<R, W> Wire<R, W>
@@ -178,8 +107,91 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    /// The messages of a service that begins with that one, if there is any.
+    pub(super) fn new(
+        link: &Arc<Link<R, W>>,
+        first: Option<Box<ClientJsonRpcMessage>>,
+        over: CancellationToken,
+    ) -> Self {
+        Self {
+            link: Arc::clone(link),
+            stage: Stage::Opening,
+            read: first.into_iter().collect(),
+            over,
+        }
+    }
+
+    /// What rmcp is to hear of a message.
+    fn passed(&mut self, message: Box<ClientJsonRpcMessage>) -> Option<ClientJsonRpcMessage> {
+        match (&self.stage, &*message) {
+            (Stage::Opening, JsonRpcMessage::Request(request)) => {
+                self.stage = Stage::after(&request.request);
+            }
+            // Nothing but a request can begin a connection. Whatever comes before is
+            // of no use to anybody, but no reason to hang up.
+            (Stage::Opening, _) => return None,
+            (Stage::Stateless, _) => {
+                if let Some(id) = handshake(&message).cloned() {
+                    self.stage = Stage::Leaving(message, id, Instant::now() + LEAVING);
+                    self.over.cancel();
+                    return None;
+                }
+            }
+            (_, JsonRpcMessage::Notification(notification)) => {
+                // A request of a batch that gets no answer.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                    && let Some(line) = self.link.batches.ended(id, None)
+                {
+                    self.say(line);
+                }
+            }
+            _ => {}
+        }
+        Some(*message)
+    }
+
+    /// Reads several messages that came together.
+    fn begin(&mut self, messages: Vec<String>) {
+        let mut batch = Batch::default();
+        for message in messages {
+            let mut read = Incoming::read(Input::Text(message));
+            if let Incoming::Message(message) = &read
+                && let Some(id) = handshake(message).cloned()
+            {
+                let why = "`initialize` may not be part of a batch";
+                read = Incoming::Refused(Some(id), ErrorData::invalid_request(why, None));
+            }
+            let read = self.link.open.checked(read);
+            match read {
+                Incoming::Message(message) => {
+                    if let JsonRpcMessage::Request(request) = &*message {
+                        batch.open.insert(request.id.clone());
+                    }
+                    self.read.push_back(message);
+                }
+                Incoming::Refused(id, error) => {
+                    let refused = ServerJsonRpcMessage::error(error, id);
+                    batch.answers.extend(Line::of(&refused).map(Line::json));
+                }
+                Incoming::Nothing => {}
+            }
+        }
+        if let Some(line) = self.link.batches.wait(batch) {
+            self.say(line);
+        }
+    }
+
     /// Answers what makes no sense.
-    fn refuse(&self, id: Option<RequestId>, error: ErrorData) {
+    fn refuse(&self, error: ServerJsonRpcMessage) {
+        if let Ok(line) = Line::of(&error) {
+            self.say(line.text());
+        }
+    }
+
+    /// Writes a line that rmcp knows nothing of.
+    fn say(&self, line: Vec<u8>) {
         // Whoever sends nonsense and does not read is told of some of it.
         let Ok(place) = self.link.refusals.clone().try_acquire_owned() else {
             return;
@@ -189,9 +201,8 @@ where
         let link = self.link.clone();
         tokio::spawn(async move {
             let _place = place;
-            let message = ServerJsonRpcMessage::error(error, id);
-            if let Err(error) = link.output.write(&message).await {
-                tracing::debug!("a refusal could not be sent: {error}");
+            if let Err(error) = link.output.write(line.into()).await {
+                tracing::debug!("an answer could not be sent: {error}");
             }
         });
     }
@@ -210,13 +221,23 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let link = self.link.clone();
         link.open.answered(&message);
+        link.batches.agreed(&message);
+        let of_batch = link.batches.request(&message);
         async move {
             let about_tools = matches!(
                 &message,
                 JsonRpcMessage::Response(response)
                     if matches!(response.result, ServerResult::CustomResult(_))
             );
-            link.output.write(&message).await?;
+            let line = Line::of(&message)?;
+            match of_batch {
+                None => link.output.write(line).await?,
+                Some(id) => {
+                    if let Some(line) = link.batches.ended(&id, Some(line.json())) {
+                        link.output.write(line.into()).await?;
+                    }
+                }
+            }
             if about_tools {
                 link.ready.cancel();
             }
@@ -225,11 +246,13 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        if let Some(first) = self.first.take() {
-            return self.passed(first);
-        }
         let link = self.link.clone();
         loop {
+            while let Some(message) = self.read.pop_front() {
+                if let Some(message) = self.passed(message) {
+                    return Some(message);
+                }
+            }
             if let Stage::Leaving(_, id, until) = &self.stage {
                 // Whoever has not ended by then never will.
                 let _ = tokio::time::timeout_at(*until, link.open.all_but(id)).await;
@@ -247,13 +270,17 @@ where
                     return None;
                 }
             };
+            if let Input::Text(text) = &line
+                && let Some(messages) = link.batches.messages(text)
+            {
+                self.begin(messages);
+                continue;
+            }
             match link.open.checked(Incoming::read(line)) {
-                Incoming::Message(message) => {
-                    if let Some(message) = self.passed(*message) {
-                        return Some(message);
-                    }
+                Incoming::Message(message) => self.read.push_back(message),
+                Incoming::Refused(id, error) => {
+                    self.refuse(ServerJsonRpcMessage::error(error, id));
                 }
-                Incoming::Refused(id, error) => self.refuse(id, error),
                 Incoming::Nothing => {}
             }
         }

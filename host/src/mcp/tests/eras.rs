@@ -7,7 +7,7 @@ const CANCELLED: &str =
 
 impl Agent {
     /// Shakes hands, whatever was said before.
-    async fn shake(&mut self, version: &str) -> Value {
+    pub(super) async fn shake(&mut self, version: &str) -> Value {
         let hello = json!({
             "protocolVersion": version,
             "capabilities": {},
