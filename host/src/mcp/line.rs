@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{Answer, AskError, Capability, Listener, Notice, Question};
+use crate::runtime::{Answer, AskError, Awaited, Capability, Listener, Notice, Question};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
@@ -37,6 +37,8 @@ struct State {
     meta: Map<String, Value>,
     /// What the call has asked for and the client cannot do.
     lacked: Vec<Capability>,
+    /// What the call is busy with, where others may wait for that.
+    holds: Option<Awaited>,
 }
 
 /// Questions of a call, and where the answers go.
@@ -64,6 +66,7 @@ impl Line {
                 tells_roots: false,
                 meta: Map::new(),
                 lacked: Vec::new(),
+                holds: None,
             }),
         };
         (Arc::new(line), receiver)
@@ -87,7 +90,8 @@ impl Line {
         for capability in &state.lacked {
             match capability {
                 Capability::ElicitationForm => {
-                    lacked.elicitation.get_or_insert_default();
+                    let elicitation = lacked.elicitation.get_or_insert_default();
+                    elicitation.form.get_or_insert_default();
                 }
                 Capability::ElicitationUrl => {
                     let elicitation = lacked.elicitation.get_or_insert_default();
@@ -110,6 +114,11 @@ impl Line {
             }
         }
         (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
+    }
+
+    /// What the call is busy with, where others may wait for that.
+    pub(super) fn held(&self) -> Option<Awaited> {
+        self.state().holds.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -166,6 +175,10 @@ impl Listener for Line {
         answered
             .map(move |answers| answers.unwrap_or_else(|_| Err(gone())))
             .boxed()
+    }
+
+    fn holds(&self, awaited: Awaited) {
+        self.state().holds = Some(awaited);
     }
 
     fn notify(&self, notice: Notice) {

@@ -1,14 +1,31 @@
 //! Results as their era writes them.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
 use super::caller::Caller;
-use crate::runtime::Answer;
+use super::handler::ourselves;
+use crate::runtime::{Answer, Edit};
+
+/// The member of `_meta` that says who has answered.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What this server says of itself in every result of the stateless era.
+static SERVER: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(ourselves()).unwrap_or_default());
 
 /// What a list in the stateless era begins with: complete, stale at once, and for
 /// nobody else, which is what rmcp says of a list that does not say itself.
-const STATELESS: &str = r#"{"resultType":"complete","ttlMs":0,"cacheScope":"private","#;
+static STATELESS: LazyLock<String> = LazyLock::new(|| {
+    let server = &*SERVER;
+    format!(
+        "{{\"resultType\":\"complete\",\"ttlMs\":0,\"cacheScope\":\"private\",\
+         \"_meta\":{{\"{SERVER_INFO}\":{server}}},"
+    )
+});
 
 /// A list on one page, because many clients never ask for a second one.
 ///
@@ -29,7 +46,7 @@ pub(super) fn list(
             ));
         }
     }
-    let mut text = String::from(if caller.stateless { STATELESS } else { "{" });
+    let mut text = String::from(if caller.stateless { &**STATELESS } else { "{" });
     text.push('"');
     text.push_str(what);
     text.push_str("\":");
@@ -39,30 +56,38 @@ pub(super) fn list(
 }
 
 /// A result as its era writes it.
-pub(super) fn complete(mut result: Answer, stateless: bool) -> Answer {
-    if is_complete(&result) {
-        result.remove("resultType");
-        if stateless {
-            // First, so that a reader of the stream knows what it reads.
-            result.put_first("resultType", "complete".into());
-        }
-    }
-    result
+pub(super) fn complete(result: Answer, stateless: bool) -> Answer {
+    written(result, stateless, Vec::new)
 }
 
 /// The result of reading something, which in the stateless era says how long it
 /// keeps.
-pub(super) fn read(mut result: Answer, stateless: bool) -> Answer {
-    if stateless && is_complete(&result) {
-        result.put_default("ttlMs", 0.into());
-        result.put_default("cacheScope", "private".into());
-    }
-    complete(result, stateless)
+pub(super) fn read(result: Answer, stateless: bool) -> Answer {
+    written(result, stateless, || {
+        vec![("ttlMs", 0.into()), ("cacheScope", "private".into())]
+    })
 }
 
-fn is_complete(result: &Answer) -> bool {
-    let kind = result.get("resultType");
-    kind.is_none_or(|kind| *kind == "complete")
+/// A result as its era writes it, which has those members in the stateless one.
+fn written(
+    mut result: Answer,
+    stateless: bool,
+    defaults: impl FnOnce() -> Vec<(&'static str, Value)>,
+) -> Answer {
+    let kind = result.get("resultType").map(Cow::into_owned);
+    let is_complete = kind.as_ref().is_none_or(|kind| kind == "complete");
+    if is_complete && kind.is_some() {
+        result.remove("resultType");
+    }
+    if stateless {
+        result.edit(&Edit {
+            // First, so that a reader of the stream knows what it reads.
+            first: is_complete.then(|| ("resultType", "complete".into())),
+            defaults: if is_complete { defaults() } else { Vec::new() },
+            within: Some(("_meta", SERVER_INFO, &SERVER)),
+        });
+    }
+    result
 }
 
 #[cfg(test)]
@@ -82,17 +107,25 @@ mod tests {
         answer.into_value().unwrap().to_string()
     }
 
+    /// What says who has answered, as it goes behind all others.
+    fn server() -> String {
+        format!(r#""_meta":{{"{SERVER_INFO}":{}}}"#, *SERVER)
+    }
+
     #[test]
     fn results_say_what_their_era_says() {
+        let server = server();
         for result in both(&json!({"content": [], "x-odd": 1})) {
             assert_eq!(
                 text(complete(result.clone(), true)),
-                r#"{"resultType":"complete","content":[],"x-odd":1}"#
+                format!(r#"{{"resultType":"complete","content":[],"x-odd":1,{server}}}"#)
             );
             assert_eq!(complete(result.clone(), false), result);
             assert_eq!(
                 text(read(result.clone(), true)),
-                r#"{"resultType":"complete","content":[],"x-odd":1,"ttlMs":0,"cacheScope":"private"}"#
+                format!(
+                    r#"{{"resultType":"complete","content":[],"x-odd":1,"ttlMs":0,"cacheScope":"private",{server}}}"#
+                )
             );
             assert_eq!(read(result.clone(), false), result);
         }
@@ -100,7 +133,7 @@ mod tests {
         for modern in both(&json!({"content": [], "resultType": "complete", "ttlMs": 7})) {
             assert_eq!(
                 text(complete(modern.clone(), true)),
-                r#"{"resultType":"complete","content":[],"ttlMs":7}"#
+                format!(r#"{{"resultType":"complete","content":[],"ttlMs":7,{server}}}"#)
             );
             assert_eq!(
                 text(complete(modern.clone(), false)),
@@ -108,7 +141,39 @@ mod tests {
             );
             assert_eq!(
                 text(read(modern, true)),
-                r#"{"resultType":"complete","content":[],"ttlMs":7,"cacheScope":"private"}"#
+                format!(
+                    r#"{{"resultType":"complete","content":[],"ttlMs":7,"cacheScope":"private",{server}}}"#
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn whoever_has_answered_says_so_once() {
+        let own = json!({"content": [], "_meta": {SERVER_INFO: {"name": "a", "version": "1"}}});
+        for result in both(&own) {
+            let stateless = complete(result.clone(), true);
+            assert_eq!(stateless.get("_meta"), result.get("_meta"));
+        }
+        for result in both(&json!({"_meta": {"x": 1.5}, "content": []})) {
+            assert_eq!(
+                text(complete(result.clone(), true)),
+                format!(
+                    r#"{{"resultType":"complete","_meta":{{"x":1.5,"{SERVER_INFO}":{}}},"content":[]}}"#,
+                    *SERVER
+                )
+            );
+            assert_eq!(complete(result.clone(), false), result);
+        }
+        // A question has been asked by this server, too, and keeps its own type.
+        let asked = json!({"resultType": "input_required", "requestState": "x"});
+        for asked in both(&asked) {
+            assert_eq!(
+                text(read(asked, true)),
+                format!(
+                    r#"{{"resultType":"input_required","requestState":"x",{}}}"#,
+                    server()
+                )
             );
         }
     }

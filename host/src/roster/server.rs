@@ -338,7 +338,7 @@ impl Server {
 
     async fn run(
         &self,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         wanted: Wanted,
         context: Context,
     ) -> Result<Answer, CallError> {

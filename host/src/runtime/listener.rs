@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Capability, Question};
+use super::{Answer, AskError, Awaited, Capability, Question};
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -48,6 +48,9 @@ pub trait Listener: Send + Sync {
         let lacks = AskError::Unsupported(self.lacks(&lacked));
         Box::pin(std::future::ready(Err(lacks)))
     }
+
+    /// The call is busy with an instance that other calls may wait for.
+    fn holds(&self, _awaited: Awaited) {}
 
     /// `dormouse:plugin/notify`.
     fn notify(&self, _notice: Notice) {}

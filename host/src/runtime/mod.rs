@@ -13,6 +13,7 @@ mod content;
 mod engine;
 mod error;
 mod form;
+mod grace;
 mod hint;
 mod instance;
 mod instances;
@@ -43,12 +44,14 @@ use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use answer::Answer;
+pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
 pub use ask::{AskError, Question};
 pub use capability::Capability;
 pub use error::{CallError, Cause};
 pub use form::{Choice, Field, Form, Kind};
+pub use grace::GRACE;
+pub use instances::Awaited;
 pub use listener::{Catalog, LEVELS, Listener, Notice};
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
@@ -176,7 +179,8 @@ pub struct Call {
     pub wanted: Wanted,
     /// The agent's session, for plugins that are kept for one.
     pub session: SessionId,
-    /// Ends the call when cancelled.
+    /// Ends the call when cancelled, and is cancelled when nobody waits for the call
+    /// any more: its guest can see that, and has [`GRACE`] to end by itself.
     pub cancel: CancellationToken,
     /// Hears what the plugin says while it runs, and answers what it asks.
     pub listener: Arc<dyn Listener>,

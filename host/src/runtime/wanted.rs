@@ -154,6 +154,16 @@ impl Wanted {
             .map_or(1, |function| usize::from(function.result.is_some()))
     }
 
+    /// How much base64 its arguments have in them, in bytes, for a typed tool.
+    pub(super) fn base64(&self) -> u64 {
+        match self {
+            Self::Tool(tool) => tool.callable.function.as_ref().map_or(0, |function| {
+                value::base64_in(function, &tool.arguments.values)
+            }),
+            _ => 0,
+        }
+    }
+
     /// The parameters, if they are right.
     pub(super) fn params(&self, checker: Option<&Checker>) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
@@ -300,7 +310,8 @@ fn refused(error: Option<&Val>) -> Cause {
     match error {
         Some(Val::Variant(case, None)) if case == "not-found" => Cause::NotFound,
         error => {
-            let text = error_text(error).unwrap_or("the plugin did not say why");
+            let text = error_text(error).filter(|text| !text.trim().is_empty());
+            let text = text.unwrap_or("the plugin did not say why");
             Cause::Refused(text.to_owned())
         }
     }

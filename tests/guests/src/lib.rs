@@ -9,6 +9,7 @@ macro_rules! foreach_guest {
         $then! {
             asker,
             bench,
+            blobs,
             bomb,
             counter,
             echo,
@@ -24,6 +25,7 @@ macro_rules! foreach_guest {
             reporter,
             sleep,
             spin,
+            tidy,
             trap,
         }
     };

@@ -389,7 +389,7 @@ mod stateless_era {
         let refused = asked.call("greet", json!({}), json!({}));
         assert_eq!(refused["error"]["code"], -32021, "{refused}");
         let needed = &refused["error"]["data"]["requiredCapabilities"];
-        assert_eq!(needed, &json!({ "elicitation": {} }));
+        assert_eq!(needed, &json!({ "elicitation": { "form": {} } }));
         let fine = asked.call("able", json!({}), json!({}));
         assert_eq!(
             fine["result"]["structuredContent"]["result"],

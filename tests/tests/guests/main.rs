@@ -9,9 +9,11 @@
 )]
 
 mod asker;
+mod blobs;
 mod library;
 #[cfg(unix)]
 mod terminal;
+mod tidy;
 
 use std::time::{Duration, Instant};
 
@@ -166,6 +168,14 @@ mod trap {
         }
         host.stays_well();
     }
+
+    #[test]
+    fn gets_a_hint_where_its_stack_has_overflowed() {
+        let mut host = Host::with("trap");
+        let hint = "does it call itself without end?";
+        host.fails("trap__dig", json!({}), hint);
+        host.stays_well();
+    }
 }
 
 mod panics {
@@ -174,11 +184,21 @@ mod panics {
     #[test]
     fn tells_what_it_said() {
         let mut host = Host::with("panics");
-        host.fails(
+        let error = host.fails(
             "panics__panics",
-            json!({ "message": "the sky is falling" }),
-            "the sky is falling",
+            json!({ "message": "the \"sky\" isn't \\ there" }),
+            "; the \"sky\" isn't \\ there",
         );
+        assert!(error.contains("thread '"), "{error}");
+        assert!(!error.contains("RUST_BACKTRACE"), "{error}");
+        host.stays_well();
+    }
+
+    #[test]
+    fn did_not_say_why() {
+        let mut host = Host::with("panics");
+        let error = host.client.error("panics__fails", json!({})).unwrap();
+        assert_eq!(error, "the plugin failed and did not say why");
         host.stays_well();
     }
 }

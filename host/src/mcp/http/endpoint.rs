@@ -26,7 +26,7 @@ use super::quick::{Asked, Outcome};
 use super::raw;
 use super::repeated;
 use super::repeated::VERSION;
-use super::sessions::Sessions;
+use super::sessions::{Claim, Sessions, Taken};
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
@@ -130,12 +130,12 @@ impl Endpoint {
         let message = message::read(&body)
             .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
         let mut marked = body.clone();
-        // Whatever of a request is known here, until rmcp has it.
-        let mut quick = None;
+        // It has its id for itself until rmcp has it.
+        let mut claimed = None;
         match &message.kind {
             Kind::Request { id, method } => {
                 let params = body.get(message.params.clone()).unwrap_or_default();
-                self.admit(&parts.headers, id, (method, params))?;
+                claimed = self.admit(&parts.headers, id, (method, params))?;
                 let tracker = if method == listen::METHOD {
                     &self.listening
                 } else {
@@ -156,13 +156,12 @@ impl Endpoint {
                         params,
                         original: original.clone(),
                     };
-                    match self.quick(asked, &parts).await {
+                    match self.quick(asked, &parts, claimed.as_ref()).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }
-                        Some(Outcome::Begun(handed, known)) => {
+                        Some(Outcome::Begun(handed)) => {
                             parts.extensions.insert(handed);
-                            quick = known;
                         }
                         None => {}
                     }
@@ -184,7 +183,7 @@ impl Endpoint {
         };
         let request = Request::from_parts(parts, Full::new(marked));
         let response = self.pass(request).await;
-        drop(quick);
+        drop(claimed);
         // JSON that is none of its messages: the type of its content is not
         // what is wrong with it.
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -214,13 +213,14 @@ impl Endpoint {
         response
     }
 
-    /// Whether a request may be begun now.
+    /// Lets a request be begun now, if it may. In a session no other of its id is, as
+    /// long as what this gives is held.
     fn admit(
         &self,
         headers: &HeaderMap,
         id: &RequestId,
         (method, params): (&str, &[u8]),
-    ) -> Result<(), Box<Response>> {
+    ) -> Result<Option<Claim>, Box<Response>> {
         let refuse = |error| Err(refused_request(id, error));
         let busy = |message: &str| {
             let error = ErrorData::internal_error(message.to_owned(), None);
@@ -246,16 +246,16 @@ impl Endpoint {
             return refuse(ErrorData::invalid_params(why, None));
         }
         match session(headers) {
-            Some(session) if self.sessions.has_asked(session, id) => {
+            Some(session) => self.sessions.claim(session, id).or_else(|Taken| {
                 refuse(ErrorData::invalid_request(
                     format!("a request with the id `{id}` is on its way already"),
                     None,
                 ))
-            }
+            }),
             None if method == "initialize" && !self.sessions.has_room() => {
                 busy("there are too many sessions, and all of them are busy")
             }
-            _ => Ok(()),
+            None => Ok(None),
         }
     }
 

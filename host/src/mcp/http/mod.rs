@@ -38,6 +38,7 @@ use tokio_util::task::TaskTracker;
 
 use super::common::Common;
 use crate::roster::Roster;
+use crate::runtime;
 use agent::Shared;
 use connections::Connections;
 use endpoint::{Endpoint, PATH};
@@ -109,6 +110,8 @@ impl Server {
             .disable_allowed_origins()
             .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true)
+            // What a client is to come back with is the sessions' to say.
+            .with_sse_retry(None)
             .with_cancellation_token(end.clone());
         let agents = shared.clone();
         let service = StreamableHttpService::new(
@@ -160,7 +163,7 @@ impl Server {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
                 shared.ending.cancel();
-                let _ = timeout(FLUSH, endpoint.running.wait()).await;
+                let _ = timeout(runtime::GRACE + FLUSH, endpoint.running.wait()).await;
             }
             shared.closed.cancel();
             let _ = timeout(FLUSH, endpoint.listening.wait()).await;

@@ -26,7 +26,7 @@ use super::endpoint::{Endpoint, SESSION};
 use super::header::only;
 use super::raw::RAW;
 use super::repeated::VERSION;
-use super::sessions::Quick;
+use super::sessions::{Claim, Known};
 use crate::mcp::caller::Caller;
 use crate::mcp::exchange::Begun;
 use crate::mcp::handler::Host;
@@ -54,8 +54,8 @@ impl Handed {
 /// What has become of a request.
 pub(super) enum Outcome {
     Answered(Response),
-    /// It needs more than an answer. What knows of it is held until rmcp has it.
-    Begun(Handed, Option<Quick>),
+    /// It needs more than an answer.
+    Begun(Handed),
 }
 
 /// A request, as far as it was read.
@@ -69,7 +69,12 @@ pub(super) struct Asked<'a> {
 impl Endpoint {
     /// Answers a request whose headers say what its body says, or begins to; `None`
     /// where it is rmcp's.
-    pub(super) async fn quick(&self, asked: Asked<'_>, parts: &Parts) -> Option<Outcome> {
+    pub(super) async fn quick(
+        &self,
+        asked: Asked<'_>,
+        parts: &Parts,
+        claimed: Option<&Claim>,
+    ) -> Option<Outcome> {
         // Whoever listens wants to hear much before the answer.
         let brief = RAW.contains(&asked.method) && asked.method != listen::METHOD;
         if !brief || !takes_both(&parts.headers) {
@@ -101,9 +106,10 @@ impl Endpoint {
         if meta.protocol_version().is_some() {
             return None;
         }
-        let session = only(&parts.headers, SESSION).ok()??;
-        let quick = self.sessions.quick(session, id, said)?;
-        Some(in_session(quick, (id, method, params), (&meta, original)).await)
+        only(&parts.headers, SESSION).ok()??;
+        let claimed = claimed?;
+        let known = (claimed.known(said)?.as_ref(), &claimed.cancel);
+        Some(in_session(known, (id, method, params), (&meta, original)).await)
     }
 
     async fn stateless(
@@ -121,29 +127,29 @@ impl Endpoint {
         let caller = Caller::of_answer(&host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
-            Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), None),
+            Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun))))),
             None => Outcome::Answered(stateless_answer(id, result)),
         }
     }
 }
 
 async fn in_session(
-    quick: Quick,
+    (known, cancel): (&Known, &CancellationToken),
     (id, method, params): (&RequestId, &str, Map<String, Value>),
     (meta, original): (&RequestMetaObject, Original),
 ) -> Outcome {
     let capabilities = meta.client_capabilities();
-    let capabilities = capabilities.unwrap_or_else(|| quick.known.capabilities.clone());
-    let host = &quick.known.host;
-    let gone = quick.cancel.clone();
+    let capabilities = capabilities.unwrap_or_else(|| known.capabilities.clone());
+    let host = &known.host;
+    let gone = cancel.clone();
     let asked = (false, meta, original);
     let caller = Caller::of_answer(host, asked, capabilities, gone, Some(PATIENCE));
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
-        Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun)))), Some(quick)),
+        Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun))))),
         // Who has cancelled a request wants no answer.
-        None if quick.cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
+        None if cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
         None => Outcome::Answered(written(StatusCode::OK, id, result)),
     }
 }

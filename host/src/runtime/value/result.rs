@@ -66,8 +66,8 @@ pub(super) fn either<'a>(
 
 fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
     match part(ty, error) {
-        Value::String(text) => text,
-        Value::Null => "the plugin failed and did not say why".to_owned(),
+        Value::String(text) if !text.trim().is_empty() => text,
+        Value::Null | Value::String(_) => "the plugin failed and did not say why".to_owned(),
         other => other.to_string(),
     }
 }

@@ -1,0 +1,35 @@
+//! A request, from when it is let in to when it is answered or handed to rmcp.
+
+use std::sync::Arc;
+
+use rmcp::model::RequestId;
+use tokio_util::sync::CancellationToken;
+
+use super::session::{Known, Session};
+
+/// A request that has its id for itself. Dropped, it is forgotten, unless rmcp has it
+/// by then.
+pub(in super::super) struct Claim {
+    /// The host as the session has it, if the handshake is over.
+    pub(in super::super) known: Option<Arc<Known>>,
+    /// Cancelled when the client wants no answer any more.
+    pub(in super::super) cancel: CancellationToken,
+    pub(super) session: Arc<Session>,
+    pub(super) request: RequestId,
+    pub(super) number: u64,
+}
+
+impl Claim {
+    /// The host as the session has it, if that is of this version of the protocol.
+    pub(in super::super) fn known(&self, version: Option<&str>) -> Option<&Arc<Known>> {
+        let known = self.known.as_ref()?;
+        let same = version.is_none_or(|version| version == known.version.as_str());
+        same.then_some(known)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.session.release(&self.request, self.number);
+    }
+}

@@ -1,0 +1,237 @@
+//! The sessions of legacy clients: how many, how long, and what becomes of the calls
+//! of a client that has gone.
+//!
+//! A [`session`] has [`streams`]: one for each request that needs more than one message
+//! for its answer, and one for all that answers nothing. What rmcp says comes through
+//! the [`transport`], and the [`routes`] know on which stream it belongs. There it is
+//! kept for a while, within a [`budget`], and each [`reader`] has a place in it; so
+//! nobody who sends waits for anybody who reads, and who comes back after a break goes
+//! on where it was.
+
+mod budget;
+mod claim;
+mod event;
+mod reader;
+mod routes;
+mod session;
+mod stream;
+mod streams;
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::Stream;
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::common::server_side_http::session_id;
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+
+use budget::Budget;
+pub(super) use claim::Claim;
+use session::Ended;
+pub(super) use session::Known;
+use session::Session;
+pub(super) use transport::Pipe;
+
+/// All sessions.
+#[derive(Clone)]
+pub(super) struct Sessions(Arc<Inner>);
+
+struct Inner {
+    open: Mutex<HashMap<SessionId, Arc<Session>>>,
+    most: usize,
+    idle: Duration,
+    budget: Arc<Budget>,
+}
+
+/// A request of that id is on its way already.
+#[derive(Debug)]
+pub(super) struct Taken;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("all sessions are busy")]
+    Full,
+    #[error(transparent)]
+    Ended(#[from] Ended),
+}
+
+impl Sessions {
+    pub(super) fn new(most: usize, idle: Duration) -> Self {
+        Self(Arc::new(Inner {
+            open: Mutex::default(),
+            most,
+            idle,
+            budget: Arc::default(),
+        }))
+    }
+
+    /// Whether there is room for one more, or would be without an idle one.
+    pub(super) fn has_room(&self) -> bool {
+        let open = self.open();
+        open.len() < self.0.most || longest_idle(&open).is_some()
+    }
+
+    /// Takes note of a request, unless one of its id is on its way; `None` where there
+    /// is no such session.
+    pub(super) fn claim(&self, session: &str, request: &RequestId) -> Result<Option<Claim>, Taken> {
+        let Some(session) = self.find(session) else {
+            return Ok(None);
+        };
+        session.claim(request).map(Some).ok_or(Taken)
+    }
+
+    /// Takes note of what a session's handshake has come to.
+    pub(super) fn know(&self, session: &str, known: Known) {
+        if let Some(session) = self.find(session) {
+            session.know(known);
+        }
+    }
+
+    /// Ends a request that rmcp was not asked.
+    pub(super) fn cancel(&self, session: &str, request: &RequestId) {
+        if let Some(session) = self.find(session) {
+            session.cancel(request);
+        }
+    }
+
+    /// Ends sessions whose clients were not heard of for too long, for ever.
+    pub(super) async fn sweep(&self) {
+        let pause = (self.0.idle / 4).clamp(Duration::from_millis(100), Duration::from_secs(30));
+        loop {
+            tokio::time::sleep(pause).await;
+            let all: Vec<_> = self
+                .open()
+                .iter()
+                .map(|(id, session)| (id.clone(), session.clone()))
+                .collect();
+            for (id, session) in all {
+                session.tidy();
+                let idle = session.idle();
+                if idle.is_some_and(|(read, heard)| !read && heard.elapsed() >= self.0.idle) {
+                    tracing::debug!(%id, "an idle session is ended");
+                    self.end(&id);
+                }
+            }
+        }
+    }
+
+    fn end(&self, id: &str) {
+        let mut open = self.open();
+        let ended = open.remove(id);
+        self.0.budget.among(open.len());
+        drop(open);
+        if let Some(session) = ended {
+            session.end();
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Session>>> {
+        // Nothing that is done under this lock can be left half done.
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, session: &str) -> Option<Arc<Session>> {
+        self.open().get(session).cloned()
+    }
+
+    fn there(&self, session: &str) -> Result<Arc<Session>, Ended> {
+        self.find(session).ok_or(Ended)
+    }
+}
+
+/// The session that can best be spared: nothing is asked in it, and nobody was heard
+/// of in it for longest; one that nobody listens to before one that has a listener.
+fn longest_idle(open: &HashMap<SessionId, Arc<Session>>) -> Option<SessionId> {
+    let idle = open
+        .iter()
+        .filter_map(|(id, session)| Some((session.idle()?, id)));
+    idle.min().map(|(_, id)| id.clone())
+}
+
+impl SessionManager for Sessions {
+    type Error = Error;
+    type Transport = Pipe;
+
+    async fn create_session(&self) -> Result<(SessionId, Pipe), Error> {
+        let id = session_id();
+        let (session, said) = Session::new(self.0.budget.clone());
+        let mut open = self.open();
+        let mut spared = None;
+        if open.len() >= self.0.most {
+            let longest = longest_idle(&open).ok_or(Error::Full)?;
+            tracing::debug!(id = %longest, "an idle session has made room");
+            spared = open.remove(&longest);
+        }
+        open.insert(id.clone(), session.clone());
+        self.0.budget.among(open.len());
+        drop(open);
+        if let Some(spared) = spared {
+            spared.end();
+        }
+        Ok((id, Pipe::new(session, said)))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Error> {
+        Ok(self.there(id)?.shake_hands(message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Error> {
+        let session = self.find(id);
+        if let Some(session) = &session {
+            session.hear();
+        }
+        Ok(session.is_some())
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
+        self.end(id);
+        Ok(())
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+        Ok(self.there(id)?.ask(message).await?)
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Error> {
+        Ok(self.there(id)?.tell(message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+        Ok(self.there(id)?.listen())
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
+        let session = self.there(id)?;
+        let Ok(after) = last_event_id.parse() else {
+            tracing::debug!("there is no event `{}`", last_event_id.escape_debug());
+            return Ok(session.nothing());
+        };
+        Ok(session.resume(after))
+    }
+}

@@ -1,0 +1,76 @@
+//! A client that reads a stream.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rmcp::transport::streamable_http_server::session::ServerSseMessage;
+
+use super::event::EventId;
+use super::session::Session;
+
+/// When a client is told to come back that has lost its connection: well before
+/// nobody waits for it any more.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// The events of a stream, for one reader. Dropped, it leaves.
+pub(super) struct Reader {
+    session: Arc<Session>,
+    stream: u64,
+    /// Which of the stream's readers it is; none where there is nothing to read.
+    turn: Option<u64>,
+    /// An event that says nothing but its id, which goes first.
+    priming: Option<EventId>,
+    /// What goes out with the first event.
+    retry: Option<Duration>,
+}
+
+impl Reader {
+    /// Only a session makes one, which has counted it by then.
+    pub(super) fn new(
+        session: Arc<Session>,
+        (stream, turn): (u64, Option<u64>),
+        priming: Option<EventId>,
+    ) -> Self {
+        Self {
+            session,
+            stream,
+            turn,
+            priming,
+            retry: Some(RETRY),
+        }
+    }
+}
+
+impl futures::Stream for Reader {
+    type Item = ServerSseMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let (mut id, mut message) = (self.priming.take(), None);
+        if id.is_none() {
+            let Some(turn) = self.turn else {
+                return Poll::Ready(None);
+            };
+            let Some(event) = std::task::ready!(self.session.poll(self.stream, turn, cx)) else {
+                return Poll::Ready(None);
+            };
+            id = Some(EventId {
+                index: event.index,
+                stream: self.stream,
+            });
+            message = Some(event.message);
+        }
+        let mut event = ServerSseMessage::default();
+        event.event_id = id.map(|id| id.to_string());
+        event.message = message;
+        event.retry = self.retry.take();
+        Poll::Ready(Some(event))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.session.leave(self.stream, self.turn);
+    }
+}

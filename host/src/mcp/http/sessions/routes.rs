@@ -1,0 +1,275 @@
+//! Which stream of a session a message belongs on.
+
+use std::collections::HashMap;
+
+use rmcp::model::{
+    GetExtensions as _, ProgressToken, RequestId, ServerJsonRpcMessage, ServerNotification,
+};
+use rmcp::service::OriginatingRequestId;
+use tokio_util::sync::CancellationToken;
+
+use super::streams::NEWS;
+
+/// The requests of a session that are not answered yet, and what belongs to them.
+#[derive(Default)]
+pub(super) struct Routes {
+    asked: HashMap<RequestId, Asked>,
+    /// By what a client calls the progress of a request, its stream.
+    tokens: HashMap<ProgressToken, u64>,
+    /// By what a question to the client is called, the stream that it went out on.
+    questions: HashMap<RequestId, u64>,
+}
+
+/// A request that is not answered yet.
+struct Asked {
+    /// The number of its stream, where it has one.
+    number: u64,
+    /// Whether it has one: before that it is answered without any.
+    streams: bool,
+    /// Ends it, when cancelled, as long as rmcp does not know of it.
+    cancel: CancellationToken,
+}
+
+/// Where a message goes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// It is the answer which that stream ends with.
+    Answer(u64),
+    /// It goes out on that stream.
+    On(u64),
+    /// Nobody waits for it.
+    Nowhere,
+}
+
+impl Routes {
+    pub(super) fn is_idle(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    pub(super) fn is_asked(&self, request: &RequestId) -> bool {
+        self.asked.contains_key(request)
+    }
+
+    /// Takes note of a request; `None` where one of that id is on its way already.
+    pub(super) fn claim(&mut self, request: &RequestId, number: u64) -> Option<CancellationToken> {
+        if self.is_asked(request) {
+            return None;
+        }
+        let cancel = CancellationToken::new();
+        let asked = Asked {
+            number,
+            streams: false,
+            cancel: cancel.clone(),
+        };
+        self.asked.insert(request.clone(), asked);
+        Some(cancel)
+    }
+
+    /// Forgets a request that has not come to have a stream.
+    pub(super) fn release(&mut self, request: &RequestId, number: u64) {
+        let unused = |asked: &Asked| asked.number == number && !asked.streams;
+        if self.asked.get(request).is_some_and(unused) {
+            self.asked.remove(request);
+        }
+    }
+
+    /// Gives a request that was taken note of a stream, and says its number.
+    pub(super) fn stream(
+        &mut self,
+        request: &RequestId,
+        token: Option<ProgressToken>,
+    ) -> Option<u64> {
+        let asked = self.asked.get_mut(request)?;
+        asked.streams = true;
+        if let Some(token) = token {
+            self.tokens.insert(token, asked.number);
+        }
+        Some(asked.number)
+    }
+
+    /// Ends a request that has no stream.
+    pub(super) fn cancel(&self, request: &RequestId) {
+        if let Some(asked) = self.asked.get(request) {
+            asked.cancel.cancel();
+        }
+    }
+
+    /// Forgets a request that has a stream, whose number this is.
+    pub(super) fn forget(&mut self, request: &RequestId) -> Option<u64> {
+        let number = self
+            .asked
+            .get(request)
+            .filter(|asked| asked.streams)?
+            .number;
+        self.asked.remove(request);
+        self.tokens.retain(|_, stream| *stream != number);
+        self.questions.retain(|_, stream| *stream != number);
+        Some(number)
+    }
+
+    /// Forgets all, and gives the requests that have streams.
+    pub(super) fn end(&mut self) -> Vec<RequestId> {
+        let Self { asked, .. } = std::mem::take(self);
+        let asked = asked.into_iter();
+        asked
+            .filter_map(|(request, asked)| {
+                asked.cancel.cancel();
+                asked.streams.then_some(request)
+            })
+            .collect()
+    }
+
+    /// Takes note that a question was answered.
+    pub(super) fn answered(&mut self, question: &RequestId) {
+        self.questions.remove(question);
+    }
+
+    /// Where a message goes. What belongs to no request goes with the news.
+    pub(super) fn of(&mut self, message: &ServerJsonRpcMessage) -> Route {
+        let answer = |this: &mut Self, request: Option<&RequestId>| {
+            let number = request.and_then(|request| this.forget(request));
+            number.map_or(Route::Nowhere, Route::Answer)
+        };
+        match message {
+            ServerJsonRpcMessage::Response(response) => answer(self, Some(&response.id)),
+            ServerJsonRpcMessage::Error(error) => answer(self, error.id.as_ref()),
+            ServerJsonRpcMessage::Request(question) => {
+                let origin = question.request.extensions().get::<OriginatingRequestId>();
+                let asked = origin.and_then(|origin| self.asked.get(&origin.0));
+                match asked.filter(|asked| asked.streams) {
+                    Some(asked) => {
+                        let number = asked.number;
+                        self.questions.insert(question.id.clone(), number);
+                        Route::On(number)
+                    }
+                    None => Route::On(NEWS),
+                }
+            }
+            ServerJsonRpcMessage::Notification(said) => {
+                let number = match &said.notification {
+                    ServerNotification::ProgressNotification(progress) => {
+                        self.tokens.get(&progress.params.progress_token).copied()
+                    }
+                    ServerNotification::CancelledNotification(cancelled) => {
+                        let question = cancelled.params.request_id.as_ref();
+                        question.and_then(|question| self.questions.remove(question))
+                    }
+                    _ => None,
+                };
+                Route::On(number.unwrap_or(NEWS))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{NumberOrString, ServerRequest};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::mcp::http::sessions::tests::log;
+
+    fn id(number: i64) -> RequestId {
+        NumberOrString::Number(number)
+    }
+
+    fn message(message: Value) -> ServerJsonRpcMessage {
+        serde_json::from_value(message).unwrap()
+    }
+
+    fn answer(request: i64) -> ServerJsonRpcMessage {
+        message(json!({ "jsonrpc": "2.0", "id": request, "result": {} }))
+    }
+
+    fn progress(token: &str) -> ServerJsonRpcMessage {
+        let params = json!({ "progressToken": token, "progress": 1 });
+        message(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
+    }
+
+    fn cancelled(question: i64) -> ServerJsonRpcMessage {
+        let params = json!({ "requestId": question });
+        message(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
+    }
+
+    fn question(number: i64, origin: Option<i64>) -> ServerJsonRpcMessage {
+        let mut request: ServerRequest =
+            serde_json::from_value(json!({ "method": "ping" })).unwrap();
+        if let Some(origin) = origin {
+            let origin = OriginatingRequestId(id(origin));
+            request.extensions_mut().insert(origin);
+        }
+        ServerJsonRpcMessage::request(request, id(number))
+    }
+
+    /// Two requests, each with a stream and progress of its own, and one without.
+    fn routes() -> Routes {
+        let mut routes = Routes::default();
+        for (request, number) in [(1, 11), (2, 12), (3, 13)] {
+            assert!(routes.claim(&id(request), number).is_some());
+        }
+        for (request, number, token) in [(1, 11, "a"), (2, 12, "b")] {
+            let token = ProgressToken(NumberOrString::String(token.into()));
+            assert_eq!(routes.stream(&id(request), Some(token)), Some(number));
+        }
+        routes
+    }
+
+    #[test]
+    fn each_message_goes_where_it_belongs() {
+        for (message, expected) in [
+            (answer(1), Route::Answer(11)),
+            (answer(2), Route::Answer(12)),
+            (answer(3), Route::Nowhere),
+            (answer(4), Route::Nowhere),
+            (progress("a"), Route::On(11)),
+            (progress("b"), Route::On(12)),
+            (progress("c"), Route::On(NEWS)),
+            (question(1, Some(2)), Route::On(12)),
+            (question(1, Some(3)), Route::On(NEWS)),
+            (question(1, None), Route::On(NEWS)),
+            (cancelled(1), Route::On(NEWS)),
+            (log(0), Route::On(NEWS)),
+        ] {
+            assert_eq!(routes().of(&message), expected, "{message:?}");
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_a_request_ends_with_it() {
+        let mut routes = routes();
+        // Questions have names of their own, like those of requests or not.
+        assert_eq!(routes.of(&question(2, Some(1))), Route::On(11));
+        assert_eq!(routes.of(&question(7, Some(1))), Route::On(11));
+        assert_eq!(routes.of(&question(8, Some(1))), Route::On(11));
+        assert_eq!(routes.of(&cancelled(2)), Route::On(11));
+        routes.answered(&id(7));
+        assert_eq!(routes.of(&cancelled(7)), Route::On(NEWS));
+        assert_eq!(routes.of(&answer(1)), Route::Answer(11));
+        for message in [progress("a"), cancelled(8), question(9, Some(1))] {
+            assert_eq!(routes.of(&message), Route::On(NEWS), "{message:?}");
+        }
+        assert_eq!(routes.of(&answer(1)), Route::Nowhere);
+        assert_eq!(routes.of(&progress("b")), Route::On(12));
+    }
+
+    #[test]
+    fn an_id_is_for_one_request_at_a_time() {
+        let mut routes = routes();
+        assert!(routes.claim(&id(3), 14).is_none());
+        assert!(routes.claim(&id(1), 15).is_none());
+        // Whoever has claimed it earlier does not take it from whoever has it now.
+        routes.release(&id(3), 12);
+        assert!(routes.is_asked(&id(3)));
+        routes.release(&id(3), 13);
+        assert!(routes.claim(&id(3), 16).is_some());
+        // With a stream it is there until the answer.
+        routes.release(&id(1), 11);
+        assert!(routes.is_asked(&id(1)));
+        assert_eq!(routes.forget(&id(3)), None);
+        assert_eq!(routes.forget(&id(1)), Some(11));
+        let mut left = routes.end();
+        assert_eq!(left.pop(), Some(id(2)));
+        assert!(left.is_empty() && routes.is_idle());
+    }
+}

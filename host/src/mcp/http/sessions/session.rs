@@ -1,0 +1,346 @@
+//! One session: what its client asks, and what it is sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
+    ClientNotification, GetMeta as _, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::budget::Budget;
+use super::claim::Claim;
+use super::event::{Event, EventId};
+use super::reader::Reader;
+use super::routes::{Route, Routes};
+use super::stream::Stream;
+use super::streams::{self, NEWS, Streams};
+use crate::mcp::handler::Host;
+
+/// How long a client whose connection broke has to come back for an answer that is
+/// not there yet, before its call is cancelled.
+const BACK: Duration = Duration::from_secs(2);
+
+/// How many messages of a client wait for rmcp, which takes them at once.
+const WAITING: usize = 64;
+
+/// A session of the era that has them.
+pub(super) struct Session {
+    budget: Arc<Budget>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// When the client was last heard of.
+    heard: Instant,
+    /// How many streams somebody has who reads them, or did before somebody else.
+    readers: usize,
+    /// Who waits for the answer to the handshake.
+    handshake: Option<oneshot::Sender<ServerJsonRpcMessage>>,
+    /// Whether the client knows events that say nothing but their id.
+    is_primed: bool,
+    /// The host as this session has it, from the end of the handshake on.
+    known: Option<Arc<Known>>,
+    /// The way to rmcp, until the session ends.
+    inbox: Option<mpsc::Sender<ClientJsonRpcMessage>>,
+    routes: Routes,
+    streams: Streams,
+    /// The number that was given to a request last.
+    number: u64,
+}
+
+/// What a request of a session needs that is answered without rmcp.
+pub(in super::super) struct Known {
+    pub(in super::super) host: Arc<Host>,
+    pub(in super::super) version: ProtocolVersion,
+    pub(in super::super) capabilities: ClientCapabilities,
+}
+
+/// It has ended.
+#[derive(Debug, thiserror::Error)]
+#[error("the session has ended")]
+pub(in super::super) struct Ended;
+
+impl Session {
+    /// A new one, and what its client says.
+    pub(super) fn new(budget: Arc<Budget>) -> (Arc<Self>, mpsc::Receiver<ClientJsonRpcMessage>) {
+        let (inbox, said) = mpsc::channel(WAITING);
+        let state = State {
+            heard: Instant::now(),
+            readers: 0,
+            handshake: None,
+            is_primed: false,
+            known: None,
+            inbox: Some(inbox),
+            routes: Routes::default(),
+            streams: Streams::new(),
+            number: NEWS,
+        };
+        let state = Mutex::new(state);
+        (Arc::new(Self { budget, state }), said)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under this lock can be left half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note that the client is there.
+    pub(super) fn hear(&self) {
+        self.state().heard = Instant::now();
+    }
+
+    /// Whether somebody listens, and when the client was last heard of; nothing where
+    /// something is asked.
+    pub(super) fn idle(&self) -> Option<(bool, Instant)> {
+        let state = self.state();
+        let idle = state.routes.is_idle();
+        idle.then_some((state.readers > 0, state.heard))
+    }
+
+    /// Takes note of what the handshake has come to.
+    pub(super) fn know(&self, known: Known) {
+        self.state().known = Some(Arc::new(known));
+    }
+
+    /// Takes note of a request; `None` where one of that id is on its way already.
+    pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<Claim> {
+        let mut state = self.state();
+        let number = state.number + 1;
+        let cancel = state.routes.claim(request, number)?;
+        state.number = number;
+        state.heard = Instant::now();
+        Some(Claim {
+            known: state.known.clone(),
+            cancel,
+            session: self.clone(),
+            request: request.clone(),
+            number,
+        })
+    }
+
+    /// Forgets a request that rmcp was not asked.
+    pub(super) fn release(&self, request: &RequestId, number: u64) {
+        let mut state = self.state();
+        state.routes.release(request, number);
+        state.heard = Instant::now();
+    }
+
+    /// Ends a request that rmcp was not asked.
+    pub(super) fn cancel(&self, request: &RequestId) {
+        self.state().routes.cancel(request);
+    }
+
+    /// Shakes hands.
+    pub(super) async fn shake_hands(
+        &self,
+        initialize: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Ended> {
+        let (sender, answer) = oneshot::channel();
+        self.state().handshake = Some(sender);
+        self.pass(initialize).await?;
+        let answer = answer.await.map_err(|_| Ended)?;
+        if let ServerJsonRpcMessage::Response(response) = &answer
+            && let ServerResult::InitializeResult(result) = &response.result
+        {
+            let since = ProtocolVersion::V_2025_11_25;
+            self.state().is_primed = result.protocol_version.as_str() >= since.as_str();
+        }
+        Ok(answer)
+    }
+
+    /// Asks rmcp something, and gives the stream that the answer comes on.
+    pub(super) async fn ask(
+        self: &Arc<Self>,
+        message: ClientJsonRpcMessage,
+    ) -> Result<Reader, Ended> {
+        let ClientJsonRpcMessage::Request(request) = &message else {
+            self.tell(message).await?;
+            return Ok(self.listen());
+        };
+        let reader = {
+            let mut state = self.state();
+            let token = request.request.get_meta().get_progress_token();
+            let number = state.routes.stream(&request.id, token).ok_or(Ended)?;
+            state.streams.open(number, request.id.clone());
+            self.attach(&mut state, number)
+        };
+        self.pass(message).await?;
+        Ok(reader)
+    }
+
+    /// Tells rmcp something that is not answered.
+    pub(super) async fn tell(&self, message: ClientJsonRpcMessage) -> Result<(), Ended> {
+        match &message {
+            ClientJsonRpcMessage::Notification(said) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &said.notification
+                    && let Some(request) = &cancelled.params.request_id
+                {
+                    // Who has cancelled a request wants no answer.
+                    let mut state = self.state();
+                    if let Some(number) = state.routes.forget(request) {
+                        state.streams.close(number);
+                    }
+                }
+            }
+            ClientJsonRpcMessage::Response(answer) => self.state().routes.answered(&answer.id),
+            ClientJsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.state().routes.answered(id);
+                }
+            }
+            ClientJsonRpcMessage::Request(_) => {}
+        }
+        self.pass(message).await
+    }
+
+    async fn pass(&self, message: ClientJsonRpcMessage) -> Result<(), Ended> {
+        let inbox = self.state().inbox.clone().ok_or(Ended)?;
+        inbox.send(message).await.map_err(|_| Ended)
+    }
+
+    /// Gives the stream of what answers no request. What nobody was there to read
+    /// is read first.
+    pub(super) fn listen(self: &Arc<Self>) -> Reader {
+        self.attach(&mut self.state(), NEWS)
+    }
+
+    fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
+        let is_primed = state.is_primed;
+        let attached = state.streams.on(number, |stream| {
+            let turn = stream.attach(None);
+            (turn, is_primed.then(|| stream.prime()).flatten())
+        });
+        state.readers += 1;
+        let (turn, priming) = attached.unzip();
+        Reader::new(self.clone(), (number, turn), priming.flatten())
+    }
+
+    /// Gives what came after an event on its stream, and what is still to come on it.
+    pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Reader {
+        let mut state = self.state();
+        let State {
+            streams, routes, ..
+        } = &mut *state;
+        let turn = streams.resume(after, |request| routes.is_asked(request));
+        state.readers += 1;
+        Reader::new(self.clone(), (after.stream, turn), None)
+    }
+
+    /// A stream that has ended.
+    pub(super) fn nothing(self: &Arc<Self>) -> Reader {
+        self.state().readers += 1;
+        Reader::new(self.clone(), (NEWS, None), None)
+    }
+
+    /// The next event for a reader.
+    pub(super) fn poll(&self, number: u64, turn: u64, cx: &Context<'_>) -> Poll<Option<Event>> {
+        let polled = self
+            .state()
+            .streams
+            .on(number, |stream| stream.poll(turn, cx));
+        polled.unwrap_or(Poll::Ready(None))
+    }
+
+    /// Takes note that a reader has gone. If nobody comes to wait for the answer in
+    /// its place, the request is cancelled by and by.
+    pub(super) fn leave(self: &Arc<Self>, number: u64, turn: Option<u64>) {
+        let mut state = self.state();
+        state.readers -= 1;
+        state.heard = Instant::now();
+        let Some(turn) = turn else { return };
+        let waits = |stream: &mut Stream| {
+            let newest = stream.detach(turn);
+            newest && stream.request().is_some() && stream.ended().is_none()
+        };
+        let waited = state.streams.on(number, waits) == Some(true);
+        let share = self.budget.share();
+        state.streams.shrink(share);
+        drop(state);
+        if waited && let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let session = self.clone();
+            runtime.spawn(async move {
+                tokio::time::sleep(BACK).await;
+                session.give_up(number, turn).await;
+            });
+        }
+    }
+
+    /// Cancels a request whose client has not come back.
+    async fn give_up(&self, number: u64, turn: u64) {
+        let request = {
+            let mut state = self.state();
+            let left = state.streams.on(number, |stream| {
+                let left = stream.is_left(turn) && stream.ended().is_none();
+                stream.request().filter(|_| left).cloned()
+            });
+            let Some(request) = left.flatten() else {
+                return;
+            };
+            state.routes.forget(&request);
+            let why = format!("the call was cancelled: the client was away for more than {BACK:?}");
+            let error = streams::error(request.clone(), why);
+            state.streams.on(number, |stream| stream.answer(error));
+            request
+        };
+        // The session may have ended meanwhile, and its calls with it.
+        let _ = self
+            .pass(cancellation(request, "the client has gone"))
+            .await;
+    }
+
+    /// Sends what rmcp has to say.
+    pub(super) fn send(&self, message: ServerJsonRpcMessage) {
+        let mut state = self.state();
+        let is_answer = matches!(
+            message,
+            ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
+        );
+        if is_answer && let Some(handshake) = state.handshake.take() {
+            // Where nobody waits for it any more, the session ends in its idle time.
+            let _ = handshake.send(message);
+            return;
+        }
+        match state.routes.of(&message) {
+            Route::Answer(number) => {
+                state.streams.on(number, |stream| stream.answer(message));
+                state.streams.expire(Instant::now());
+            }
+            Route::On(number) => {
+                state.streams.on(number, |stream| stream.send(message));
+            }
+            Route::Nowhere => tracing::debug!("an answer has come too late for its request"),
+        }
+        state.streams.shrink(self.budget.share());
+    }
+
+    /// Forgets what was kept for long enough.
+    pub(super) fn tidy(&self) {
+        let mut state = self.state();
+        state.streams.expire(Instant::now());
+        state.streams.shrink(self.budget.share());
+    }
+
+    /// Ends it, and all that is asked in it.
+    pub(super) fn end(&self) {
+        let mut state = self.state();
+        state.streams.end();
+        state.handshake = None;
+        let asked = state.routes.end();
+        if let Some(inbox) = state.inbox.take() {
+            for request in asked {
+                // Where there is no room, rmcp ends what there is after some time.
+                let _ = inbox.try_send(cancellation(request, "the session has ended"));
+            }
+        }
+    }
+}
+
+fn cancellation(request: RequestId, why: &str) -> ClientJsonRpcMessage {
+    let params = CancelledNotificationParam::new(Some(request), Some(why.into()));
+    ClientJsonRpcMessage::notification(CancelledNotification::new(params).into())
+}
