@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rmcp::model::ErrorData;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::handler::ourselves;
+use crate::json;
 use crate::runtime::{Answer, Edit};
 
 /// The member of `_meta` that says who has answered.
@@ -60,6 +61,38 @@ pub(super) fn complete(result: Answer, stateless: bool) -> Answer {
     written(result, stateless, Vec::new)
 }
 
+/// The result of a call of a tool. Before the stateless era structured content is an
+/// object, and clients that hold a result against that would lose all of it.
+pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
+    const NAME: &str = "structuredContent";
+    let odd = match &result {
+        _ if stateless => None,
+        Answer::Made(value) => {
+            let content = value.get(NAME).filter(|content| !content.is_object());
+            content.map(Value::to_string)
+        }
+        Answer::Verbatim(text) => {
+            let content = json::member(text, NAME).filter(|text| !text.starts_with('{'));
+            content.map(str::to_owned)
+        }
+    };
+    if let Some(text) = odd {
+        result.remove(NAME);
+        // Whoever has put it into words already has done so better.
+        let said = result.get("content");
+        if said.is_none_or(|content| content.as_array().is_some_and(Vec::is_empty)) {
+            result.remove("content");
+            let block = json!({ "type": "text", "text": text });
+            result.edit(&Edit {
+                first: None,
+                defaults: vec![("content", json!([block]))],
+                within: None,
+            });
+        }
+    }
+    complete(result, stateless)
+}
+
 /// The result of reading something, which in the stateless era says how long it
 /// keeps.
 pub(super) fn read(result: Answer, stateless: bool) -> Answer {
@@ -92,8 +125,6 @@ fn written(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn both(result: &Value) -> [Answer; 2] {
@@ -175,6 +206,40 @@ mod tests {
                     server()
                 )
             );
+        }
+    }
+
+    #[test]
+    fn structured_content_is_an_object_before_the_stateless_era() {
+        let words = json!([{ "type": "text", "text": "words" }]);
+        for (result, legacy) in [
+            (
+                r#"{"content":[],"structuredContent":[1.10],"x":1}"#,
+                r#"{"x":1,"content":[{"type":"text","text":"[1.10]"}]}"#,
+            ),
+            (
+                r#"{"structuredContent":"a"}"#,
+                r#"{"content":[{"type":"text","text":"\"a\""}]}"#,
+            ),
+            (
+                &format!(r#"{{"content":{words},"structuredContent":null}}"#),
+                &format!(r#"{{"content":{words}}}"#),
+            ),
+        ] {
+            let verbatim = || Answer::Verbatim(result.to_owned());
+            assert_eq!(called(verbatim(), false).into_text(), legacy);
+            let modern = called(verbatim(), true);
+            assert_eq!(
+                modern.get("structuredContent"),
+                verbatim().get("structuredContent")
+            );
+            let made = Answer::Made(verbatim().into_value().unwrap());
+            let made = called(made, false).into_value().unwrap();
+            assert!(made.get("structuredContent").is_none(), "{made}");
+            assert_ne!(made["content"], json!([]));
+        }
+        for fine in both(&json!({"content": [], "structuredContent": {"a": [1]}})) {
+            assert_eq!(called(fine.clone(), false), fine);
         }
     }
 }

@@ -31,6 +31,8 @@ impl CallError {
 pub enum Cause {
     #[error("the arguments do not fit:\n{problems}\nhint: {signature}")]
     Arguments { problems: String, signature: String },
+    #[error("its `{which}` cannot be used: {why}")]
+    Schema { which: &'static str, why: String },
     #[error("could not be started: {0}")]
     Load(String),
     #[error("{reason}\nhint: it is tried again in {} s; `dormouse restart` tries at once", .wait.as_secs().max(1))]

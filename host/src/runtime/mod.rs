@@ -21,6 +21,7 @@ mod listener;
 mod load;
 mod patience;
 mod sampling;
+mod schemas;
 mod signature;
 mod slot;
 mod state;
@@ -53,6 +54,7 @@ pub use form::{Choice, Field, Form, Kind};
 pub use grace::GRACE;
 pub use instances::Awaited;
 pub use listener::{Catalog, LEVELS, Listener, Notice};
+pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 

@@ -1,7 +1,6 @@
 //! One server's life: asleep until the first call, then loaded, then asleep
 //! again when nobody has called for a while.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,7 +10,6 @@ use futures::future::{BoxFuture, Shared};
 use wasmtime::component::Val;
 
 use super::answer::Answer;
-use super::arguments::Checker;
 use super::error::{CallError, Cause};
 use super::grace::Graceful;
 use super::instances::{Instances, Place, lock};
@@ -19,7 +17,7 @@ use super::load::{Loaded, Loader};
 use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
-use super::{Call, Phase, SessionId, Target, Tool, Wanted};
+use super::{Call, Phase, SessionId, Target, Wanted};
 use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
@@ -34,7 +32,6 @@ pub struct Slot {
     target: Arc<Target>,
     life: Mutex<Life>,
     turns: Turns,
-    checkers: Mutex<HashMap<String, Arc<Checker>>>,
     instances: Instances,
 }
 
@@ -80,7 +77,6 @@ impl Slot {
                 used: Instant::now(),
                 running: 0,
             }),
-            checkers: Mutex::default(),
         })
     }
 
@@ -102,10 +98,6 @@ impl Slot {
             cause,
         };
         // Nothing is started for a call that cannot be made.
-        let checker = match &call.wanted {
-            Wanted::Tool(tool) if tool.callable.function.is_some() => Some(self.checker(tool)),
-            _ => None,
-        };
         let (size, limit) = (call.wanted.base64(), self.target.limits.result);
         if size > limit {
             return Err(fail(Cause::ArgumentsTooLarge {
@@ -114,7 +106,7 @@ impl Slot {
                 limit,
             }));
         }
-        let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
+        let params = call.wanted.params().map_err(fail)?;
         let running = Running::begin(Arc::clone(self));
         let ready = async {
             let loaded = self.loaded(&call).await?;
@@ -135,16 +127,6 @@ impl Slot {
             .ended()
             .await;
         ended.unwrap_or(Err(Cause::Cancelled)).map_err(fail)
-    }
-
-    fn checker(&self, tool: &Tool) -> Arc<Checker> {
-        let mut checkers = lock(&self.checkers);
-        if let Some(checker) = checkers.get(&tool.name) {
-            return Arc::clone(checker);
-        }
-        let checker = Arc::new(Checker::new(&tool.name, &tool.callable.input_schema));
-        checkers.insert(tool.name.clone(), Arc::clone(&checker));
-        checker
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,

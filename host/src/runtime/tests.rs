@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot,
-    Target, Tool, Wanted,
+    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, Schemas, SessionId,
+    Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -101,7 +101,7 @@ impl Place {
                 name: tool.into(),
                 callable: Arc::new(Callable {
                     function: declared.function.clone(),
-                    input_schema: object["inputSchema"].clone(),
+                    schemas: Some(Schemas::new(object["inputSchema"].clone(), None)),
                 }),
                 arguments: arguments.as_object().unwrap().clone().into(),
             }),

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
 use super::answer::Answer;
-use super::arguments::{Arguments, Checker};
+use super::arguments::Arguments;
 use super::error::Cause;
+use super::schemas::Schemas;
 use super::value;
 use crate::json;
 
@@ -42,9 +43,11 @@ pub struct Tool {
 pub struct Callable {
     /// The function behind it; none for an adapter's tool.
     pub function: Option<Function>,
-    /// Its input schema, which the arguments of a typed tool are checked against
-    /// before anything is instantiated.
-    pub input_schema: Value,
+    /// What its arguments are checked against before anything is instantiated and, for
+    /// an adapter's tool, its answers. None for a tool of an upstream, which checks its
+    /// arguments itself (a schema that is known from before must not refuse a good
+    /// call), and whose answers pass as they are.
+    pub schemas: Option<Schemas>,
 }
 
 /// A prompt.
@@ -165,7 +168,7 @@ impl Wanted {
     }
 
     /// The parameters, if they are right.
-    pub(super) fn params(&self, checker: Option<&Checker>) -> Result<Vec<Val>, Cause> {
+    pub(super) fn params(&self) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
             Self::Tool(Tool {
@@ -173,18 +176,17 @@ impl Wanted {
                 callable,
                 arguments,
             }) => {
+                let schemas = callable.schemas.as_ref();
+                if let Some(schemas) = schemas {
+                    schemas.check(name, &arguments.values)?;
+                }
                 let Some(function) = &callable.function else {
                     return Ok(vec![text(name), Val::String(arguments.to_text())]);
                 };
-                let bad = |problems: String| match checker {
-                    Some(checker) => checker.problem(problems),
-                    None => Cause::Invalid(problems),
-                };
-                if let Some(checker) = checker {
-                    checker.check(&arguments.values)?;
-                }
-                value::arguments(function, &arguments.values)
-                    .map_err(|mismatch| bad(format!("- {mismatch}")))
+                value::arguments(function, &arguments.values).map_err(|mismatch| match schemas {
+                    Some(schemas) => schemas.problem(name, format!("- {mismatch}")),
+                    None => Cause::Invalid(format!("- {mismatch}")),
+                })
             }
             Self::Prompt(Prompt {
                 function: Some(function),
@@ -240,7 +242,10 @@ impl Wanted {
                 (None, Some(Val::Result(Err(_)))) => {
                     Ok(value::tool_result(server, Some(&answer), value).into())
                 }
-                (None, _) => object(value),
+                (None, _) => match &tool.callable.schemas {
+                    Some(schemas) => schemas.answer(&tool.name, object(value)?.into_text()),
+                    None => object(value),
+                },
             },
             Self::Prompt(prompt) => match &prompt.function {
                 Some(function) => {

@@ -7,6 +7,7 @@
 macro_rules! foreach_guest {
     ($then:path) => {
         $then! {
+            adapter,
             asker,
             bench,
             blobs,
@@ -21,8 +22,10 @@ macro_rules! foreach_guest {
             library,
             long_name,
             multibyte,
+            painter,
             panics,
             reporter,
+            shelf,
             sleep,
             spin,
             tidy,

@@ -8,9 +8,12 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod adapter;
 mod asker;
 mod blobs;
 mod library;
+mod painter;
+mod shelf;
 #[cfg(unix)]
 mod terminal;
 mod tidy;
@@ -403,6 +406,40 @@ mod reporter {
                 .find(|it| it["data"] == format!("did step {step}"));
             assert_eq!(logged.unwrap()["level"], "info");
         }
+        host.stays_well();
+    }
+
+    #[test]
+    fn logs_at_every_level_and_under_a_name() {
+        let mut host = Host::with("reporter");
+        let level = json!({ "level": "debug" });
+        host.client.request("logging/setLevel", level).unwrap();
+        host.client.call("reporter__chatter", json!({})).unwrap();
+        let heard = host.client.notifications.iter();
+        let heard = heard.filter(|it| it["method"] == "notifications/message");
+        let heard: Vec<_> = heard
+            .map(|it| {
+                let params = &it["params"];
+                (params["level"].as_str().unwrap(), params["data"].clone())
+            })
+            .collect();
+        assert_eq!(
+            heard,
+            [
+                ("debug", json!("d")),
+                ("info", json!("i")),
+                ("notice", json!([1, 2])),
+                ("warning", json!("w")),
+                ("error", json!("e")),
+                ("critical", json!("c")),
+                ("alert", json!("a")),
+                ("emergency", json!("!")),
+                ("error", json!("slow")),
+            ]
+        );
+        let last = host.client.notifications.last().unwrap();
+        let logger = last["params"]["logger"].as_str().unwrap();
+        assert!(logger.contains("db"), "{logger}");
         host.stays_well();
     }
 }

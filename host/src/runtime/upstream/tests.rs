@@ -61,7 +61,7 @@ fn tool(name: &str, arguments: Value) -> Wanted {
         name: name.into(),
         callable: Arc::new(Callable {
             function: None,
-            input_schema: json!({}),
+            schemas: None,
         }),
         arguments: arguments.as_object().unwrap().clone().into(),
     })

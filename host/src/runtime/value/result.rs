@@ -11,10 +11,16 @@ use crate::runtime::hint;
 
 /// A tool's result: a record as structured content and as text, a string as
 /// text, content blocks as they are, anything else as `{"result": …}`. The error
-/// side of a `result` is a tool error.
+/// side of a `result` is a tool error, of content blocks if that is what it is.
 ///
 /// `server` is whose result it is, for the log.
 pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
+        (ty, value)
+        && let Some(blocks) = blocks(server, ty, error)
+    {
+        return json!({ "content": blocks, "isError": true });
+    }
     match either(ty, value) {
         Ok((ty, value)) => success(server, ty, value),
         Err(text) => json!({ "content": [text_block(text)], "isError": true }),
@@ -22,17 +28,28 @@ pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) 
 }
 
 fn success(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(ty), Some(value)) = (ty, value)
+        && let Some(blocks) = blocks(server, ty, value)
+    {
+        return json!({ "content": blocks, "isError": false });
+    }
     match (ty, value) {
-        (Some(Type::Contents), Some(Val::List(blocks))) => {
-            let blocks = blocks.iter().map(|value| block(server, value));
-            json!({ "content": blocks.collect::<Vec<_>>(), "isError": false })
-        }
         (Some(Type::String), Some(Val::String(text))) => {
             json!({ "content": [text_block(text.clone())], "isError": false })
         }
         (Some(ty @ Type::Record(_)), Some(value)) => structured(encode(ty, value)),
         (Some(ty), Some(value)) => structured(json!({ "result": encode(ty, value) })),
         _ => json!({ "content": [], "isError": false }),
+    }
+}
+
+/// Content blocks; none where a value is something else.
+fn blocks(server: &str, ty: &Type, value: &Val) -> Option<Vec<Value>> {
+    let block = |content| block(server, content);
+    match (ty, value) {
+        (Type::Content, content) => Some(vec![block(content)]),
+        (Type::Contents, Val::List(contents)) => Some(contents.iter().map(block).collect()),
+        _ => None,
     }
 }
 

@@ -167,7 +167,9 @@ fn a_value(ty: &Type) -> BoxedStrategy<Value> {
         Type::Map(key, item) => prop::collection::vec((a_value(key), a_value(item)), 0..3)
             .prop_map(|pairs| pairs.into_iter().map(|(k, v)| json!([k, v])).collect())
             .boxed(),
-        Type::Bytes | Type::Contents | Type::Messages | Type::Embedded => Just(Value::Null).boxed(),
+        Type::Bytes | Type::Content | Type::Contents | Type::Messages | Type::Embedded => {
+            Just(Value::Null).boxed()
+        }
     };
     let odd = prop::sample::select(vec![
         json!(null),
