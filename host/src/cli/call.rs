@@ -2,22 +2,15 @@
 
 use std::io::Read as _;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use super::terminal::Terminal;
-use super::{Format, output};
-use crate::config::units;
-use crate::roster::{Context, Places, Roster};
-use crate::runtime::{self, Answer};
-
-/// How long the threads of the process may take to end when all is done.
-const LAST: Duration = Duration::from_millis(100);
+use super::session::Session;
+use super::{Format, answer, output};
+use crate::roster::Places;
+use crate::runtime;
 
 /// Calls a tool, here and now, under the grants and limits of its server.
 #[derive(Debug, Args)]
@@ -85,29 +78,19 @@ impl Call {
             Some(arguments) => arguments.read()?,
             None => runtime::Arguments::default(),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("the threads for the call could not be started")?;
-        let result = runtime.block_on(call(places, &self.server, &self.tool, arguments));
-        runtime.shutdown_timeout(LAST);
-        let result = result?;
+        let (server, tool) = (self.server.as_str(), self.tool.as_str());
+        let result = Session::with(places, |session| {
+            Ok(async move {
+                let context = session.context(server);
+                session.roster.call(server, tool, arguments, context).await
+            })
+        })?;
         let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
-        match (self.format.json, result) {
-            (true, Answer::Made(value)) => output::print_json(&value)?,
-            // As it came: another way to write a number would be another number.
-            (true, Answer::Verbatim(text)) => output::print(&text)?,
-            (false, result) => {
-                let value = result
-                    .into_value()
-                    .context("the result cannot be shown\nhint: `--json` prints it as it came")?;
-                let text = text(&value);
-                if failed {
-                    output::failure(&anyhow::anyhow!("{text}"));
-                } else {
-                    output::print_foreign(&text)?;
-                }
-            }
+        if failed && !self.format.json {
+            let told = answer::text(result, text)?;
+            output::failure(&anyhow::anyhow!("{told}"));
+        } else {
+            answer::print(result, self.format, text)?;
         }
         Ok(if failed {
             ExitCode::FAILURE
@@ -117,66 +100,17 @@ impl Call {
     }
 }
 
-async fn call(
-    places: Places,
-    server: &str,
-    tool: &str,
-    arguments: runtime::Arguments,
-) -> anyhow::Result<Answer> {
-    let roster = Roster::open(places)?;
-    roster.save();
-    let cancel = CancellationToken::new();
-    let context = Context {
-        session: roster.begin_session(),
-        cancel: cancel.clone(),
-        listener: Arc::new(Terminal::new(server)),
-    };
-    let call = roster.call(server, tool, arguments, context);
-    tokio::pin!(call);
-    let result = loop {
-        tokio::select! {
-            result = &mut call => break result?,
-            _ = tokio::signal::ctrl_c() => {
-                // Whoever asks twice does not want to wait for a tidy end.
-                if cancel.is_cancelled() {
-                    bail!("interrupted");
-                }
-                cancel.cancel();
-            }
-        }
-    };
-    roster.close().await;
-    Ok(result)
-}
-
 /// A result as people read it: the text of its blocks, what the others are, or
 /// where there are none, its structured content.
 fn text(result: &Value) -> String {
     let blocks = result.get("content").and_then(Value::as_array);
-    let mut texts: Vec<String> = blocks.into_iter().flatten().map(block).collect();
+    let mut texts: Vec<String> = blocks.into_iter().flatten().map(answer::block).collect();
     if texts.is_empty()
         && let Some(structured) = result.get("structuredContent")
     {
         texts.push(serde_json::to_string_pretty(structured).unwrap_or_default());
     }
     texts.join("\n")
-}
-
-fn block(block: &Value) -> String {
-    let text = |pointer: &str| block.pointer(pointer).and_then(Value::as_str);
-    let kind = text("/type").unwrap_or("content of no type");
-    if let Some(text) = text("/text").or_else(|| text("/resource/text")) {
-        return text.to_owned();
-    }
-    let mut parts = vec![kind.to_owned()];
-    for pointer in ["/uri", "/resource/uri", "/mimeType", "/resource/mimeType"] {
-        parts.extend(text(pointer).map(str::to_owned));
-    }
-    if let Some(data) = text("/data").or_else(|| text("/resource/blob")) {
-        // Four characters of base64 are three bytes.
-        parts.push(units::human_size(data.len() as u64 / 4 * 3));
-    }
-    format!("[{}]", parts.join(", "))
 }
 
 #[cfg(test)]
