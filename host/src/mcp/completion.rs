@@ -46,6 +46,10 @@ impl Host {
             let why = format!("Unknown {what}: `{}`", request.key);
             return Err(ErrorData::invalid_params(why, None));
         };
+        if !offer.has(&request.argument) {
+            let why = format!("`{}` has no argument `{}`", request.key, request.argument);
+            return Err(ErrorData::invalid_params(why, None));
+        }
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
             return self.ask_to_complete(offer, request, caller).await;
