@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use rmcp::model::ServerJsonRpcMessage;
 
+use crate::mcp::verbatim::{self, Text};
+
 /// Which event of which stream: no other of the session has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventId {
@@ -36,26 +38,34 @@ impl FromStr for EventId {
     }
 }
 
+/// A message, and about how much memory it takes.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) message: Arc<ServerJsonRpcMessage>,
+    pub(super) bytes: usize,
+}
+
+impl From<ServerJsonRpcMessage> for Said {
+    fn from(message: ServerJsonRpcMessage) -> Self {
+        let mut written = Written(size_of_val(&message));
+        match verbatim::text(&message) {
+            // What is long is text already, mostly.
+            Some(Text::Result(text) | Text::Params(_, text)) => written.0 += text.len(),
+            // Counting cannot fail, and what cannot be written goes out nowhere.
+            None => drop(serde_json::to_writer(&mut written, &message)),
+        }
+        Self {
+            bytes: written.0,
+            message: Arc::new(message),
+        }
+    }
+}
+
 /// A message on a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) index: u64,
-    pub(super) message: Arc<ServerJsonRpcMessage>,
-    /// About how much memory it takes.
-    pub(super) bytes: usize,
-}
-
-impl Event {
-    pub(super) fn new(index: u64, message: ServerJsonRpcMessage) -> Self {
-        let mut written = Written(size_of_val(&message));
-        // Counting cannot fail, and what cannot be written goes out nowhere.
-        let _ = serde_json::to_writer(&mut written, &message);
-        Self {
-            index,
-            message: Arc::new(message),
-            bytes: written.0,
-        }
-    }
+    pub(super) said: Said,
 }
 
 /// Counts what is written to it.
