@@ -44,7 +44,7 @@ fn broken(home: &Home, next: Break, step: &Value) -> Vec<Value> {
     let outcomes = CLIENTS.map(|client| {
         let proxy = Proxy::start(server.address(), next).unwrap();
         let [outcome] = client
-            .run_at(home, &[proxy.url()], &[step.clone()])
+            .run_at(home, &[proxy.url()], std::array::from_ref(step))
             .unwrap();
         assert!(proxy.has_broken(), "{client:?}");
         assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
