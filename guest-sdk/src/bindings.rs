@@ -2,7 +2,8 @@
 //!
 //! The bindings cover all that a host offers, but a component imports of it
 //! only what its code really calls: the linker drops the rest, and so does the
-//! step that turns the core module into a component.
+//! step that turns the core module into a component. What a component exports is
+//! a world each, so that `adapter!` exports only what it is told to.
 
 #![allow(
     missing_docs,
@@ -24,3 +25,38 @@ wit_bindgen::generate!({
     generate_unused_types: true,
     additional_derives: [PartialEq],
 });
+
+pub mod prompts {
+    wit_bindgen::generate!({
+        inline: "package dormouse:sdk; world prompts-plugin { export dormouse:plugin/prompts@0.1.0; }",
+        path: "../wit/plugin",
+        runtime_path: "::wit_bindgen::rt",
+        pub_export_macro: true,
+        export_macro_name: "export_prompts",
+        default_bindings_module: "::dormouse_sdk::bindings::prompts",
+    });
+}
+
+pub mod resources {
+    wit_bindgen::generate!({
+        inline: "package dormouse:sdk; world resources-plugin { export dormouse:plugin/resources@0.1.0; }",
+        path: "../wit/plugin",
+        runtime_path: "::wit_bindgen::rt",
+        pub_export_macro: true,
+        export_macro_name: "export_resources",
+        default_bindings_module: "::dormouse_sdk::bindings::resources",
+        additional_derives: [PartialEq],
+    });
+}
+
+pub mod completion {
+    wit_bindgen::generate!({
+        inline: "package dormouse:sdk; world completion-plugin { export dormouse:plugin/completion@0.1.0; }",
+        path: "../wit/plugin",
+        runtime_path: "::wit_bindgen::rt",
+        pub_export_macro: true,
+        export_macro_name: "export_completion",
+        default_bindings_module: "::dormouse_sdk::bindings::completion",
+        additional_derives: [PartialEq],
+    });
+}

@@ -6,14 +6,14 @@
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+mod fields;
+mod sampling;
 
 pub use crate::bindings::dormouse::plugin::client::{
     Action, Answer, AskError, Capabilities, Elicited, Form, ModelPreferences, Page, Question,
     Request, Root, Sampled, Sampling, SamplingMessage, ask, supported,
 };
-use crate::types::{Content, Role};
+pub use fields::{Field, Fields, Filled};
 
 /// What the user did with a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,19 +26,16 @@ pub enum Reply<T> {
     Cancel,
 }
 
-/// Asks the user to fill in a form. The `schema` is a JSON Schema of one flat
-/// object (MCP elicitation), and `T` what such an object becomes.
+/// Asks the user to fill in a form: a [`Field`], which becomes what it is filled in
+/// with, or a tuple of fields, which becomes a tuple. A JSON Schema of one flat object
+/// (MCP elicitation), as a `serde_json::Value`, does as well; the answer is then JSON.
 ///
 /// # Errors
-/// The client cannot show forms, or answers with something else than the schema
-/// says.
-pub fn elicit<T: DeserializeOwned>(
-    id: &str,
-    message: &str,
-    schema: &Value,
-) -> Result<Reply<T>, AskError> {
-    match one(form(id, message, schema))? {
-        Answer::Elicited(Elicited { action, content }) => reply(action, content.as_deref()),
+/// The client cannot show forms, or answers with something else than the form asks
+/// for.
+pub fn elicit<F: Fields>(id: &str, message: &str, fields: F) -> Result<Reply<F::Answer>, AskError> {
+    match one(form(id, message, &fields))? {
+        Answer::Elicited(elicited) => elicited.reply(&fields),
         _ => Err(other_answer()),
     }
 }
@@ -55,12 +52,12 @@ pub fn open(id: &str, message: &str, url: &str) -> Result<Action, AskError> {
     }
 }
 
-/// Has the agent's model answer a prompt, with at most `max_tokens` tokens.
+/// Has the agent's model answer a prompt.
 ///
 /// # Errors
 /// The client has no model to ask, or its user does not want that.
-pub fn sample(id: &str, prompt: &str, max_tokens: u32) -> Result<Sampled, AskError> {
-    match one(prompted(id, prompt, max_tokens))? {
+pub fn sample(id: &str, sampling: Sampling) -> Result<Sampled, AskError> {
+    match one(prompted(id, sampling))? {
         Answer::Sampled(sampled) => Ok(sampled),
         _ => Err(other_answer()),
     }
@@ -77,14 +74,15 @@ pub fn roots() -> Result<Vec<Root>, AskError> {
     }
 }
 
-/// The question of [`elicit`], to be asked together with others by [`ask`].
+/// The question of [`elicit`], to be asked together with others by [`ask`]. What the
+/// user did is in [`Elicited::reply`].
 #[must_use]
-pub fn form(id: &str, message: &str, schema: &Value) -> Request {
+pub fn form(id: &str, message: &str, fields: &impl Fields) -> Request {
     request(
         id,
         Question::Form(Form {
             message: message.to_owned(),
-            schema: schema.to_string(),
+            schema: fields.schema().to_string(),
         }),
     )
 }
@@ -104,21 +102,8 @@ pub fn page(id: &str, message: &str, url: &str) -> Request {
 
 /// The question of [`sample`], to be asked together with others by [`ask`].
 #[must_use]
-pub fn prompted(id: &str, prompt: &str, max_tokens: u32) -> Request {
-    request(
-        id,
-        Question::Sample(Sampling {
-            messages: vec![SamplingMessage {
-                role: Role::User,
-                content: vec![Content::text(prompt)],
-            }],
-            system_prompt: None,
-            max_tokens,
-            temperature: None,
-            stop_sequences: Vec::new(),
-            model_preferences: None,
-        }),
-    )
+pub fn prompted(id: &str, sampling: Sampling) -> Request {
+    request(id, Question::Sample(sampling))
 }
 
 /// The question of [`roots`], to be asked together with others by [`ask`].
@@ -127,15 +112,25 @@ pub fn list_roots(id: &str) -> Request {
     request(id, Question::Roots)
 }
 
-impl Sampled {
-    /// All text of the answer.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let texts = self.content.iter().filter_map(|content| match content {
-            Content::Text(text) => Some(text.text.as_str()),
-            _ => None,
-        });
-        texts.collect()
+impl Elicited {
+    /// What the user did with the form of these fields.
+    ///
+    /// # Errors
+    /// What they filled in is none of its answers.
+    pub fn reply<F: Fields>(&self, fields: &F) -> Result<Reply<F::Answer>, AskError> {
+        Ok(match self.action {
+            Action::Accept => {
+                let content = self.content.as_deref().unwrap_or("{}");
+                let wrong = |why: String| {
+                    AskError::Failed(format!("the user's answer is `{content}`: {why}"))
+                };
+                let answer = serde_json::from_str(content);
+                let answer = answer.map_err(|error| wrong(error.to_string()))?;
+                Reply::Accept(fields.read(&answer).map_err(wrong)?)
+            }
+            Action::Decline => Reply::Decline,
+            Action::Cancel => Reply::Cancel,
+        })
     }
 }
 
@@ -152,20 +147,6 @@ fn one(request: Request) -> Result<Answer, AskError> {
 
 fn other_answer() -> AskError {
     AskError::Failed("the answer is not one to this question".into())
-}
-
-fn reply<T: DeserializeOwned>(action: Action, content: Option<&str>) -> Result<Reply<T>, AskError> {
-    Ok(match action {
-        Action::Accept => {
-            let content = content.unwrap_or("{}");
-            let parsed = serde_json::from_str(content);
-            Reply::Accept(parsed.map_err(|error| {
-                AskError::Failed(format!("the user's answer is `{content}`: {error}"))
-            })?)
-        }
-        Action::Decline => Reply::Decline,
-        Action::Cancel => Reply::Cancel,
-    })
 }
 
 /// So that `?` does in a tool whose error is a `String`.
@@ -193,20 +174,19 @@ mod tests {
 
     #[test]
     fn a_reply_is_what_its_user_did() {
-        #[derive(Debug, PartialEq, serde::Deserialize)]
-        struct Name {
-            name: String,
-        }
-        let ada = reply::<Name>(Action::Accept, Some(r#"{"name":"Ada"}"#)).unwrap();
-        assert_eq!(ada, Reply::Accept(Name { name: "Ada".into() }));
-        let declined = reply::<Name>(Action::Decline, None).unwrap();
-        assert_eq!(declined, Reply::Decline);
-        let AskError::Failed(why) = reply::<Name>(Action::Accept, Some("{}")).unwrap_err() else {
-            panic!("no failure");
+        let name = Field::text("name");
+        let did = |action, content: Option<&str>| {
+            let content = content.map(str::to_owned);
+            Elicited { action, content }.reply(&name)
         };
-        assert!(
-            why.starts_with("the user's answer is `{}`: missing field"),
-            "{why}"
+        let ada = did(Action::Accept, Some(r#"{"name":"Ada"}"#));
+        assert_eq!(ada, Ok(Reply::Accept("Ada".into())));
+        assert_eq!(did(Action::Decline, None), Ok(Reply::Decline));
+        assert_eq!(did(Action::Cancel, None), Ok(Reply::Cancel));
+        let why = "the user's answer is `{}`: `name` is missing or not of its type";
+        assert_eq!(
+            did(Action::Accept, Some("{}")),
+            Err(AskError::Failed(why.into()))
         );
     }
 }

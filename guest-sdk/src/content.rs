@@ -27,24 +27,21 @@ impl Content {
         Self::Audio(media(data.into(), mime_type.into()))
     }
 
-    /// A pointer to a resource that the agent may read later.
+    /// A pointer to a resource that the agent may read later. One of which more is to
+    /// be said is a [`ResourceLink`], and `into()` makes it content.
     #[must_use]
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::ResourceLink(ResourceLink {
-            uri: uri.into(),
-            name: name.into(),
-            title: None,
-            description: None,
-            mime_type: None,
-            size: None,
-            annotations: None,
-        })
+        ResourceLink::new(uri, name).into()
     }
 
     /// A text resource, carried inside the result.
     #[must_use]
-    pub fn text_resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::Resource(EmbeddedResource::text(uri, text))
+    pub fn text_resource(
+        uri: impl Into<String>,
+        text: impl Into<String>,
+        mime_type: impl Into<String>,
+    ) -> Self {
+        Self::Resource(EmbeddedResource::text(uri, text).with_mime_type(mime_type))
     }
 
     /// A binary resource, carried inside the result; the host encodes it.
@@ -122,6 +119,50 @@ impl EmbeddedResource {
     }
 }
 
+impl ResourceLink {
+    /// A link to a resource.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            annotations: None,
+        }
+    }
+
+    /// The same, with a name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same, with what it is.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The same, with the MIME type of what it leads to.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// The same, with the size of what it leads to, in bytes.
+    #[must_use]
+    pub fn with_size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+}
+
 fn media(data: Vec<u8>, mime_type: String) -> MediaContent {
     MediaContent {
         data,
@@ -133,6 +174,18 @@ fn media(data: Vec<u8>, mime_type: String) -> MediaContent {
 impl From<String> for Content {
     fn from(text: String) -> Self {
         Self::text(text)
+    }
+}
+
+impl From<ResourceLink> for Content {
+    fn from(link: ResourceLink) -> Self {
+        Self::ResourceLink(link)
+    }
+}
+
+impl From<EmbeddedResource> for Content {
+    fn from(resource: EmbeddedResource) -> Self {
+        Self::Resource(resource)
     }
 }
 

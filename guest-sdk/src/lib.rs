@@ -32,19 +32,27 @@
 
 pub mod client;
 pub mod log;
+pub mod mcp;
 pub mod notify;
 pub mod settings;
 
+mod annotations;
 #[doc(hidden)]
 pub mod bindings;
 mod call;
+mod completion;
 mod content;
 
 pub use bindings::dormouse::plugin::types;
 pub use bindings::exports::dormouse::plugin::adapter::Guest as Adapter;
+pub use bindings::prompts::exports::dormouse::plugin::prompts::Guest as Prompts;
+pub use bindings::resources::exports::dormouse::plugin::resources::{
+    Guest as Resources, ReadError,
+};
 pub use call::{is_cancelled, progress};
+pub use completion::{Completion, Completions, Reference};
 pub use dormouse_sdk_macro::{adapter, plugin};
-pub use types::{Content, PromptMessage, Role};
+pub use types::{Annotations, Content, EmbeddedResource, PromptMessage, ResourceLink, Role};
 
 /// What the macros' code refers to, so that a plugin needs no other dependency.
 #[doc(hidden)]

@@ -41,6 +41,14 @@ pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     found.map(|member| member.value)
 }
 
+/// The text of an object without a member; none where the text is no object.
+pub(crate) fn without(text: &str, name: &str) -> Option<String> {
+    let members = members(text).ok()?;
+    let left = members.iter().filter(|member| member.name != name);
+    let left: Option<Vec<_>> = left.map(|member| text.get(member.place.clone())).collect();
+    Some(format!("{{{}}}", left?.join(",")))
+}
+
 /// A text without line breaks, which JSON has between its tokens only: inside of
 /// strings they are escaped.
 pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
@@ -105,6 +113,10 @@ mod tests {
         );
         assert_eq!(member(text, "a"), Some("\"x\\\"\""));
         assert_eq!(member(text, "c"), None);
+        assert_eq!(
+            without(text, "a").as_deref(),
+            Some("{\"\\u0062\":[1, {\"a\":2}]}")
+        );
         // What no type here can hold is JSON all the same.
         assert_eq!(member("{\"\\ud800\": 1e999}", "\\ud800"), Some("1e999"));
         for bad in ["", "[]", "1", "{\"a\":}", "{} x", "{\"a\":1"] {

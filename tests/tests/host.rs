@@ -417,6 +417,45 @@ fn is_used_without_an_agent() {
     );
 }
 
+#[test]
+fn offers_prompts_and_resources_without_an_agent() {
+    let home = Home::new().unwrap();
+    home.guests(&["library"]).unwrap();
+    let printed = |arguments: &[&str]| {
+        let output = home.run(arguments).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        output.stdout
+    };
+    let talk = ["prompt", "library__talk", "topic=sleep"];
+    assert_eq!(
+        String::from_utf8(printed(&talk)).unwrap(),
+        "user: What do you know of sleep?\nassistant: Much.\n"
+    );
+    let talk = home.json(&[&talk[..], &["--json"]].concat()).unwrap();
+    assert_eq!(talk["messages"][1]["role"], "assistant");
+    let book = printed(&["read", "library://books/Dormouse"]);
+    assert!(book.starts_with(b"It sleeps.\n"), "{book:?}");
+    // Bytes are bytes where nobody looks at them.
+    assert_eq!(printed(&["read", "library://zeros/5"]), [0; 5]);
+    for (arguments, said) in [
+        (&["prompt", "talk"][..], "did you mean `library__talk`?"),
+        (&["prompt", "library__talk"], "`topic` is missing"),
+        (&["prompt", "library__talk", "topic"], "KEY=VALUE"),
+        (
+            &["read", "library://tody"],
+            "did you mean `library://today`?",
+        ),
+        (
+            &["read", "library://books/none"],
+            "there is no such resource",
+        ),
+    ] {
+        let output = home.run(arguments).unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(said), "{told}");
+    }
+}
+
 fn wait_for(so: impl Fn() -> bool) {
     let start = Instant::now();
     while !so() {

@@ -23,6 +23,7 @@ pub(crate) fn constraint(
             return Err(format!("`@{}` needs a text after it", tag.name));
         }
         let keyword = if tag.name == "pattern" {
+            regular(&tag.text)?;
             "pattern"
         } else {
             "format"
@@ -55,6 +56,22 @@ pub(crate) fn constraint(
         ));
     }
     in_order(tag, number, least, most, notes)
+}
+
+/// Refuses a pattern that the host could not match arguments with.
+fn regular(pattern: &str) -> Result<(), String> {
+    match regex_syntax::parse(pattern) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            // The first lines show the pattern again, with a mark below it.
+            let error = error.to_string();
+            let why = error.lines().last().unwrap_or_default();
+            let why = why.trim_start_matches("error: ");
+            Err(format!(
+                "`@pattern {pattern}` is no regular expression that the host knows: {why}"
+            ))
+        }
+    }
 }
 
 /// Refuses a minimum above the maximum.

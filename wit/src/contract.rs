@@ -13,11 +13,12 @@ pub fn interface(name: &str) -> String {
     format!("{package}/{name}@{version}")
 }
 
-/// The plain type that [`Type::Contents`], [`Type::Messages`] or
-/// [`Type::Embedded`] stands for; none for any other.
+/// The plain type that [`Type::Content`], [`Type::Contents`], [`Type::Messages`]
+/// or [`Type::Embedded`] stands for; none for any other.
 #[must_use]
 pub fn plain(ty: &Type) -> Option<Type> {
     let item = match ty {
+        Type::Content => return Some(content()),
         Type::Contents => content(),
         Type::Messages => Type::Record(vec![field("role", role()), field("content", content())]),
         Type::Embedded => embedded(),

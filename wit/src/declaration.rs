@@ -58,6 +58,15 @@ pub struct Declaration {
     pub completion: bool,
 }
 
+impl Declaration {
+    /// Whether there is anything in it for an agent.
+    #[must_use]
+    pub fn offers_something(&self) -> bool {
+        let items = [&self.prompts, &self.resources, &self.templates];
+        !(self.tools.is_empty() && items.iter().all(|items| items.is_empty()))
+    }
+}
+
 impl Default for Declaration {
     /// What a plugin declares that declares nothing, in today's format.
     fn default() -> Self {

@@ -76,6 +76,13 @@ pub enum Severity {
 }
 
 impl Finding {
+    /// What is wrong, and the hint, for where what it is about is clear.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+        format!("{}{}", self.message, hint.unwrap_or_default())
+    }
+
     pub(crate) fn error(item: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -104,10 +111,6 @@ impl fmt::Display for Finding {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        write!(f, "{severity}: {}: {}", self.item, self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
-            None => Ok(()),
-        }
+        write!(f, "{severity}: {}: {}", self.item, self.told())
     }
 }

@@ -67,7 +67,7 @@ impl Exported {
         doc: Doc,
         kind: Kind,
     ) -> Result<Self, Unfit> {
-        lower.next_function();
+        lower.next_function(export.to_string(), kind);
         if !matches!(function.kind, FunctionKind::Freestanding) {
             return Err(Unfit(match function.kind {
                 FunctionKind::AsyncFreestanding => "`async func` cannot be called yet".into(),
@@ -147,10 +147,20 @@ impl Exported {
                     format!("`@param {name}` is not used, the arguments are a record's fields"),
                 )
                 .hint("write a doc comment on the field"),
-                None => Finding::error(
-                    self.item(),
-                    format!("`@param {name}`: there is no such parameter"),
-                ),
+                None => {
+                    let params: Vec<_> = params
+                        .iter()
+                        .map(|param| format!("`{}`", param.wit))
+                        .collect();
+                    Finding::error(
+                        self.item(),
+                        format!("`@param {name}`: there is no such parameter"),
+                    )
+                    .hint(match params.as_slice() {
+                        [] => "it has no parameters".to_owned(),
+                        _ => format!("its parameters are {}", params.join(", ")),
+                    })
+                }
             };
             note(findings, wrong);
         }

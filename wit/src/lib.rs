@@ -1,8 +1,9 @@
 //! The contract between Dormouse and its plugins, and the one place where WIT
 //! becomes MCP.
 //!
-//! A plugin's tools, prompts and resources are declared statically. This crate turns WIT (source text,
-//! or what a built component still knows of it) into a [`Declaration`], and
+//! A plugin's tools, prompts and resources are declared statically. This crate turns
+//! WIT (source text, or what a built component still knows of it) and MCP's own
+//! objects into a [`Declaration`], and
 //! carries that through a custom section of the component. The host, `dormouse
 //! pack` and the SDK's macro all call it, so they cannot disagree.
 //!
@@ -10,6 +11,7 @@
 //! - [`types`]: the types of its tools, with their JSON names;
 //! - [`section`]: the declaration inside a `.wasm` file;
 //! - [`source`]: WIT → declaration;
+//! - [`objects`]: MCP's own objects → declaration;
 //! - [`schema`]: types → JSON Schema 2020-12;
 //! - [`contract`]: what the contract itself defines;
 //! - [`template`]: URIs with variables;
@@ -18,6 +20,7 @@
 pub mod contract;
 pub mod declaration;
 pub mod error;
+pub mod objects;
 pub mod schema;
 pub mod section;
 pub mod signature;
@@ -28,9 +31,11 @@ pub mod types;
 mod accept;
 mod constraint;
 mod exported;
+mod hints;
 mod lower;
 mod naming;
 mod notes;
+mod offers;
 mod prompt;
 mod resource;
 mod tags;
@@ -41,6 +46,7 @@ pub use declaration::{
     Declaration, DeclaredItem, DeclaredTool, Export, Function, GrantRequest, Instance, Param,
 };
 pub use error::{Error, Finding, Severity};
+pub use objects::Offers;
 pub use source::{Declared, from_component, from_resolve, from_wit};
 pub use template::Template;
 pub use types::{Case, Field, Type, VariantCase};

@@ -35,6 +35,10 @@ pub(crate) struct Lower<'a> {
     resolve: &'a Resolve,
     size: usize,
     total: usize,
+    /// The function whose types these are, if it is a tool.
+    tool: Option<String>,
+    /// Whether a type of the contract is around what is looked at.
+    inside: bool,
     /// What was noticed on the way.
     pub(crate) findings: Vec<Finding>,
 }
@@ -45,13 +49,16 @@ impl<'a> Lower<'a> {
             resolve,
             size: 0,
             total: 0,
+            tool: None,
+            inside: false,
             findings: Vec::new(),
         }
     }
 
     /// Starts on another function.
-    pub(crate) fn next_function(&mut self) {
+    pub(crate) fn next_function(&mut self, name: String, kind: Kind) {
         self.size = 0;
+        self.tool = Some(name).filter(|_| kind == Kind::Tool);
     }
 
     /// The tool type of a parameter.
@@ -59,26 +66,43 @@ impl<'a> Lower<'a> {
         self.lower(ty, 0)
     }
 
-    /// The tool type of a result. Lists of what MCP has types of its own for have
-    /// a meaning of their own there, in the result of what they belong to.
+    /// The tool type of a result. What MCP has types of its own for has a meaning of
+    /// its own there, in the result of what it belongs to.
     pub(crate) fn result(&mut self, ty: &wit_parser::Type, of: Kind) -> Result<Noted, Unfit> {
-        let (item, list) = match of {
+        if let Some(TypeDefKind::Result(result)) = self.definition(ty).map(|def| &def.kind) {
+            let ok = result.ok.as_ref();
+            let ok = ok.map(|ok| self.answer(ok, of, 1)).transpose()?;
+            // Only the errors of tools are results, which have room for more than text.
+            let err = match (&result.err, of) {
+                (Some(err), Kind::Tool) => Some(self.answer(err, of, 1)?),
+                (err, _) => self.optional(err.as_ref(), 1)?,
+            };
+            return Ok(either(ok, err));
+        }
+        self.answer(ty, of, 0)
+    }
+
+    /// A result, or one side of it.
+    fn answer(&mut self, ty: &wit_parser::Type, of: Kind, depth: usize) -> Result<Noted, Unfit> {
+        let known = match of {
             Kind::Tool => ("content", Type::Contents),
             Kind::Prompt => ("prompt-message", Type::Messages),
             Kind::Resource => ("embedded-resource", Type::Embedded),
         };
-        if self.is_list_of(item, ty) {
+        let (item, list) = known;
+        let def = self.definition(ty);
+        if of == Kind::Tool && def.and_then(|def| self.of_contract(def)) == Some(item) {
+            return Ok((Type::Content, Notes::default()));
+        }
+        if let Some(TypeDefKind::List(inner)) = def.map(|def| &def.kind)
+            && self
+                .definition(inner)
+                .and_then(|def| self.of_contract(def))
+                .is_some_and(|name| name == item)
+        {
             return Ok((list, Notes::default()));
         }
-        if let Some(TypeDefKind::Result(result)) = self.definition(ty).map(|def| &def.kind) {
-            let ok = match &result.ok {
-                Some(ok) if self.is_list_of(item, ok) => Some((list, Notes::default())),
-                ok => self.optional(ok.as_ref(), 1)?,
-            };
-            let err = self.optional(result.err.as_ref(), 1)?;
-            return Ok(either(ok, err));
-        }
-        self.lower(ty, 0)
+        self.lower(ty, depth)
     }
 
     /// What a type is called by, behind all its aliases.
@@ -94,36 +118,34 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// Whether this is a list of the type `name` of a contract that this crate
-    /// knows.
-    fn is_list_of(&self, name: &str, ty: &wit_parser::Type) -> bool {
-        let Some(TypeDefKind::List(item)) = self.definition(ty).map(|def| &def.kind) else {
-            return false;
-        };
-        let Some(def) = self.definition(item) else {
-            return false;
-        };
+    /// The name of a type, if it is one of a contract that this crate knows.
+    fn of_contract(&self, def: &'a TypeDef) -> Option<&'a str> {
         let TypeOwner::Interface(owner) = def.owner else {
-            return false;
+            return None;
         };
-        let Some(interface) = self.resolve.interfaces.get(owner) else {
-            return false;
-        };
-        let Some(package) = interface
-            .package
-            .and_then(|id| self.resolve.packages.get(id))
-        else {
-            return false;
-        };
-        def.name.as_deref() == Some(name)
-            && interface.name.as_deref() == Some("types")
-            && package.name.namespace == "dormouse"
-            && package.name.name == "plugin"
-            && package
-                .name
-                .version
-                .as_ref()
-                .is_some_and(|version| (version.major, version.minor) == (0, 1))
+        let interface = self.resolve.interfaces.get(owner)?;
+        let package = &self.resolve.packages.get(interface.package?)?.name;
+        let version = package.version.as_ref()?;
+        let ours = interface.name.as_deref() == Some("types")
+            && (&*package.namespace, &*package.name) == ("dormouse", "plugin")
+            && (version.major, version.minor) == (0, 1);
+        def.name.as_deref().filter(|_| ours)
+    }
+
+    /// Warns of `content` that is neither a result nor a side of one. The other types
+    /// of the contract may be in the results of what only its tag tells from a tool,
+    /// and a built component has no tags.
+    fn misplaced(&mut self, name: &str) {
+        if name == "content"
+            && let Some(tool) = &self.tool
+        {
+            let message = "`content` is plain JSON to agents in this place";
+            let hint = "a tool answers with `content`, `list<content>`, or a `result` of them";
+            note(
+                &mut self.findings,
+                Finding::warning(tool.as_str(), message).hint(hint),
+            );
+        }
     }
 
     fn spend(&mut self, text: usize) -> Result<(), Unfit> {
@@ -190,7 +212,16 @@ impl<'a> Lower<'a> {
                     id = *aliased;
                 }
                 TypeDefKind::Type(primitive) => break self.lower(primitive, depth)?,
-                _ => break self.defined(def, depth)?,
+                _ => {
+                    let around = self.inside;
+                    if let Some(name) = self.of_contract(def).filter(|_| !around) {
+                        self.misplaced(name);
+                        self.inside = true;
+                    }
+                    let defined = self.defined(def, depth);
+                    self.inside = around;
+                    break defined?;
+                }
             }
         };
         let (ty, mut notes) = lowered;
@@ -455,7 +486,8 @@ impl<'a> Lower<'a> {
         };
         note(
             &mut self.findings,
-            Finding::error(item, format!("two of its parts are named `{json}` in JSON")),
+            Finding::error(item, format!("two of its parts are named `{json}` in JSON"))
+                .hint("give one of them another `@name`"),
         );
         for (wit, json) in names {
             *json = snake_case(wit);

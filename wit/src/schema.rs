@@ -53,7 +53,7 @@ pub(crate) fn input(fields: &[Field], notes: &Notes) -> Map<String, Value> {
 /// else is wrapped as `{"result": …}`, text and content blocks have none.
 pub(crate) fn output(ty: &Type, notes: &Notes) -> Option<Map<String, Value>> {
     match ty {
-        Type::String | Type::Contents | Type::Messages | Type::Embedded => None,
+        Type::String | Type::Content | Type::Contents | Type::Messages | Type::Embedded => None,
         Type::Record(_) => Some(of(ty, notes, Side::Result)),
         _ => Some(members(json!({
             "type": "object",
@@ -142,7 +142,8 @@ fn plain(ty: &Type, notes: &Notes, side: Side) -> Map<String, Value> {
             json!({ "type": "array", "items": tuple(vec![part(0, key), part(1, value)]) })
         }
         // Content blocks are MCP's own and never described by a schema of ours;
-        // as a value they are just a list.
+        // as a value they are just an object or a list.
+        Type::Content => json!({ "type": "object" }),
         Type::Contents | Type::Messages | Type::Embedded => json!({ "type": "array" }),
         // The rest are strings and what was dealt with above.
         _ => json!({ "type": "string" }),

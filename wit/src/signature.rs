@@ -305,10 +305,8 @@ fn same_type(place: &str, declared: &Type, found: &Type) -> Result<(), String> {
         // To WIT, `list<content>` is a list like any other, and so are the others
         // that the contract gives a meaning.
         (declared, found) => match (contract::plain(declared), contract::plain(found)) {
-            (Some(plain), None) if matches!(found, Type::List(_)) => {
-                same_type(place, &plain, found)
-            }
-            (None, Some(plain)) if matches!(declared, Type::List(_)) => {
+            (Some(plain), None) if plain.kind() == found.kind() => same_type(place, &plain, found),
+            (None, Some(plain)) if plain.kind() == declared.kind() => {
                 same_type(place, declared, &plain)
             }
             _ => Err(differs(place, declared.kind(), found.kind())),

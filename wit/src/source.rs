@@ -19,7 +19,7 @@ use crate::section;
 use crate::tags::{self, Doc, note};
 use crate::tool::tool;
 use crate::toolchain::is_initializer;
-use crate::{CONTRACT, CONTRACT_WIT, contract};
+use crate::{CONTRACT, CONTRACT_WIT, contract, hints, offers};
 
 /// A declaration, and what was noticed while making it.
 #[derive(Debug)]
@@ -28,6 +28,9 @@ pub struct Declared {
     pub declaration: Declaration,
     /// Everything that is not, and what was left out.
     pub findings: Vec<Finding>,
+    /// What is wrong with a plugin that offers no more than this, where this is
+    /// nothing at all. One that declares MCP's own objects besides is fine.
+    pub nothing: Option<Finding>,
     /// The WIT files that were read; a build has to run again when one of them
     /// changes. Empty for a component.
     pub files: Vec<PathBuf>,
@@ -44,24 +47,37 @@ pub struct Declared {
 /// When the WIT does not parse or resolve, or there is no such world.
 pub fn from_wit(paths: &[&Path], world: Option<&str>) -> Result<Declared, Error> {
     let (resolve, main, files) = push(paths)?;
-    let world = resolve
+    let chosen = resolve
         .select_world(&[main], world)
         .map_err(|error| Error::World {
-            message: format!("{error:#}"),
+            message: hints::on_worlds(&resolve, main, world, format!("{error:#}")),
         })?;
-    let (declaration, findings) = from_resolve(&resolve, world);
-    Ok(Declared {
+    Ok(declared(&resolve, chosen, files))
+}
+
+fn declared(resolve: &Resolve, world: WorldId, files: Vec<PathBuf>) -> Declared {
+    let (declaration, findings) = from_resolve(resolve, world);
+    let world = resolve.worlds.get(world);
+    Declared {
+        nothing: world.and_then(|world| offers::nothing(resolve, world, &declaration)),
         declaration,
         findings,
         files,
-    })
+    }
 }
 
 fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
     let failed = |message: String| Error::Wit {
         paths: paths.iter().map(|path| path.to_path_buf()).collect(),
-        message,
+        message: format!("{message}{}", hints::on(&message)),
     };
+    if let Some(path) = paths.iter().find(|path| !path.exists()) {
+        let message = "there is no such file or folder".into();
+        return Err(Error::Wit {
+            paths: vec![path.to_path_buf()],
+            message,
+        });
+    }
     // The parser asserts that nobody gives it a package twice, so that has to be
     // known before.
     let mut brought = HashSet::new();
@@ -136,12 +152,7 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
             ));
         }
     };
-    let (declaration, findings) = from_resolve(&resolve, world);
-    Ok(Declared {
-        declaration,
-        findings,
-        files: Vec::new(),
-    })
+    Ok(declared(&resolve, world, Vec::new()))
 }
 
 /// The declaration of a world. What cannot be declared is left out and found

@@ -71,16 +71,11 @@ impl Doc {
             if repeats.contains(&name) {
                 kept.push(tag);
             } else if !known.contains(&name) {
-                let mut all: Vec<_> = known
-                    .iter()
-                    .chain(repeats)
-                    .map(|name| format!("@{name}"))
-                    .collect();
-                all.sort();
+                let all: Vec<_> = known.iter().chain(repeats).copied().collect();
                 note(
                     findings,
                     Finding::error(item, format!("there is no tag `@{name}` here"))
-                        .hint(format!("the tags here are {}", all.join(", "))),
+                        .hint(instead(name, all)),
                 );
             } else if kept.iter().any(|other| other.name == tag.name) {
                 note(
@@ -93,6 +88,23 @@ impl Doc {
         }
         kept
     }
+}
+
+/// What an author may have meant by a tag that is none among `known`.
+fn instead(name: &str, mut known: Vec<&str>) -> String {
+    // Where functions may be resources, these are not unknown, but alone.
+    if known.contains(&"resource") && matches!(name, "mimetype" | "subscribe") {
+        return format!("`@{name}` is for a resource: add `@resource URI`");
+    }
+    known.sort_unstable();
+    let near = known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let near = near.map_or_else(String::new, |(_, near)| format!("did you mean `@{near}`? "));
+    let all: Vec<_> = known.iter().map(|name| format!("`@{name}`")).collect();
+    format!("{near}the tags here are {}", all.join(", "))
 }
 
 /// Adds a finding unless it is there already: a type that many functions use is

@@ -46,8 +46,10 @@ pub enum Type {
     },
     /// `map<K, V>`: an object where the keys are strings, else an array of pairs.
     Map(Box<Type>, Box<Type>),
-    /// `list<content>` of `dormouse:plugin/types`, as (the ok side of) a result:
-    /// the content blocks of the answer.
+    /// `content` of `dormouse:plugin/types`, as a result or either side of one: the
+    /// only content block of the answer.
+    Content,
+    /// `list<content>` of the same: the content blocks of the answer.
     Contents,
     /// `list<prompt-message>` of the same, as a prompt's result: its messages.
     Messages,
@@ -85,6 +87,7 @@ impl Type {
             Self::Variant(_) => "variant",
             Self::Result { .. } => "result",
             Self::Map(..) => "map",
+            Self::Content => "content",
             Self::Contents => "list<content>",
             Self::Messages => "list<prompt-message>",
             Self::Embedded => "list<embedded-resource>",

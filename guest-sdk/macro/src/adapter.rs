@@ -1,55 +1,67 @@
-//! `adapter!`: export and declaration of a plugin whose tools are given as MCP
-//! `Tool` objects.
+//! `adapter!`: exports and declaration of a plugin whose tools, prompts and resources
+//! are given as MCP's own objects.
 
-use dormouse_wit::{Declaration, DeclaredTool};
+use dormouse_wit::{Declaration, Offers};
 use proc_macro2::TokenStream;
 use quote::quote;
-use serde_json::Value;
 use syn::{Error, LitStr, Result};
 
 use crate::arguments::Adapter;
 use crate::section;
 
 pub(crate) fn expand(arguments: &Adapter) -> Result<TokenStream> {
-    let span = arguments.tools.span();
-    let path = section::manifest_dir(span)?.join(arguments.tools.value());
-    let fail = |what: String| Error::new(span, format!("`{}`: {what}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| fail(error.to_string()))?;
-    let mut value: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
-    if let Some(tools) = value.get_mut("tools") {
-        value = tools.take();
-    }
-    let Value::Array(tools) = value else {
-        return Err(fail("it is no array of MCP Tool objects".into()));
-    };
-    let tools = tools.iter().map(|tool| declared(tool).map_err(&fail));
+    let component = &arguments.component;
     let mut declaration = Declaration {
-        tools: tools.collect::<Result<_>>()?,
+        completion: arguments.completion,
         ..Declaration::default()
     };
-    section::name_after_crate(&mut declaration);
-    let component = &arguments.component;
-    let declaration = section::expand(&declaration, span)?;
-    let file = LitStr::new(&path.to_string_lossy(), span);
-    Ok(quote! {
-        ::dormouse_sdk::bindings::export_adapter!(#component with_types_in ::dormouse_sdk::bindings);
+    let mut code = TokenStream::new();
+    for (what, file) in &arguments.files {
+        let span = file.span();
+        let path = section::manifest_dir(span)?.join(file.value());
+        let fail = |what: String| Error::new(span, format!("`{}`: {what}", path.display()));
+        let text = std::fs::read_to_string(&path).map_err(|error| fail(error.to_string()))?;
+        what.declare(&text, arguments.subscribe, &mut declaration)
+            .map_err(fail)?;
+        let file = LitStr::new(&path.to_string_lossy(), span);
         // Named here so that cargo builds again when it changes.
-        const _: &[u8] = include_bytes!(#file);
-        #declaration
-    })
-}
-
-fn declared(tool: &Value) -> std::result::Result<DeclaredTool, String> {
-    let name = tool
-        .get("name")
-        .and_then(Value::as_str)
-        .ok_or_else(|| format!("`{tool}` has no name"))?;
-    if !tool.get("inputSchema").is_some_and(Value::is_object) {
-        return Err(format!("tool `{name}` has no `inputSchema` object"));
+        code.extend(quote!(
+            const _: &[u8] = include_bytes!(#file);
+        ));
     }
-    Ok(DeclaredTool {
-        name: name.to_owned(),
-        tool: serde_json::value::to_raw_value(tool).map_err(|error| error.to_string())?,
-        function: None,
-    })
+    section::name_after_crate(&mut declaration);
+    let any = |wanted: &[Offers]| {
+        let mut files = arguments.files.iter();
+        files.any(|(what, _)| wanted.contains(what))
+    };
+    if any(&[Offers::Tools]) {
+        code.extend(quote! {
+            ::dormouse_sdk::bindings::export_adapter!(
+                #component with_types_in ::dormouse_sdk::bindings
+            );
+        });
+    }
+    if any(&[Offers::Prompts]) {
+        code.extend(quote! {
+            ::dormouse_sdk::bindings::prompts::export_prompts!(
+                #component with_types_in ::dormouse_sdk::bindings::prompts
+            );
+        });
+    }
+    if any(&[Offers::Resources, Offers::Templates]) {
+        code.extend(quote! {
+            ::dormouse_sdk::bindings::resources::export_resources!(
+                #component with_types_in ::dormouse_sdk::bindings::resources
+            );
+        });
+    }
+    if arguments.completion {
+        code.extend(quote! {
+            ::dormouse_sdk::bindings::completion::export_completion!(
+                #component with_types_in ::dormouse_sdk::bindings::completion
+            );
+        });
+    }
+    code.extend(section::expand(&declaration, component.span())?);
+    Ok(code)
 }

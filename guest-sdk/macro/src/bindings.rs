@@ -6,7 +6,7 @@ use dormouse_wit::contract;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Error, Ident, LitStr, Result};
-use wit_parser::{Resolve, WorldItem};
+use wit_parser::{LiveTypes, Resolve, TypeDefKind, World, WorldItem, WorldKey};
 
 /// The interfaces of the contract that the SDK has types and functions for, and
 /// where. A plugin that imports one gets those rather than a second copy, so
@@ -31,7 +31,7 @@ const SHARED: [(&str, &str); 5] = [
 /// The bindings of a world and the export of `component`.
 ///
 /// # Errors
-/// When the WIT does not parse.
+/// When the WIT does not parse, or there can be no bindings of it.
 pub(crate) fn expand(
     paths: &[PathBuf],
     world: Option<&str>,
@@ -39,9 +39,9 @@ pub(crate) fn expand(
     span: Span,
 ) -> Result<TokenStream> {
     let fail = |error: &dyn std::fmt::Display| Error::new(span, error.to_string());
-    let (world, with) = shared(paths, world).map_err(|error| fail(&error))?;
-    let with = with.iter().map(|(interface, module)| -> Result<_> {
-        let module: syn::Path = syn::parse_str(module)?;
+    let found = found(paths, world).map_err(|error| fail(&error))?;
+    let with = found.shared.iter().map(|(interface, module)| -> Result<_> {
+        let module: TokenStream = syn::parse_str(module)?;
         Ok(quote!(#interface: #module))
     });
     let with = with.collect::<Result<Vec<_>>>()?;
@@ -49,7 +49,10 @@ pub(crate) fn expand(
     let paths = paths
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(|path| fail(&format!("the path `{}` is not UTF-8", path.display())))?;
-    let world = LitStr::new(&world, span);
+    let world = LitStr::new(&found.world, span);
+    let interfaces = found.interfaces.iter().map(|path| syn::parse_str(path));
+    let interfaces = interfaces.collect::<Result<Vec<TokenStream>>>()?;
+    let completion = found.completes.then(|| completion(component));
     // wit-bindgen itself names every WIT file in an `include_bytes!`, so that
     // cargo builds again, and with it this macro runs again, when one changes.
     Ok(quote! {
@@ -75,20 +78,62 @@ pub(crate) fn expand(
                 generate_all,
             });
             __export_dormouse_plugin!(#component);
+            // So that authors write `tools::Guest`. A module of their own that has the
+            // name of an interface is nearer, and hides it.
+            #(pub use self::exports::#interfaces;)*
+            #completion
         }
         #[allow(unused_imports)]
         use dormouse_bindings::*;
     })
 }
 
-/// Interfaces of the contract by their full names, each with its module.
-type Shared = Vec<(String, &'static str)>;
+/// Completes arguments by the SDK's own trait, which `adapter!` takes, too.
+fn completion(component: &Ident) -> TokenStream {
+    quote! {
+        const _: () = {
+            use self::exports::dormouse::plugin::completion::{Completions, Guest, Reference};
 
-/// The world's full name, and which interfaces of the contract it imports, with
-/// the module of each. wit-bindgen refuses a mapping that it finds no use for, so
-/// they have to be known beforehand; and of several packages it wants to be told
-/// which one the world is in.
-fn shared(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<(String, Shared), String> {
+            impl Guest for #component {
+                fn complete(
+                    of: Reference,
+                    argument: ::std::string::String,
+                    value: ::std::string::String,
+                    context: ::std::vec::Vec<(::std::string::String, ::std::string::String)>,
+                ) -> ::std::result::Result<Completions, ::std::string::String> {
+                    let of = match of {
+                        Reference::Prompt(name) => ::dormouse_sdk::Reference::Prompt(name),
+                        Reference::Template(uri) => ::dormouse_sdk::Reference::Template(uri),
+                    };
+                    <#component as ::dormouse_sdk::Completion>::complete(
+                        of, argument, value, context,
+                    )
+                    .map(|all| Completions {
+                        values: all.values,
+                        total: all.total,
+                        has_more: all.has_more,
+                    })
+                }
+            }
+        };
+    }
+}
+
+/// What has to be known of a world before its bindings are made.
+struct Found {
+    /// Its full name: of several packages, wit-bindgen wants to be told which one the
+    /// world is in.
+    world: String,
+    /// The interfaces of the contract that it imports, each with its module:
+    /// wit-bindgen refuses a mapping that it finds no use for.
+    shared: Vec<(String, &'static str)>,
+    /// The modules of the interfaces that it exports, below `exports`.
+    interfaces: Vec<String>,
+    /// Whether it exports the contract's `completion`.
+    completes: bool,
+}
+
+fn found(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<Found, String> {
     let mut resolve = Resolve::default();
     let mut main = None;
     for path in paths {
@@ -113,6 +158,91 @@ fn shared(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<(String
             .find(|(known, _)| name == contract::interface(known));
         shared.extend(known.map(|(_, module)| (name, *module)));
     }
+    let mut live = LiveTypes::default();
+    live.add_world(&resolve, id);
+    for ty in live.iter() {
+        let kind = match resolve.types.get(ty).map(|ty| &ty.kind) {
+            Some(TypeDefKind::Stream(_)) => "stream",
+            Some(TypeDefKind::Future(_)) => "future",
+            _ => continue,
+        };
+        return Err(format!(
+            "the world `{}` has a `{kind}` in it, which this SDK has no bindings for\nhint: leave out what takes or returns one: it would be no tool either",
+            world.name
+        ));
+    }
     let package = world.package.unwrap_or(main);
-    Ok((resolve.id_of_name(package, &world.name), shared))
+    Ok(Found {
+        shared,
+        interfaces: interfaces(&resolve, world),
+        completes: world
+            .exports
+            .keys()
+            .any(|key| resolve.name_world_key(key) == contract::interface("completion")),
+        world: resolve.id_of_name(package, &world.name),
+    })
+}
+
+/// The modules that wit-bindgen makes of the interfaces which a world exports, of
+/// those whose names are clear without their packages.
+fn interfaces(resolve: &Resolve, world: &World) -> Vec<String> {
+    let mut modules: Vec<(String, String)> = Vec::new();
+    for (key, item) in &world.exports {
+        let WorldItem::Interface { id, .. } = item else {
+            continue;
+        };
+        let interface = resolve.interfaces.get(*id);
+        let Some(package) = interface
+            .and_then(|interface| interface.package)
+            .and_then(|package| resolve.packages.get(package))
+        else {
+            continue;
+        };
+        let (module, path) = match key {
+            WorldKey::Name(name) => (ident(name), ident(name)),
+            WorldKey::Interface(_) => {
+                let Some(name) = interface.and_then(|interface| interface.name.as_deref()) else {
+                    continue;
+                };
+                let path =
+                    [&package.name.namespace, &package.name.name, name].map(|part| ident(part));
+                (ident(name), path.join("::"))
+            }
+        };
+        modules.push((module, path));
+    }
+    // Of two versions of a package, the modules have the version in their names, too.
+    let versions = |path: &str| {
+        let names = resolve.packages.iter().map(|(_, package)| {
+            format!(
+                "{}::{}",
+                ident(&package.name.namespace),
+                ident(&package.name.name)
+            )
+        });
+        names
+            .filter(|name| path.starts_with(&format!("{name}::")))
+            .count()
+    };
+    // Beside them are the modules of packages, and wit-bindgen's own.
+    let beside = |module: &str| {
+        let mut packages = resolve.packages.iter();
+        module == "exports" || packages.any(|(_, package)| ident(&package.name.namespace) == module)
+    };
+    let twice = |module: &str| modules.iter().filter(|(other, _)| other == module).count() > 1;
+    modules
+        .iter()
+        .filter(|(module, path)| !beside(module) && !twice(module) && versions(path) <= 1)
+        .map(|(_, path)| path.clone())
+        .collect()
+}
+
+/// The name that wit-bindgen gives to a module.
+fn ident(kebab: &str) -> String {
+    let name = kebab.replace('-', "_").to_ascii_lowercase();
+    // A keyword has a `_` behind it there.
+    match syn::parse_str::<Ident>(&name) {
+        Ok(_) => name,
+        Err(_) => name + "_",
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dormouse_wit::error::Severity;
+use dormouse_wit::error::{Error as WitError, Finding, Severity};
 use dormouse_wit::source;
 use proc_macro2::TokenStream;
 use syn::{Error, LitStr, Result};
@@ -19,14 +19,27 @@ pub(crate) fn expand(arguments: &Plugin) -> Result<TokenStream> {
         .map_or_else(|| "wit".into(), LitStr::value);
     let path = section::manifest_dir(span)?.join(folder);
     let world = arguments.world.as_ref().map(LitStr::value);
-    let declared = source::from_wit(&[path.as_path()], world.as_deref())
-        .map_err(|error| fail(error.to_string()))?;
+    let declared =
+        source::from_wit(&[path.as_path()], world.as_deref()).map_err(|error| {
+            let component = &arguments.component;
+            fail(match error {
+                _ if !path.exists() => format!(
+                    "{error}\nhint: put a WIT file there, or name another folder: `plugin!({component}, path = \"…\")`"
+                ),
+                WitError::World { .. } => format!(
+                    "{error}\nhint: choose one: `plugin!({component}, world = \"…\")`"
+                ),
+                error => error.to_string(),
+            })
+        })?;
     // What `dormouse check` would refuse is not worth building.
-    let errors: Vec<_> = declared
+    let errors = declared
         .findings
         .iter()
         .filter(|finding| finding.severity == Severity::Error)
-        .map(ToString::to_string)
+        .map(|finding| format!("{}: {}", finding.item, finding.told()));
+    let errors: Vec<_> = errors
+        .chain(declared.nothing.iter().map(Finding::told))
         .collect();
     if !errors.is_empty() {
         return Err(fail(errors.join("\n")));

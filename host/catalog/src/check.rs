@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, contract, source};
+use dormouse_wit::{CONTRACT, Declaration, contract, section, source};
+use serde::Deserialize;
 use wasmparser::{Validator, WasmFeatures};
 
 use crate::pack::{agree, functions};
@@ -57,6 +58,18 @@ fn unreadable(problem: &Problem) -> Finding {
 }
 
 fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Finding>) {
+    // As its author has written it: what a listing has of it is mended already.
+    let declaration = match section::find(bytes) {
+        Ok(Some(section)) => read::declaration(&section).map_err(|error| error.to_string()),
+        _ => listing.declaration().map_err(|error| error.to_string()),
+    };
+    let declaration = match declaration {
+        Ok(declaration) => declaration,
+        Err(error) => {
+            findings.push(finding(Severity::Error, "declaration", error, None));
+            return;
+        }
+    };
     match listing.provenance {
         Provenance::Front => {}
         Provenance::Section => findings.push(finding(
@@ -65,6 +78,8 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             "it is not in front of the file, so the whole file has to be read to find it".into(),
             Some("`dormouse pack` moves it there"),
         )),
+        // What offers nothing has nothing to describe either.
+        Provenance::Derived if !declaration.offers_something() => {}
         Provenance::Derived => findings.push(finding(
             Severity::Warning,
             "declaration",
@@ -72,28 +87,22 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             Some("`dormouse pack --wit` adds it from the WIT that the component was built from"),
         )),
     }
-    let declaration = match listing.declaration() {
-        Ok(declaration) => declaration,
-        Err(error) => {
-            findings.push(finding(
-                Severity::Error,
-                "declaration",
-                error.to_string(),
-                None,
-            ));
-            return;
-        }
-    };
     tools(&declaration, findings);
+    if listing.provenance != Provenance::Derived {
+        described(&declaration, findings);
+    }
     by_name(bytes, &declaration, findings);
     // What cannot be decoded has no imports here, and a finding below.
     let imports = crate::inspect::needs(bytes).unwrap_or_default();
     items(&declaration, &imports, findings);
     offered(&imports, findings);
+    shapes(listing, findings);
     match source::from_component(bytes) {
         Ok(exported) => {
             code(&declaration, &exported.declaration, findings);
             findings.extend(exported.findings);
+            let nothing = exported.nothing;
+            findings.extend(nothing.filter(|_| !declaration.offers_something()));
         }
         // Of an invalid component that much is said already.
         Err(error) if valid => findings.push(finding(
@@ -103,6 +112,22 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             None,
         )),
         Err(_) => {}
+    }
+}
+
+/// Whether everything is what MCP has there, as far as nothing worse has been found.
+fn shapes(listing: &Listing, findings: &mut Vec<Finding>) {
+    for odd in &listing.odd {
+        let wrong = |one: &Finding| one.item == odd.name && one.severity == Severity::Error;
+        if findings.iter().any(wrong) {
+            continue;
+        }
+        let (severity, what) = match odd.shown {
+            true => (Severity::Warning, "agents are shown it without that"),
+            false => (Severity::Error, "agents are not shown it"),
+        };
+        let message = format!("it is not what MCP has there: {} ({what})", odd.why);
+        findings.push(finding(severity, &odd.name, message, None));
     }
 }
 
@@ -167,10 +192,32 @@ fn tools(declaration: &Declaration, findings: &mut Vec<Finding>) {
                 Severity::Error,
                 name,
                 "it is declared twice".into(),
-                None,
+                Some("give one of them another name"),
             ));
         }
         schema::schemas(tool, findings);
+    }
+}
+
+/// Whether agents can tell from their words what tools are for.
+fn described(declaration: &Declaration, findings: &mut Vec<Finding>) {
+    #[derive(Deserialize)]
+    struct Words {
+        description: Option<String>,
+    }
+    for tool in &declaration.tools {
+        // Another shape is an error that is told elsewhere.
+        let Ok(words) = serde_json::from_str::<Words>(tool.tool.get()) else {
+            continue;
+        };
+        if words.description.is_none_or(|text| text.trim().is_empty()) {
+            findings.push(finding(
+                Severity::Warning,
+                &tool.name,
+                "it has no description, by which agents tell what it is for".into(),
+                Some("write one: in WIT, a comment with `///` above its function"),
+            ));
+        }
     }
 }
 

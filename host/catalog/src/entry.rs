@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Stamp;
+use crate::shape::{Odd, Shape, What};
 
 /// A component's declaration, as far as it is needed to list its tools; what is
 /// needed to call one is parsed only then.
@@ -64,6 +65,10 @@ pub struct Listing {
     /// cannot be tools. Only a derived declaration has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// What of its tools, prompts, resources and templates is not as MCP has it: it is
+    /// mended or left out here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub odd: Vec<Odd>,
 }
 
 /// Where a declaration was found.
@@ -85,8 +90,11 @@ pub enum Provenance {
 pub struct ListedTool {
     /// The tool's own name, without a server's prefix.
     pub name: String,
-    /// The MCP `Tool` object, byte for byte as it was declared.
+    /// The MCP `Tool` object, byte for byte as it was declared where that is in order.
     pub tool: Box<RawValue>,
+    /// The object for clients of the versions with sessions, where that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    legacy: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<Box<RawValue>>,
 }
@@ -96,7 +104,7 @@ pub struct ListedTool {
 pub struct ListedItem {
     /// What it is called by: a name, a URI or a URI template.
     pub key: String,
-    /// The MCP object, byte for byte as it was declared.
+    /// The MCP object, byte for byte as it was declared where that is in order.
     pub object: Box<RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<Box<RawValue>>,
@@ -106,6 +114,24 @@ pub struct ListedItem {
 }
 
 impl ListedTool {
+    /// The MCP `Tool` object for clients of the stateless era, or of the versions before.
+    #[must_use]
+    pub fn object(&self, stateless: bool) -> &RawValue {
+        match &self.legacy {
+            Some(legacy) if !stateless => legacy,
+            _ => &self.tool,
+        }
+    }
+
+    fn new(declared: DeclaredTool, shape: Shape) -> serde_json::Result<Self> {
+        Ok(Self {
+            name: declared.name,
+            tool: shape.object,
+            legacy: shape.legacy,
+            function: raw(declared.function.as_ref())?,
+        })
+    }
+
     /// The exported function behind the tool; none for an adapter's.
     ///
     /// # Errors
@@ -147,10 +173,10 @@ impl ListedItem {
         })
     }
 
-    fn new(declared: DeclaredItem) -> serde_json::Result<Self> {
+    fn new(declared: DeclaredItem, shape: Shape) -> serde_json::Result<Self> {
         Ok(Self {
             key: declared.key,
-            object: declared.object,
+            object: shape.object,
             function: raw(declared.function.as_ref())?,
             subscribe: declared.subscribe,
         })
@@ -161,8 +187,33 @@ fn declared(items: &[ListedItem]) -> serde_json::Result<Vec<DeclaredItem>> {
     items.iter().map(ListedItem::declared).collect()
 }
 
-fn items(declared: Vec<DeclaredItem>) -> serde_json::Result<Vec<ListedItem>> {
-    declared.into_iter().map(ListedItem::new).collect()
+/// The shape of an item, if it has one that can be shown; notes what is odd about it.
+fn shape((what, name): (What, &str), object: &RawValue, odd: &mut Vec<Odd>) -> Option<Shape> {
+    let shape = Shape::of(what, name, object);
+    let why = match &shape {
+        Ok(shape) if shape.mended.is_empty() => None,
+        Ok(shape) => Some(shape.mended.join(", ")),
+        Err(why) => Some(why.clone()),
+    };
+    odd.extend(why.map(|why| Odd {
+        what,
+        name: name.to_owned(),
+        why,
+        shown: shape.is_ok(),
+    }));
+    shape.ok()
+}
+
+fn items(
+    what: What,
+    declared: Vec<DeclaredItem>,
+    odd: &mut Vec<Odd>,
+) -> serde_json::Result<Vec<ListedItem>> {
+    let shaped = declared.into_iter().filter_map(|item| {
+        let shape = shape((what, &item.key), &item.object, odd)?;
+        Some(ListedItem::new(item, shape))
+    });
+    shaped.collect()
 }
 
 fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
@@ -194,6 +245,7 @@ impl Listing {
             templates: Vec::new(),
             completion: false,
             skipped: Vec::new(),
+            odd: Vec::new(),
         }
     }
 
@@ -236,22 +288,17 @@ impl Listing {
         })
     }
 
-    /// The listing of a declaration.
+    /// The listing of a declaration: of what in it can be shown.
     ///
     /// # Errors
     /// A function of it cannot be written as JSON.
     pub fn new(declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
-        let tools = declared
-            .tools
-            .into_iter()
-            .map(|tool| {
-                Ok(ListedTool {
-                    name: tool.name,
-                    tool: tool.tool,
-                    function: raw(tool.function.as_ref())?,
-                })
-            })
-            .collect::<serde_json::Result<_>>()?;
+        let mut odd = Vec::new();
+        let tools = declared.tools.into_iter().filter_map(|tool| {
+            let shape = shape((What::Tool, &tool.name), &tool.tool, &mut odd)?;
+            Some(ListedTool::new(tool, shape))
+        });
+        let tools = tools.collect::<serde_json::Result<_>>()?;
         Ok(Self {
             provenance,
             mapping: declared.mapping,
@@ -262,11 +309,12 @@ impl Listing {
             instance: declared.instance,
             grants: declared.grants,
             tools,
-            prompts: items(declared.prompts)?,
-            resources: items(declared.resources)?,
-            templates: items(declared.templates)?,
+            prompts: items(What::Prompt, declared.prompts, &mut odd)?,
+            resources: items(What::Resource, declared.resources, &mut odd)?,
+            templates: items(What::Template, declared.templates, &mut odd)?,
             completion: declared.completion,
             skipped: Vec::new(),
+            odd,
         })
     }
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::stamp::{self, Stamp};
 
 /// The version of the file's layout, and of what a listing holds.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// The largest index that is read, in bytes.
 const LIMIT: u64 = 1 << 30;

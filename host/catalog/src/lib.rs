@@ -8,6 +8,8 @@
 //! - [`Catalog`]: the declarations of all components that anybody asks for;
 //! - [`read`]: one file → its declaration;
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
+//! - [`validator`]: schemas of tools, compiled;
+//! - [`answer`]: what a call of a tool may be answered with;
 //! - [`stamp`]: whether a file is still the one that was read.
 
 mod catalog;
@@ -18,8 +20,10 @@ mod index;
 mod inspect;
 mod pack;
 pub mod read;
+mod shape;
 pub mod stamp;
 mod types;
+mod validator;
 
 #[cfg(test)]
 mod tests;
@@ -30,4 +34,6 @@ pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};
 pub use pack::{PackError, pack};
+pub use shape::{Odd, What, answer, shown};
 pub use stamp::Stamp;
+pub use validator::validator;

@@ -15,21 +15,28 @@ pub enum PackError {
         "the declaration and the code disagree: {0}\nhint: give the WIT that the component was built from"
     )]
     Disagree(String),
+    #[error("{0}")]
+    Nothing(String),
 }
 
 /// The component with `declaration` in front; without one, with what it declares
 /// already, or else with what its types tell.
 ///
 /// # Errors
-/// The bytes are no component, or the code is not what the declaration says.
+/// The bytes are no component, the code is not what the declaration says, or there is
+/// nothing to declare.
 pub fn pack(component: &[u8], declaration: Option<Declaration>) -> Result<Vec<u8>, PackError> {
-    let exported = source::from_component(component)?.declaration;
+    let code = source::from_component(component)?;
+    let exported = code.declaration;
     let declaration = match (declaration, section::find(component)?) {
         (Some(declaration), _) => declaration,
         (None, Some(found)) => read::declaration(&found)?,
         (None, None) => exported.clone(),
     };
     agree(&declaration, &exported).map_err(PackError::Disagree)?;
+    if let Some(nothing) = code.nothing.filter(|_| !declaration.offers_something()) {
+        return Err(PackError::Nothing(nothing.told()));
+    }
     Ok(section::insert(component, &section::encode(&declaration)?)?)
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_catalog::{Listing, Provenance};
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
@@ -43,7 +44,12 @@ impl Adapt {
         }
         let record = store.read(&bridge.fingerprint)?;
         let record = record.with_context(|| format!("nothing is known of server `{server}`"))?;
-        let mut declaration = record.declaration();
+        // As agents see it: whoever gets the file need not hear of what is mended already.
+        let listing = Listing::new(record.declaration(), Provenance::Section)?;
+        for odd in listing.odd.iter().filter(|odd| !odd.shown) {
+            output::warn(&odd.to_string());
+        }
+        let mut declaration = listing.declaration()?;
         declaration
             .tools
             .retain(|tool| bridge.filter.shows(&tool.name));

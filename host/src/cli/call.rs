@@ -1,24 +1,16 @@
 //! `dormouse call`
 
-use std::io::{IsTerminal as _, Read as _};
+use std::io::Read as _;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
-use futures::future::BoxFuture;
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::Value;
 
-use super::progress::Progress;
-use super::{Format, output};
-use crate::config::units;
-use crate::roster::{Context, Places, Roster};
-use crate::runtime::{self, Answer, AskError, Capability, Listener, Question};
-
-/// How long the threads of the process may take to end when all is done.
-const LAST: Duration = Duration::from_millis(100);
+use super::session::Session;
+use super::{Format, answer, output};
+use crate::roster::Places;
+use crate::runtime;
 
 /// Calls a tool, here and now, under the grants and limits of its server.
 #[derive(Debug, Args)]
@@ -26,7 +18,9 @@ const LAST: Duration = Duration::from_millis(100);
     dormouse call time get_current_time '{\"timezone\": \"Europe/Paris\"}'\n  \
     jq -n '{path: \"notes.md\"}' | dormouse call files read_text_file -\n\n\
     The result's text goes to stdout; progress and log messages go to stderr. A tool that \
-    reports an error ends it with exit code 1. Ctrl-C cancels the call.")]
+    reports an error ends it with exit code 1. Ctrl-C cancels the call.\n\n\
+    On a terminal, a tool may ask you: to fill in a form, or to open a page. Answers are read \
+    from stdin; Ctrl-D cancels a question. There is no model here and no folder to ask for.")]
 pub(super) struct Call {
     /// The server's name.
     server: String,
@@ -84,29 +78,19 @@ impl Call {
             Some(arguments) => arguments.read()?,
             None => runtime::Arguments::default(),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("the threads for the call could not be started")?;
-        let result = runtime.block_on(call(places, &self.server, &self.tool, arguments));
-        runtime.shutdown_timeout(LAST);
-        let result = result?;
+        let (server, tool) = (self.server.as_str(), self.tool.as_str());
+        let result = Session::with(places, |session| {
+            Ok(async move {
+                let context = session.context(server);
+                session.roster.call(server, tool, arguments, context).await
+            })
+        })?;
         let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
-        match (self.format.json, result) {
-            (true, Answer::Made(value)) => output::print_json(&value)?,
-            // As it came: another way to write a number would be another number.
-            (true, Answer::Verbatim(text)) => output::print(&text)?,
-            (false, result) => {
-                let value = result
-                    .into_value()
-                    .context("the result cannot be shown\nhint: `--json` prints it as it came")?;
-                let text = text(&value);
-                if failed {
-                    output::failure(&anyhow::anyhow!("{text}"));
-                } else {
-                    output::print_foreign(&text)?;
-                }
-            }
+        if failed && !self.format.json {
+            let told = answer::text(result, text)?;
+            output::failure(&anyhow::anyhow!("{told}"));
+        } else {
+            answer::print(result, self.format, text)?;
         }
         Ok(if failed {
             ExitCode::FAILURE
@@ -116,136 +100,17 @@ impl Call {
     }
 }
 
-async fn call(
-    places: Places,
-    server: &str,
-    tool: &str,
-    arguments: runtime::Arguments,
-) -> anyhow::Result<Answer> {
-    let roster = Roster::open(places)?;
-    roster.save();
-    let cancel = CancellationToken::new();
-    let context = Context {
-        session: roster.begin_session(),
-        cancel: cancel.clone(),
-        listener: Arc::new(Terminal::default()),
-    };
-    let call = roster.call(server, tool, arguments, context);
-    tokio::pin!(call);
-    let result = loop {
-        tokio::select! {
-            result = &mut call => break result?,
-            _ = tokio::signal::ctrl_c() => {
-                // Whoever asks twice does not want to wait for a tidy end.
-                if cancel.is_cancelled() {
-                    bail!("interrupted");
-                }
-                cancel.cancel();
-            }
-        }
-    };
-    roster.close().await;
-    Ok(result)
-}
-
-/// Shows what a tool says while it runs.
-#[derive(Default)]
-struct Terminal {
-    progress: Mutex<Option<Progress>>,
-}
-
-impl Terminal {
-    fn progress(&self, show: impl FnOnce(&mut Option<Progress>)) {
-        show(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-impl Listener for Terminal {
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
-        self.progress(|shown| {
-            shown
-                .get_or_insert_with(|| Progress::new(""))
-                .at(progress, total, message.as_deref());
-        });
-    }
-
-    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        let logger = logger
-            .map(|logger| format!(" {logger}"))
-            .unwrap_or_default();
-        let data = match data {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        let line = format!("{level}{logger}: {data}");
-        let line = output::clean(&line);
-        self.progress(|shown| match shown {
-            Some(progress) => progress.say(&line),
-            None => output::say(&line),
-        });
-    }
-
-    /// All that is said is shown.
-    fn level(&self) -> Option<&'static str> {
-        Some("debug")
-    }
-
-    /// Whoever sits in front of it can open a page; nobody reads what a script logs.
-    fn supports(&self, capability: Capability) -> bool {
-        capability == Capability::ElicitationUrl && std::io::stderr().is_terminal()
-    }
-
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let pages = questions.iter().map(|question| {
-            let text = |name| question.params.get(name).and_then(Value::as_str);
-            let (message, url) = (text("message"), text("url"));
-            output::clean(&format!(
-                "{}\nopen this link in a browser: {}",
-                message.unwrap_or_default(),
-                url.unwrap_or_default()
-            ))
-            .into_owned()
-        });
-        let pages: Vec<String> = pages.collect();
-        self.progress(|shown| match shown {
-            Some(progress) => pages.iter().for_each(|page| progress.say(page)),
-            None => pages.iter().for_each(|page| output::say(page)),
-        });
-        // They may still not open it; whoever waits for them waits no longer than that.
-        let accepted = Answer::Made(json!({ "action": "accept" }));
-        let answers = vec![accepted; pages.len()];
-        Box::pin(std::future::ready(Ok(answers)))
-    }
-}
-
 /// A result as people read it: the text of its blocks, what the others are, or
 /// where there are none, its structured content.
 fn text(result: &Value) -> String {
     let blocks = result.get("content").and_then(Value::as_array);
-    let mut texts: Vec<String> = blocks.into_iter().flatten().map(block).collect();
+    let mut texts: Vec<String> = blocks.into_iter().flatten().map(answer::block).collect();
     if texts.is_empty()
         && let Some(structured) = result.get("structuredContent")
     {
         texts.push(serde_json::to_string_pretty(structured).unwrap_or_default());
     }
     texts.join("\n")
-}
-
-fn block(block: &Value) -> String {
-    let text = |pointer: &str| block.pointer(pointer).and_then(Value::as_str);
-    let kind = text("/type").unwrap_or("content of no type");
-    if let Some(text) = text("/text").or_else(|| text("/resource/text")) {
-        return text.to_owned();
-    }
-    let mut parts = vec![kind.to_owned()];
-    for pointer in ["/uri", "/resource/uri", "/mimeType", "/resource/mimeType"] {
-        parts.extend(text(pointer).map(str::to_owned));
-    }
-    if let Some(data) = text("/data").or_else(|| text("/resource/blob")) {
-        // Four characters of base64 are three bytes.
-        parts.push(units::human_size(data.len() as u64 / 4 * 3));
-    }
-    format!("[{}]", parts.join(", "))
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl Rows {
             self.connect(places);
         }
         if sound {
-            self.collisions(places);
+            self.shown(places);
         }
         self.folder("cache", &places.cache);
         self.folder("data", &places.data);
@@ -259,11 +259,17 @@ impl Rows {
         }
     }
 
-    fn collisions(&mut self, places: &Places) {
+    /// What agents see: what of it they would not understand, and names that two have.
+    fn shown(&mut self, places: &Places) {
         match Roster::open(places.clone()) {
             Err(error) => self.error("tools", format!("{error:#}")),
             Ok(roster) => {
                 let snapshot = roster.snapshot();
+                for (name, server) in snapshot.servers() {
+                    for odd in server.odd() {
+                        self.warning(format!("server {name}"), odd.to_string());
+                    }
+                }
                 for collision in snapshot.collisions() {
                     self.error("tools", collision.to_string());
                 }

@@ -43,6 +43,7 @@ impl List {
                     "title": listing.and_then(|listing| listing.title.as_ref()),
                     "version": listing.and_then(|listing| listing.version.as_ref()),
                     "description": listing.and_then(|listing| listing.description.as_ref()),
+                    "not_shown": server.not_shown,
                     "error": server.error,
                     "origin": server.origin,
                 })
@@ -91,7 +92,8 @@ impl List {
             ]);
             table.row(row);
         }
-        output::print(&table.render())?;
+        let not_shown: String = servers.iter().map(status::not_shown).collect();
+        output::print(&(table.render() + &not_shown))?;
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {
             if let Some(why) = &server.config().denied {

@@ -1,14 +1,12 @@
 //! `dormouse login` and `dormouse logout`
 
-use std::io::BufRead as _;
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use tokio::sync::mpsc;
 
 use super::output::GOOD;
-use super::{hosts, output, tools};
+use super::{hosts, output, stdin, tools};
 use crate::roster::{Places, Roster};
 use crate::upstream::auth::{Auth, Pending};
 use crate::upstream::{Http, Launch};
@@ -71,33 +69,21 @@ impl Logout {
 
 /// Waits for the redirect, or for its URL on stdin.
 async fn wait(pending: &Pending) -> anyhow::Result<()> {
-    let mut lines = lines();
+    let mut lines = stdin::lines();
     loop {
         tokio::select! {
             outcome = pending.finish() => return Ok(outcome?),
             // Without stdin there is still the redirect.
             Some(line) = lines.recv() => {
+                if line.trim().is_empty() {
+                    continue;
+                }
                 if let Err(why) = pending.paste(&line).await {
                     output::warn(&why);
                 }
             }
         }
     }
-}
-
-/// The lines of stdin that have something in them. They are read by a thread that
-/// nobody waits for: it may be at a line that never ends.
-fn lines() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if !line.trim().is_empty() && sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 /// Opens a link in the user's browser, as they have wished.

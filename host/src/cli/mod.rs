@@ -7,6 +7,7 @@ pub mod output;
 
 mod adapt;
 mod add;
+mod answer;
 mod approve;
 mod cache;
 mod call;
@@ -23,13 +24,19 @@ mod list;
 mod login;
 mod offers;
 mod pack;
+mod person;
 mod progress;
+mod prompt;
+mod read;
 mod remove;
 mod restart;
 pub mod serve;
+mod session;
 mod status;
+mod stdin;
 mod switch;
 mod sync;
+mod terminal;
 mod tools;
 mod trust;
 
@@ -109,6 +116,8 @@ enum Command {
     /// Lists the resources and resource templates that agents see.
     Resources(offers::Offers),
     Call(call::Call),
+    Prompt(prompt::Prompt),
+    Read(read::Read),
     Add(add::Add),
     Remove(remove::Remove),
     /// Shows a server's tools to agents again.
@@ -159,6 +168,8 @@ impl Cli {
             Command::Prompts(offers) => offers.prompts(global.places()?),
             Command::Resources(offers) => offers.resources(global.places()?),
             Command::Call(call) => call.run(global.places()?),
+            Command::Prompt(prompt) => prompt.run(global.places()?),
+            Command::Read(read) => read.run(global.places()?),
             Command::Add(add) => add.run(&global.places()?),
             Command::Remove(remove) => remove.run(&global.places()?),
             Command::Enable(switch) => switch.run(global.places()?, true),

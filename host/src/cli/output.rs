@@ -57,17 +57,24 @@ pub(super) fn counted<N: Copy + PartialEq + From<u8> + std::fmt::Display>(
 /// Prints to stdout, ending with a line break. A reader that has seen enough
 /// (`dormouse tools | head`) is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
     let end = if text.is_empty() || text.ends_with('\n') {
         ""
     } else {
         "\n"
     };
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.write_all(end.as_bytes()))
-        .and_then(|()| stdout.flush());
-    match written {
+    written(&[text.as_bytes(), end.as_bytes()])
+}
+
+/// Prints bytes to stdout, as they are.
+pub(super) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    written(&[bytes])
+}
+
+fn written(parts: &[&[u8]]) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let mut parts = parts.iter();
+    let written = parts.try_for_each(|part| stdout.write_all(part));
+    match written.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(anyhow::Error::new(error).context("stdout cannot be written to"))
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_wit::{Declaration, section, source};
+use dormouse_wit::{Declaration, Error, Offers, section, source};
 
 use super::{component, output};
 use crate::config::units;
@@ -15,10 +15,13 @@ use crate::replace::{Access, replace};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     dormouse pack plugin.wasm --wit wit/        declare what the WIT says, comments included\n  \
+    dormouse pack plugin.wasm --tools t.json    declare MCP's own Tool objects\n  \
     dormouse pack plugin.wasm -o packed.wasm    move what it declares already to its front\n  \
     dormouse pack plugin.wasm --strip           remove it\n\n\
     Compilers drop the comments of WIT, and with them what tools are for; this puts them back, \
-    whatever language the plugin is written in. Strip debugging information before, since \
+    whatever language the plugin is written in. A plugin that exports `dormouse:plugin/adapter`, \
+    `prompts` or `resources` has no functions to declare: its MCP objects are in files, each an \
+    array or the reply to a list request, and one file may have all of them. Strip debugging information before, since \
     `wasm-tools strip` would remove the declaration, too.")]
 pub(super) struct Pack {
     /// The plugin: a `.wasm` component.
@@ -29,12 +32,60 @@ pub(super) struct Pack {
     /// The world that it was built for, where the WIT has several.
     #[arg(long, requires = "wit")]
     world: Option<String>,
+    #[command(flatten)]
+    objects: Objects,
     /// Where to write it, instead of over the file itself.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Remove the declaration.
-    #[arg(long, conflicts_with = "wit")]
+    #[arg(long, conflicts_with_all = ["wit", "tools", "prompts", "resources", "templates"])]
     strip: bool,
+}
+
+/// What is declared without a function for each: files of MCP's own objects.
+#[derive(Debug, Args)]
+struct Objects {
+    /// MCP Tool objects that `dormouse:plugin/adapter` is called for: a JSON file.
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// MCP Prompt objects that `dormouse:plugin/prompts` is asked for.
+    #[arg(long, value_name = "FILE")]
+    prompts: Option<PathBuf>,
+    /// MCP Resource objects that `dormouse:plugin/resources` is asked for.
+    #[arg(long, value_name = "FILE")]
+    resources: Option<PathBuf>,
+    /// MCP ResourceTemplate objects that it is asked for, too.
+    #[arg(long, value_name = "FILE")]
+    templates: Option<PathBuf>,
+    /// These resources tell of their changes, so that agents can subscribe to them.
+    #[arg(long)]
+    subscribe: bool,
+}
+
+impl Objects {
+    /// The files that were named, each with what is in it.
+    fn files(&self) -> impl Iterator<Item = (Offers, &Path)> {
+        let files = [
+            (Offers::Tools, &self.tools),
+            (Offers::Prompts, &self.prompts),
+            (Offers::Resources, &self.resources),
+            (Offers::Templates, &self.templates),
+        ];
+        files
+            .into_iter()
+            .filter_map(|(what, file)| Some((what, file.as_deref()?)))
+    }
+
+    /// Adds what is in the files.
+    fn declare(&self, declaration: &mut Declaration) -> anyhow::Result<()> {
+        for (what, file) in self.files() {
+            let text = std::fs::read_to_string(file)
+                .with_context(|| format!("`{}` cannot be read", file.display()))?;
+            what.declare(&text, self.subscribe, declaration)
+                .map_err(|why| anyhow::anyhow!("`{}`: {why}", file.display()))?;
+        }
+        Ok(())
+    }
 }
 
 impl Pack {
@@ -44,10 +95,20 @@ impl Pack {
         let packed = if self.strip {
             section::strip(&bytes).map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         } else {
-            let declaration = match &self.wit {
+            let mut declaration = match &self.wit {
                 Some(wit) => Some(declaration(wit, self.world.as_deref())?),
                 None => None,
             };
+            if self.objects.files().next().is_some() {
+                // Not what an earlier run has put there: that would be there twice.
+                let of_types = || source::from_component(&bytes).map(|found| found.declaration);
+                let mut all = match declaration {
+                    Some(declaration) => declaration,
+                    None => of_types().map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?,
+                };
+                self.objects.declare(&mut all)?;
+                declaration = Some(all);
+            }
             dormouse_catalog::pack(&bytes, declaration)
                 .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
@@ -68,7 +129,10 @@ impl Pack {
 
 /// What the WIT of a component declares.
 fn declaration(wit: &Path, world: Option<&str>) -> anyhow::Result<Declaration> {
-    let declared = source::from_wit(&[wit], world)?;
+    let declared = source::from_wit(&[wit], world).map_err(|error| match error {
+        Error::World { .. } => anyhow::anyhow!("{error}\nhint: choose one with `--world NAME`"),
+        error => error.into(),
+    })?;
     for finding in &declared.findings {
         output::say(component::told(finding).trim_end());
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::{Format, hosts, output};
 use crate::control;
-use crate::roster::{Places, Roster, State, Status as Report};
+use crate::roster::{Places, Roster, ServerStatus, State, Status as Report};
 
 /// Shows the running hosts and what their servers are doing.
 #[derive(Debug, Args)]
@@ -119,6 +119,26 @@ fn text(report: &Report) -> String {
             let error = output::clean(error).replace('\n', "\n  ");
             text.push_str(&format!("{}: {error}\n", output::styled(BAD, &server.name)));
         }
+        text.push_str(&not_shown(server));
+    }
+    text
+}
+
+/// What a server offers that agents are not shown: the first few, for a careless author
+/// makes one mistake in all of them.
+pub(super) fn not_shown(server: &ServerStatus) -> String {
+    const FEW: usize = 3;
+    let name = output::styled(DOUBTFUL, &server.name);
+    let mut text = String::new();
+    for odd in server.not_shown.iter().take(FEW) {
+        let odd = output::clean(odd).replace('\n', "\n  ");
+        text.push_str(&format!("{name}: {odd}\n"));
+    }
+    let more = server.not_shown.len().saturating_sub(FEW);
+    if more > 0 {
+        text.push_str(&format!(
+            "{name}: and {more} more; `dormouse doctor` tells all\n"
+        ));
     }
     text
 }

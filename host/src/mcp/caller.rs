@@ -1,23 +1,34 @@
 //! Who waits for the answer to a request.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, Extensions, ProgressToken, ProtocolVersion, RequestMetaObject,
+    ClientCapabilities, ErrorData, Extensions, ProgressToken, ProtocolVersion, RequestId,
+    RequestMetaObject,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value};
+use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
+use super::client;
 use super::exchange::Begun;
 use super::handler::Host;
+use super::level;
+use super::line::Ask;
 use super::original::Original;
+
+/// How long a client that has shaken hands is not asked anything unless it says that
+/// it is ready. Some never say so.
+const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The client of a request, as far as the host has to know it to answer.
 pub(super) struct Caller<'a> {
+    /// The request's id, where its client could cancel it by that.
+    pub(super) id: Option<RequestId>,
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
     pub(super) capabilities: ClientCapabilities,
@@ -36,6 +47,10 @@ pub(super) struct Caller<'a> {
     pub(super) patience: Option<Duration>,
     /// The request as it was written.
     pub(super) original: Original,
+    /// What is wrong with what the request says of itself, if anything.
+    wrong: Option<ErrorData>,
+    /// Set when the client has said that it is ready.
+    ready: Arc<SetOnce<()>>,
     aside: Mutex<Option<Begun>>,
 }
 
@@ -48,18 +63,21 @@ impl<'a> Caller<'a> {
         begun: Option<Begun>,
     ) -> Self {
         let version = context.protocol_version();
-        let stateless = version.is_some_and(|version| is_stateless(version.as_str()));
+        let stateless = version
+            .as_ref()
+            .is_some_and(|said| is_stateless(said.as_str()));
+        let original = original(&context.extensions);
+        let asked = (stateless, &context.meta, original);
+        let capabilities = match (context.client_capabilities(), version) {
+            (Some(said), Some(version)) => client::able(said, &version),
+            (said, _) => said.unwrap_or_default(),
+        };
+        let gone = context.ct.clone();
         Self {
-            stateless,
-            capabilities: context.client_capabilities().unwrap_or_default(),
-            meta: passed_on(&context.meta),
-            token: context.meta.get_progress_token(),
-            level: host.log_level(stateless, &context.meta),
-            gone: context.ct.clone(),
+            id: Some(context.id.clone()),
             peer: Some(&context.peer),
-            patience: None,
-            original: original(&context.extensions),
             aside: Mutex::new(begun),
+            ..Self::of_answer(host, asked, capabilities, gone, None)
         }
     }
 
@@ -71,18 +89,34 @@ impl<'a> Caller<'a> {
         gone: CancellationToken,
         patience: Option<Duration>,
     ) -> Self {
+        let level = host.log_level(stateless, meta);
         Self {
+            id: None,
             stateless,
             capabilities,
             meta: passed_on(meta),
             token: meta.get_progress_token(),
-            level: host.log_level(stateless, meta),
+            level: level.as_ref().copied().unwrap_or_default(),
             gone,
             peer: None,
             patience,
             original,
+            wrong: level.err(),
+            ready: host.ready(),
             aside: Mutex::default(),
         }
+    }
+
+    /// # Errors
+    /// What the request says of itself makes no sense.
+    pub(super) fn check(&self) -> Result<(), ErrorData> {
+        self.wrong.clone().map_or(Ok(()), Err)
+    }
+
+    /// Asks the client something by a request, as soon as it may be sent one.
+    pub(super) async fn ask(&self, peer: &Peer<RoleServer>, ask: Ask) {
+        let _ = tokio::time::timeout(HANDSHAKE, self.ready.wait()).await;
+        client::ask(peer, ask).await;
     }
 
     /// Keeps a call that cannot go on without a peer. What is answered then is of
@@ -114,7 +148,7 @@ fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
         "io.modelcontextprotocol/protocolVersion",
         "io.modelcontextprotocol/clientInfo",
         "io.modelcontextprotocol/clientCapabilities",
-        "io.modelcontextprotocol/logLevel",
+        level::META,
     ];
     let members = meta.iter();
     members

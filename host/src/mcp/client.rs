@@ -5,7 +5,9 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
 use rmcp::RoleServer;
-use rmcp::model::{CancelledNotificationParam, ClientCapabilities, RequestId, ServerRequest};
+use rmcp::model::{
+    CancelledNotificationParam, ClientCapabilities, ProtocolVersion, RequestId, ServerRequest,
+};
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -14,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::level::{self, Level};
 use super::line::Ask;
 use super::relay::Relay;
-use super::{shelf, verbatim};
+use super::{older, shelf, verbatim};
 use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 
 /// The client of a session while none of its requests is being answered.
@@ -32,7 +34,7 @@ impl Client {
         Arc::new(Self {
             peer: peer.clone(),
             capabilities: said
-                .map(|said| said.capabilities.clone())
+                .map(|said| able(said.capabilities.clone(), &said.protocol_version))
                 .unwrap_or_default(),
             level,
             // What is too little for the client never gets there; the level may change.
@@ -64,12 +66,11 @@ impl Listener for Client {
         can(&self.capabilities, capability)
     }
 
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        lacks(lacked)
+    }
+
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let mut wanted = questions.iter().map(|question| question.capability);
-        if let Some(lacked) = wanted.find(|wanted| !can(&self.capabilities, *wanted)) {
-            let why = format!("this client has no `{lacked}`");
-            return std::future::ready(Err(AskError::Unsupported(why))).boxed();
-        }
         let peer = self.peer.clone();
         async move {
             let (answers, answered) = oneshot::channel();
@@ -89,6 +90,22 @@ impl Listener for Client {
     }
 }
 
+/// What a client can do, by what it says and the version of MCP that it speaks: before
+/// 2025-11-25, all who could be asked for texts could be asked to add context to them,
+/// and had no word to say so.
+pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> ClientCapabilities {
+    if let (true, Some(sampling)) = (older::is_older(version), &mut said.sampling) {
+        sampling.context.get_or_insert_default();
+    }
+    said
+}
+
+/// Why a client is not asked what it lacks.
+pub(super) fn lacks(lacked: &[Capability]) -> String {
+    let lacked = lacked.first().map(ToString::to_string);
+    format!("this client has no `{}`", lacked.unwrap_or_default())
+}
+
 /// Whether a client can be asked something, by what it says it can do.
 pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
     match capability {
@@ -103,6 +120,14 @@ pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
             .as_ref()
             .is_some_and(|elicitation| elicitation.url.is_some()),
         Capability::Sampling => client.sampling.is_some(),
+        Capability::SamplingTools => client
+            .sampling
+            .as_ref()
+            .is_some_and(|sampling| sampling.tools.is_some()),
+        Capability::SamplingContext => client
+            .sampling
+            .as_ref()
+            .is_some_and(|sampling| sampling.context.is_some()),
         Capability::Roots => client.roots.is_some(),
     }
 }
@@ -119,6 +144,22 @@ pub(super) async fn ask(peer: &Peer<RoleServer>, ask: Ask) {
         questions,
         mut answers,
     } = ask;
+    let said = peer.peer_info();
+    let questions = match said.filter(|said| older::is_older(&said.protocol_version)) {
+        Some(said) => questions
+            .into_iter()
+            .map(|question| older::question(question, &said.protocol_version))
+            .collect(),
+        None => Ok(questions),
+    };
+    let questions: Vec<_> = match questions {
+        Ok(questions) => questions,
+        Err(error) => {
+            // Whoever has asked may have gone, and then nobody minds.
+            let _ = answers.send(Err(error));
+            return;
+        }
+    };
     let asked = questions.iter().map(|question| async {
         let request = verbatim::question(question);
         let failed = |error| match error {
@@ -186,7 +227,9 @@ mod tests {
 
     #[test]
     fn a_client_is_asked_only_what_it_says_it_can() {
-        use Capability::{ElicitationForm, ElicitationUrl, Roots, Sampling};
+        use Capability::{
+            ElicitationForm, ElicitationUrl, Roots, Sampling, SamplingContext, SamplingTools,
+        };
         let table = [
             (json!({}), vec![]),
             (json!({"elicitation": {}}), vec![ElicitationForm]),
@@ -197,12 +240,46 @@ mod tests {
                 vec![ElicitationForm, ElicitationUrl],
             ),
             (json!({"sampling": {}, "roots": {}}), vec![Sampling, Roots]),
+            (
+                json!({"sampling": {"tools": {}, "context": {}}}),
+                vec![Sampling, SamplingTools, SamplingContext],
+            ),
         ];
         for (declared, expected) in table {
             let client = serde_json::from_value(declared.clone()).unwrap();
-            let all = [ElicitationForm, ElicitationUrl, Sampling, Roots];
+            let all = [
+                ElicitationForm,
+                ElicitationUrl,
+                Sampling,
+                SamplingTools,
+                SamplingContext,
+                Roots,
+            ];
             let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
             assert_eq!(able, expected, "{declared}");
         }
+    }
+
+    #[test]
+    fn before_there_was_a_word_for_it_all_who_sample_added_context() {
+        let said: ClientCapabilities = serde_json::from_value(json!({"sampling": {}})).unwrap();
+        for (version, context) in [
+            (ProtocolVersion::V_2025_06_18, true),
+            (ProtocolVersion::V_2025_11_25, false),
+            (ProtocolVersion::V_2026_07_28, false),
+        ] {
+            let able = able(said.clone(), &version);
+            assert_eq!(
+                can(&able, Capability::SamplingContext),
+                context,
+                "{version}"
+            );
+            assert!(!can(&able, Capability::SamplingTools));
+        }
+        let nothing = able(
+            ClientCapabilities::default(),
+            &ProtocolVersion::V_2025_06_18,
+        );
+        assert!(!can(&nothing, Capability::SamplingContext));
     }
 }

@@ -79,9 +79,14 @@ pub(super) fn append(list: &mut String, snapshot: &Snapshot) {
 /// Where agents read how all servers are.
 const STATUS: &str = "dormouse://status";
 
+/// Whether a resource is the status, which no server's resource is instead.
+pub(super) fn is_status(uri: &str, snapshot: &Snapshot) -> bool {
+    uri == STATUS && snapshot.resource(STATUS).is_none()
+}
+
 /// Appends the MCP `Resource` object of the status to the text of a list.
 pub(super) fn append_status(list: &mut String, snapshot: &Snapshot) {
-    if snapshot.resource(STATUS).is_some() {
+    if !is_status(STATUS, snapshot) {
         return;
     }
     let resource = json!({

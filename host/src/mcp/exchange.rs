@@ -7,25 +7,28 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorData, RequestId};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::asked::Asked;
 use super::caller::Caller;
-use super::client;
 use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
 use crate::roster::Context;
-use crate::runtime::{Answer, Question, SessionId};
+use crate::runtime::{Answer, Awaited, SessionId};
+
+/// How long the last words of a cancelled call may take to go out.
+const FLUSH: Duration = Duration::from_millis(250);
 
 /// What a call ends in.
 pub(super) type Outcome = Result<Answer, ErrorData>;
@@ -39,6 +42,8 @@ pub(super) struct Exchange {
     binding: [u8; 32],
     /// The session that it ends with; none if it belongs to no connection.
     session: Option<SessionId>,
+    /// The requests that it was begun by and went on with, as its client names them.
+    requests: Vec<RequestId>,
 }
 
 /// A call that waits for answers.
@@ -61,13 +66,6 @@ pub(super) struct Begun {
     _place: OwnedSemaphorePermit,
 }
 
-/// Questions that a stateless client is asked.
-struct Asked {
-    ask: Ask,
-    /// The answers that are there already.
-    answered: HashMap<String, Answer>,
-}
-
 impl Suspended {
     pub(super) fn binding(&self) -> [u8; 32] {
         self.exchange.binding
@@ -75,6 +73,16 @@ impl Suspended {
 
     pub(super) fn session(&self) -> Option<SessionId> {
         self.exchange.session
+    }
+
+    /// Whether a client knows it by that request.
+    pub(super) fn is_of(&self, request: &RequestId) -> bool {
+        self.exchange.requests.contains(request)
+    }
+
+    /// What it is busy with meanwhile, where others may wait for that.
+    pub(super) fn held(&self) -> Option<Awaited> {
+        self.exchange.line.held()
     }
 }
 
@@ -105,8 +113,11 @@ impl Host {
         };
         let exchange = match &continued.state {
             Some(state) => {
-                let Suspended { exchange, asked } =
-                    self.common.shelf.take(state, &order.binding())?;
+                let Suspended {
+                    mut exchange,
+                    asked,
+                } = self.common.shelf.take(state, &order.binding())?;
+                exchange.requests.extend(caller.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { exchange, asked }));
                 }
@@ -132,6 +143,7 @@ impl Host {
                     cancel,
                     binding: order.binding(),
                     session: self.lasting.then_some(self.session),
+                    requests: caller.id.clone().into_iter().collect(),
                     work: work(roster, order, call).boxed(),
                 }
             }
@@ -168,7 +180,7 @@ impl Host {
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
-            asking.push(client::ask(peer, ask));
+            asking.push(caller.ask(peer, ask));
         }
         let end = loop {
             if let Some(end) = begun.ended.take() {
@@ -186,7 +198,7 @@ impl Host {
                                 break Err(asked);
                             }
                         }
-                        Some(peer) => asking.push(client::ask(peer, ask)),
+                        Some(peer) => asking.push(caller.ask(peer, ask)),
                         None => {
                             begun.asked = Some(ask);
                             return put_aside(begun, caller);
@@ -203,6 +215,8 @@ impl Host {
                 () = caller.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
+                // Nobody can be told anything any more. The guest ends without this.
+                () = caller.gone.cancelled(), if caller.peer.is_none() => return Err(cancelled()),
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
@@ -216,9 +230,14 @@ impl Host {
             return put_aside(begun, caller);
         }
         if listening && caller.peer.is_some() {
+            // Who has cancelled the call may still listen, or may not.
+            let gone = async {
+                caller.gone.cancelled().await;
+                tokio::time::sleep(FLUSH).await;
+            };
             tokio::select! {
                 () = relaying => {}
-                () = caller.gone.cancelled() => {}
+                () = gone => {}
                 () = self.closed.cancelled() => {}
             }
         }
@@ -235,9 +254,7 @@ impl Host {
                 }
             }
             // Nobody would come back for it.
-            Err(_) if caller.gone.is_cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled", None))
-            }
+            Err(_) if caller.gone.is_cancelled() => Err(cancelled()),
             Err(asked) => {
                 let exchange = begun.exchange;
                 Ok(self.input_required(Suspended { exchange, asked }))
@@ -247,26 +264,18 @@ impl Host {
 
     /// Puts a call aside, and tells the client what it waits for.
     fn input_required(&self, suspended: Suspended) -> Answer {
-        // Text, because of the questions, which may have been written elsewhere.
-        let mut requests = String::new();
-        for question in suspended.asked.open() {
-            let comma = if requests.is_empty() { "" } else { "," };
-            // Writing to a string cannot fail.
-            let _ = write!(
-                requests,
-                "{comma}{}:{{\"method\":{},\"params\":{}}}",
-                Value::from(question.id.as_str()),
-                Value::from(question.method()),
-                question.to_text(),
-            );
-        }
+        let requests = suspended.asked.to_text();
         let state = self.common.shelf.put(suspended);
         Answer::Verbatim(format!(
-            "{{\"resultType\":\"input_required\",\"inputRequests\":{{{requests}}},\
+            "{{\"resultType\":\"input_required\",\"inputRequests\":{requests},\
              \"requestState\":{}}}",
             Value::from(state),
         ))
     }
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
 }
 
 /// Leaves a call to somebody who can tell and ask its client.
@@ -276,46 +285,6 @@ fn put_aside(begun: Begun, caller: &Caller<'_>) -> Outcome {
         "this call goes on elsewhere",
         None,
     ))
-}
-
-impl Asked {
-    fn new(ask: Ask) -> Self {
-        Self {
-            ask,
-            answered: HashMap::new(),
-        }
-    }
-
-    /// The questions that have no answer yet.
-    fn open(&self) -> impl Iterator<Item = &Question> {
-        let questions = self.ask.questions.iter();
-        questions.filter(|question| !self.answered.contains_key(&question.id))
-    }
-
-    /// Lets the call go on if all is answered now; what is not is handed back. Each
-    /// response is for one question only. What is no answer is asked for again, and
-    /// what nobody asked is ignored (SEP-2322).
-    fn answer(mut self, responses: &mut HashMap<String, Answer>) -> Option<Self> {
-        for question in &self.ask.questions {
-            let Some(response) = responses.remove(&question.id) else {
-                continue;
-            };
-            match question.check(&response) {
-                Ok(()) => {
-                    self.answered.insert(question.id.clone(), response);
-                }
-                Err(why) => tracing::debug!("{why}"),
-            }
-        }
-        let answers = self.ask.questions.iter();
-        let answers = answers.map(|question| self.answered.get(&question.id).cloned());
-        let Some(answers) = answers.collect::<Option<Vec<_>>>() else {
-            return Some(self);
-        };
-        // Whoever asked may have gone, and then nobody minds.
-        let _ = self.ask.answers.send(Ok(answers));
-        None
-    }
 }
 
 /// A plugin's result, if it is one that a plugin may give: what a client is asked

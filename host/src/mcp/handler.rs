@@ -5,21 +5,23 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, RequestMetaObject,
+    CancelledNotificationParam, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
+    Implementation, InitializeRequestParams, InitializeResult, RequestMetaObject,
     ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
     UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
 use super::announce::{self, News, announce};
 use super::caller::{Caller, is_stateless};
 use super::client::Client;
+use super::commands;
 use super::common::Common;
 use super::exchange::Begun;
 use super::level::{self, Level};
@@ -42,8 +44,9 @@ pub(super) struct Host {
     /// The least severe level that a legacy client wants to hear.
     level: Arc<Level>,
     subscriptions: Arc<Subscriptions>,
-    /// Whether the client is told already what belongs to no request of its.
-    announced: AtomicBool,
+    /// Set when the client has said that it is ready: from then on it is asked, and told
+    /// what belongs to no request of its.
+    ready: Arc<SetOnce<()>>,
 }
 
 impl Host {
@@ -56,7 +59,7 @@ impl Host {
             ending: CancellationToken::new(),
             level: Arc::default(),
             subscriptions: Arc::default(),
-            announced: AtomicBool::new(false),
+            ready: Arc::default(),
         }
     }
 
@@ -73,16 +76,33 @@ impl Host {
         self.ending.clone()
     }
 
+    /// Set when the client has said that it is ready.
+    pub(super) fn ready(&self) -> Arc<SetOnce<()>> {
+        self.ready.clone()
+    }
+
     /// The least severe level that is to be told to the client of a request. From
     /// 2026-07-28 on each request says so itself, and one that does not wants to
     /// hear nothing.
-    pub(super) fn log_level(&self, stateless: bool, meta: &RequestMetaObject) -> Option<u8> {
+    ///
+    /// # Errors
+    /// MCP has no such level.
+    pub(super) fn log_level(
+        &self,
+        stateless: bool,
+        meta: &RequestMetaObject,
+    ) -> Result<Option<u8>, ErrorData> {
         if stateless {
-            meta.log_level().map(level::of)
+            level::wanted(meta)
         } else {
-            Some(self.level.least())
+            Ok(Some(self.level.least()))
         }
     }
+}
+
+/// What this server says of itself.
+pub(super) fn ourselves() -> Implementation {
+    Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse")
 }
 
 /// What is wrong with a request that rmcp does not understand: its parameters, if
@@ -130,6 +150,7 @@ impl Host {
         params: Option<Value>,
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
+        caller.check()?;
         // What waits for a plugin is large, and is moved about by those who wait for
         // it: a box is moved in no time.
         match method {
@@ -155,6 +176,7 @@ impl Host {
     ) -> Result<CustomResult, ErrorData> {
         let caller = Caller::of(self, context, begun);
         let answered = if method == listen::METHOD && caller.stateless {
+            caller.check()?;
             Box::pin(self.listen(params, context)).await
         } else {
             self.answer(&method, params, &caller).await
@@ -191,13 +213,33 @@ impl Host {
 impl ServerHandler for Host {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(self.capabilities())
-            .with_server_info(
-                Implementation::new("dormouse", env!("CARGO_PKG_VERSION")).with_title("Dormouse"),
-            )
+            .with_server_info(ourselves())
             .with_instructions(
                 "The tools of several servers. A tool's name begins with the name of its server; \
                  each server is started by the first call of one of its tools.",
             )
+    }
+
+    /// Answers a handshake. That rmcp's own keeps the version that is asked for would
+    /// matter for a second one on the same connection.
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        request.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(result)
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        level::wanted(&context.meta)?;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
     async fn on_custom_request(
@@ -231,6 +273,13 @@ impl ServerHandler for Host {
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let roster = &self.common.roster;
+        if commands::is_status(&request.uri, &roster.snapshot()) {
+            let why = format!(
+                "of changes of `{}` nobody is told\nhint: read it again to see how it is",
+                request.uri
+            );
+            return Err(ErrorData::invalid_params(why, None));
+        }
         let listed = roster.snapshot().resource(&request.uri).is_some();
         if !listed && roster.unlisted(&request.uri).is_none() {
             return Err(unknown(&request.uri));
@@ -251,7 +300,7 @@ impl ServerHandler for Host {
     /// Legacy clients hear of every change of a list, unasked, and of what else belongs
     /// to none of their requests.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if self.announced.swap(true, Ordering::Relaxed) {
+        if self.ready.set(()).is_err() {
             return;
         }
         let roster = self.common.roster.clone();
@@ -267,6 +316,18 @@ impl ServerHandler for Host {
         // From now on, not from when the task is run for the first time.
         let news = News::of(roster.changes());
         tokio::spawn(announce(news, audience, closed));
+    }
+
+    /// A request that runs is cancelled by rmcp. One of the stateless era that was
+    /// answered with a question has ended for rmcp, and its call has not.
+    async fn on_cancelled(
+        &self,
+        cancelled: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(id) = &cancelled.request_id {
+            self.common.shelf.cancel(self.session, id);
+        }
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {

@@ -6,7 +6,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rmcp::model::LoggingLevel;
+use rmcp::model::{ErrorData, LoggingLevel, RequestMetaObject};
+use serde_json::Value;
 
 use crate::runtime::LEVELS;
 
@@ -15,6 +16,9 @@ const UNSAID: u8 = u8::MAX;
 
 /// `info`, which is what a client hears that has not said anything.
 const DEFAULT: u8 = 1;
+
+/// Where a request of the stateless era says which level it wants to be told.
+pub(super) const META: &str = "io.modelcontextprotocol/logLevel";
 
 /// How severe a level of MCP logging is, from 0 (debug) to 7 (emergency).
 pub(super) fn severity(level: &str) -> u8 {
@@ -41,6 +45,25 @@ pub(super) fn of(level: LoggingLevel) -> u8 {
         LoggingLevel::Alert => "alert",
         LoggingLevel::Emergency => "emergency",
     })
+}
+
+/// The least severe level that a request of the stateless era wants to be told, if it
+/// wants to be told anything.
+///
+/// # Errors
+/// MCP has no such level.
+pub(super) fn wanted(meta: &RequestMetaObject) -> Result<Option<u8>, ErrorData> {
+    match meta.get(META) {
+        None | Some(Value::Null) => Ok(None),
+        Some(said) => match meta.log_level() {
+            Some(level) => Ok(Some(of(level))),
+            None => {
+                let levels = LEVELS.join("`, `");
+                let why = format!("there is no log level `{said}`\nhint: there are `{levels}`");
+                Err(ErrorData::invalid_params(why, None))
+            }
+        },
+    }
 }
 
 /// The least severe level that a client of the era with sessions wants to hear.

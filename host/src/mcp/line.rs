@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{Answer, AskError, Capability, Listener, Notice, Question};
+use crate::runtime::{Answer, AskError, Awaited, Capability, Listener, Notice, Question};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
@@ -37,6 +37,8 @@ struct State {
     meta: Map<String, Value>,
     /// What the call has asked for and the client cannot do.
     lacked: Vec<Capability>,
+    /// What the call is busy with, where others may wait for that.
+    holds: Option<Awaited>,
 }
 
 /// Questions of a call, and where the answers go.
@@ -64,6 +66,7 @@ impl Line {
                 tells_roots: false,
                 meta: Map::new(),
                 lacked: Vec::new(),
+                holds: None,
             }),
         };
         (Arc::new(line), receiver)
@@ -87,7 +90,8 @@ impl Line {
         for capability in &state.lacked {
             match capability {
                 Capability::ElicitationForm => {
-                    lacked.elicitation.get_or_insert_default();
+                    let elicitation = lacked.elicitation.get_or_insert_default();
+                    elicitation.form.get_or_insert_default();
                 }
                 Capability::ElicitationUrl => {
                     let elicitation = lacked.elicitation.get_or_insert_default();
@@ -96,12 +100,25 @@ impl Line {
                 Capability::Sampling => {
                     lacked.sampling.get_or_insert_default();
                 }
+                Capability::SamplingTools => {
+                    let sampling = lacked.sampling.get_or_insert_default();
+                    sampling.tools.get_or_insert_default();
+                }
+                Capability::SamplingContext => {
+                    let sampling = lacked.sampling.get_or_insert_default();
+                    sampling.context.get_or_insert_default();
+                }
                 Capability::Roots => {
                     lacked.roots.get_or_insert_default();
                 }
             }
         }
         (!state.lacked.is_empty()).then(|| ErrorData::missing_required_client_capability(lacked))
+    }
+
+    /// What the call is busy with, where others may wait for that.
+    pub(super) fn held(&self) -> Option<Awaited> {
+        self.state().holds.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -131,27 +148,20 @@ impl Listener for Line {
         self.may_ask && can(&self.state().capabilities, capability)
     }
 
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+    fn lacks(&self, lacked: &[Capability]) -> String {
         if !self.may_ask {
-            let why = "nobody can be asked while an argument is completed";
-            return std::future::ready(Err(AskError::Unsupported(why.into()))).boxed();
+            return "nobody can be asked while an argument is completed".to_owned();
         }
-        {
-            let mut state = self.state();
-            let wanted = questions.iter().map(|question| question.capability);
-            let lacked: Vec<_> = wanted
-                .filter(|wanted| !can(&state.capabilities, *wanted))
-                .collect();
-            if let Some(first) = lacked.first() {
-                let why = format!("this client has no `{first}`");
-                for capability in lacked {
-                    if !state.lacked.contains(&capability) {
-                        state.lacked.push(capability);
-                    }
-                }
-                return std::future::ready(Err(AskError::Unsupported(why))).boxed();
+        let mut state = self.state();
+        for capability in lacked {
+            if !state.lacked.contains(capability) {
+                state.lacked.push(*capability);
             }
         }
+        client::lacks(lacked)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let (answers, answered) = oneshot::channel();
         let cancel = self.cancel.clone();
         let gone = move || match cancel.is_cancelled() {
@@ -165,6 +175,10 @@ impl Listener for Line {
         answered
             .map(move |answers| answers.unwrap_or_else(|_| Err(gone())))
             .boxed()
+    }
+
+    fn holds(&self, awaited: Awaited) {
+        self.state().holds = Some(awaited);
     }
 
     fn notify(&self, notice: Notice) {

@@ -18,6 +18,7 @@ use rmcp::{RoleServer, ServerHandler as _};
 use serde_json::Value;
 
 use super::announce::{Audience, Changed, News, announce};
+use super::commands;
 use super::handler::{Host, misunderstood};
 use super::resources::SUBSCRIPTIONS;
 use crate::runtime::Answer;
@@ -42,6 +43,8 @@ impl Host {
         let info = self.get_info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
+            let snapshot = self.common.roster.snapshot();
+            uris.retain(|uri| !commands::is_status(uri, &snapshot));
             uris.truncate(SUBSCRIPTIONS);
         }
         accepted

@@ -7,6 +7,8 @@
 //! text already goes out as it is ([`verbatim`]).
 
 mod announce;
+mod asked;
+mod batch;
 mod caller;
 mod client;
 mod commands;
@@ -15,12 +17,16 @@ mod completion;
 mod exchange;
 mod handler;
 pub mod http;
+mod incoming;
 mod level;
 mod line;
 mod lines;
 mod listen;
+mod older;
+mod open;
 mod order;
 mod original;
+mod outgoing;
 mod prompts;
 mod relay;
 mod resources;
@@ -28,6 +34,7 @@ mod result;
 mod service;
 mod session;
 mod shelf;
+mod stage;
 pub mod stdio;
 mod tools;
 mod verbatim;
@@ -45,17 +52,19 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
+use crate::runtime;
 use common::Common;
 use handler::Host;
 use service::Lossless;
 use session::Session;
-use wire::Wire;
+use wire::{Link, Wire};
 
 /// How long calls that run when the agent closes its end may still go on: long
 /// enough for the answers to what was piped in, short enough that nobody waits.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long, after the grace, unsent answers may take to go out.
+/// How long, when they have had the time to end by themselves, unsent answers may
+/// take to go out.
 const FLUSH: Duration = Duration::from_millis(250);
 
 /// How long an agent that has shaken hands may ask for nothing before the host
@@ -78,44 +87,68 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let closed = CancellationToken::new();
-    let wire = Wire::new(input, output, closed.clone(), ready.clone());
     let common = Common::new(roster, common::IN_FLIGHT)?;
     let session = Session::begin(common.clone());
-    let host = Host::new(common, session.id(), closed.clone());
-    let ending = host.ending();
-
-    let served = Lossless(host).serve_with_ct(wire, stop.clone()).await;
-    let outcome = match served {
-        Ok(running) => {
-            let patience = async {
-                tokio::time::sleep(PATIENCE).await;
-                ready.cancel();
-                std::future::pending::<()>().await;
-            };
-            let end = async {
-                closed.cancelled().await;
-                tokio::time::sleep(GRACE).await;
-                ending.cancel();
-                tokio::time::sleep(FLUSH).await;
-            };
-            tokio::select! {
-                quit = running.waiting() => match quit.context("the connection's task failed")? {
-                    QuitReason::JoinError(error) => Err(error).context("sending to the agent failed"),
-                    _ => Ok(()),
-                },
-                // Whoever closed its end and does not read any more gets no more.
-                () = end => Ok(()),
-                () = patience => Ok(()),
-            }
+    let closed = CancellationToken::new();
+    let link = Link::new(input, output, closed.clone(), ready.clone());
+    let mut first = None;
+    loop {
+        let over = closed.child_token();
+        let wire = Wire::new(&link, first, over.clone());
+        let host = Host::new(common.clone(), session.id(), over.clone());
+        let ending = host.ending();
+        let outcome = tokio::select! {
+            outcome = service(host, wire, stop.child_token(), &ready) => outcome,
+            // Whoever closed its end and does not read any more gets no more.
+            () = end(&over, &ending, &closed) => Ok(()),
+        };
+        ending.cancel();
+        first = link.next();
+        if outcome.is_err() || first.is_none() {
+            return outcome;
         }
+    }
+}
+
+/// Lets one of rmcp's services serve an agent.
+async fn service<R, W>(
+    host: Host,
+    wire: Wire<R, W>,
+    stop: CancellationToken,
+    ready: &CancellationToken,
+) -> anyhow::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let running = match Lossless(host).serve_with_ct(wire, stop).await {
+        Ok(running) => running,
         // The agent left before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
-            Ok(())
+            return Ok(());
         }
-        Err(error) => Err(error).context("the agent's first messages were not understood"),
+        Err(error) => return Err(error).context("the agent's first messages were not understood"),
     };
+    let patience = async {
+        tokio::time::sleep(PATIENCE).await;
+        ready.cancel();
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        quit = running.waiting() => match quit.context("the connection's task failed")? {
+            QuitReason::JoinError(error) => Err(error).context("sending to the agent failed"),
+            _ => Ok(()),
+        },
+        () = patience => Ok(()),
+    }
+}
+
+/// Ends the calls of a service that is over, by and by. Comes back when nobody reads
+/// their answers any more.
+async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &CancellationToken) {
+    over.cancelled().await;
+    tokio::time::sleep(GRACE).await;
     ending.cancel();
-    drop(session);
-    outcome
+    closed.cancelled().await;
+    tokio::time::sleep(runtime::GRACE + FLUSH).await;
 }

@@ -1,14 +1,32 @@
 //! Results as their era writes them.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use rmcp::model::ErrorData;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::caller::Caller;
-use crate::runtime::Answer;
+use super::handler::ourselves;
+use crate::json;
+use crate::runtime::{Answer, Edit};
+
+/// The member of `_meta` that says who has answered.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What this server says of itself in every result of the stateless era.
+static SERVER: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(ourselves()).unwrap_or_default());
 
 /// What a list in the stateless era begins with: complete, stale at once, and for
 /// nobody else, which is what rmcp says of a list that does not say itself.
-const STATELESS: &str = r#"{"resultType":"complete","ttlMs":0,"cacheScope":"private","#;
+static STATELESS: LazyLock<String> = LazyLock::new(|| {
+    let server = &*SERVER;
+    format!(
+        "{{\"resultType\":\"complete\",\"ttlMs\":0,\"cacheScope\":\"private\",\
+         \"_meta\":{{\"{SERVER_INFO}\":{server}}},"
+    )
+});
 
 /// A list on one page, because many clients never ask for a second one.
 ///
@@ -29,7 +47,7 @@ pub(super) fn list(
             ));
         }
     }
-    let mut text = String::from(if caller.stateless { STATELESS } else { "{" });
+    let mut text = String::from(if caller.stateless { &**STATELESS } else { "{" });
     text.push('"');
     text.push_str(what);
     text.push_str("\":");
@@ -39,36 +57,74 @@ pub(super) fn list(
 }
 
 /// A result as its era writes it.
-pub(super) fn complete(mut result: Answer, stateless: bool) -> Answer {
-    if is_complete(&result) {
-        result.remove("resultType");
-        if stateless {
-            // First, so that a reader of the stream knows what it reads.
-            result.put_first("resultType", "complete".into());
-        }
-    }
-    result
+pub(super) fn complete(result: Answer, stateless: bool) -> Answer {
+    written(result, stateless, Vec::new)
 }
 
-/// The result of reading something, which in the stateless era says how long it
-/// keeps.
-pub(super) fn read(mut result: Answer, stateless: bool) -> Answer {
-    if stateless && is_complete(&result) {
-        result.put_default("ttlMs", 0.into());
-        result.put_default("cacheScope", "private".into());
+/// The result of a call of a tool. Before the stateless era structured content is an
+/// object, and clients that hold a result against that would lose all of it.
+pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
+    const NAME: &str = "structuredContent";
+    let odd = match &result {
+        _ if stateless => None,
+        Answer::Made(value) => {
+            let content = value.get(NAME).filter(|content| !content.is_object());
+            content.map(Value::to_string)
+        }
+        Answer::Verbatim(text) => {
+            let content = json::member(text, NAME).filter(|text| !text.starts_with('{'));
+            content.map(str::to_owned)
+        }
+    };
+    if let Some(text) = odd {
+        result.remove(NAME);
+        // Whoever has put it into words already has done so better.
+        let said = result.get("content");
+        if said.is_none_or(|content| content.as_array().is_some_and(Vec::is_empty)) {
+            result.remove("content");
+            let block = json!({ "type": "text", "text": text });
+            result.edit(&Edit {
+                first: None,
+                defaults: vec![("content", json!([block]))],
+                within: None,
+            });
+        }
     }
     complete(result, stateless)
 }
 
-fn is_complete(result: &Answer) -> bool {
-    let kind = result.get("resultType");
-    kind.is_none_or(|kind| *kind == "complete")
+/// The result of reading something, which in the stateless era says how long it
+/// keeps.
+pub(super) fn read(result: Answer, stateless: bool) -> Answer {
+    written(result, stateless, || {
+        vec![("ttlMs", 0.into()), ("cacheScope", "private".into())]
+    })
+}
+
+/// A result as its era writes it, which has those members in the stateless one.
+fn written(
+    mut result: Answer,
+    stateless: bool,
+    defaults: impl FnOnce() -> Vec<(&'static str, Value)>,
+) -> Answer {
+    let kind = result.get("resultType").map(Cow::into_owned);
+    let is_complete = kind.as_ref().is_none_or(|kind| kind == "complete");
+    if is_complete && kind.is_some() {
+        result.remove("resultType");
+    }
+    if stateless {
+        result.edit(&Edit {
+            // First, so that a reader of the stream knows what it reads.
+            first: is_complete.then(|| ("resultType", "complete".into())),
+            defaults: if is_complete { defaults() } else { Vec::new() },
+            within: Some(("_meta", SERVER_INFO, &SERVER)),
+        });
+    }
+    result
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn both(result: &Value) -> [Answer; 2] {
@@ -82,17 +138,25 @@ mod tests {
         answer.into_value().unwrap().to_string()
     }
 
+    /// What says who has answered, as it goes behind all others.
+    fn server() -> String {
+        format!(r#""_meta":{{"{SERVER_INFO}":{}}}"#, *SERVER)
+    }
+
     #[test]
     fn results_say_what_their_era_says() {
+        let server = server();
         for result in both(&json!({"content": [], "x-odd": 1})) {
             assert_eq!(
                 text(complete(result.clone(), true)),
-                r#"{"resultType":"complete","content":[],"x-odd":1}"#
+                format!(r#"{{"resultType":"complete","content":[],"x-odd":1,{server}}}"#)
             );
             assert_eq!(complete(result.clone(), false), result);
             assert_eq!(
                 text(read(result.clone(), true)),
-                r#"{"resultType":"complete","content":[],"x-odd":1,"ttlMs":0,"cacheScope":"private"}"#
+                format!(
+                    r#"{{"resultType":"complete","content":[],"x-odd":1,"ttlMs":0,"cacheScope":"private",{server}}}"#
+                )
             );
             assert_eq!(read(result.clone(), false), result);
         }
@@ -100,7 +164,7 @@ mod tests {
         for modern in both(&json!({"content": [], "resultType": "complete", "ttlMs": 7})) {
             assert_eq!(
                 text(complete(modern.clone(), true)),
-                r#"{"resultType":"complete","content":[],"ttlMs":7}"#
+                format!(r#"{{"resultType":"complete","content":[],"ttlMs":7,{server}}}"#)
             );
             assert_eq!(
                 text(complete(modern.clone(), false)),
@@ -108,8 +172,74 @@ mod tests {
             );
             assert_eq!(
                 text(read(modern, true)),
-                r#"{"resultType":"complete","content":[],"ttlMs":7,"cacheScope":"private"}"#
+                format!(
+                    r#"{{"resultType":"complete","content":[],"ttlMs":7,"cacheScope":"private",{server}}}"#
+                )
             );
+        }
+    }
+
+    #[test]
+    fn whoever_has_answered_says_so_once() {
+        let own = json!({"content": [], "_meta": {SERVER_INFO: {"name": "a", "version": "1"}}});
+        for result in both(&own) {
+            let stateless = complete(result.clone(), true);
+            assert_eq!(stateless.get("_meta"), result.get("_meta"));
+        }
+        for result in both(&json!({"_meta": {"x": 1.5}, "content": []})) {
+            assert_eq!(
+                text(complete(result.clone(), true)),
+                format!(
+                    r#"{{"resultType":"complete","_meta":{{"x":1.5,"{SERVER_INFO}":{}}},"content":[]}}"#,
+                    *SERVER
+                )
+            );
+            assert_eq!(complete(result.clone(), false), result);
+        }
+        // A question has been asked by this server, too, and keeps its own type.
+        let asked = json!({"resultType": "input_required", "requestState": "x"});
+        for asked in both(&asked) {
+            assert_eq!(
+                text(read(asked, true)),
+                format!(
+                    r#"{{"resultType":"input_required","requestState":"x",{}}}"#,
+                    server()
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn structured_content_is_an_object_before_the_stateless_era() {
+        let words = json!([{ "type": "text", "text": "words" }]);
+        for (result, legacy) in [
+            (
+                r#"{"content":[],"structuredContent":[1.10],"x":1}"#,
+                r#"{"x":1,"content":[{"type":"text","text":"[1.10]"}]}"#,
+            ),
+            (
+                r#"{"structuredContent":"a"}"#,
+                r#"{"content":[{"type":"text","text":"\"a\""}]}"#,
+            ),
+            (
+                &format!(r#"{{"content":{words},"structuredContent":null}}"#),
+                &format!(r#"{{"content":{words}}}"#),
+            ),
+        ] {
+            let verbatim = || Answer::Verbatim(result.to_owned());
+            assert_eq!(called(verbatim(), false).into_text(), legacy);
+            let modern = called(verbatim(), true);
+            assert_eq!(
+                modern.get("structuredContent"),
+                verbatim().get("structuredContent")
+            );
+            let made = Answer::Made(verbatim().into_value().unwrap());
+            let made = called(made, false).into_value().unwrap();
+            assert!(made.get("structuredContent").is_none(), "{made}");
+            assert_ne!(made["content"], json!([]));
+        }
+        for fine in both(&json!({"content": [], "structuredContent": {"a": [1]}})) {
+            assert_eq!(called(fine.clone(), false), fine);
         }
     }
 }

@@ -5,13 +5,15 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use rmcp::model::{
-    ClientNotification, ClientRequest, CustomRequest, ErrorData, InputResponses, ProtocolVersion,
-    RequestId, ServerConfig, ServerResult,
+    ClientNotification, ClientRequest, CustomRequest, ErrorData, InputResponses,
+    PaginatedRequestParams, ProtocolVersion, RequestId, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{RoleServer, ServerHandler};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use super::original::Original;
 
 /// Hands what concerns the plugins to the handler as custom requests, whose results
 /// rmcp passes on as they are. All that rmcp checks of a request is still checked. A request
@@ -26,7 +28,8 @@ impl<H: ServerHandler> Service<RoleServer> for Lossless<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let id = context.id.clone();
-        caught(&id, self.0.handle_request(untyped(request), context)).await
+        let request = untyped(request, context.extensions.get());
+        caught(&id, self.0.handle_request(request, context)).await
     }
 
     async fn handle_notification(
@@ -64,8 +67,13 @@ pub(super) async fn caught<T>(
         })
 }
 
-fn untyped(request: ClientRequest) -> ClientRequest {
+fn untyped(request: ClientRequest, original: Option<&Original>) -> ClientRequest {
     let method = request.method().to_owned();
+    // What rmcp cannot read of these it drops without a word.
+    let list = |params: &Option<PaginatedRequestParams>| match original {
+        Some(original) => original.params(),
+        None => Some(plain(params)),
+    };
     let params = match request {
         ClientRequest::CallToolRequest(call) => {
             let call = call.params;
@@ -76,19 +84,19 @@ fn untyped(request: ClientRequest) -> ClientRequest {
                     .map(|arguments| ("arguments".into(), arguments.into())),
             );
             params.extend(continued(call.input_responses, call.request_state));
-            Value::Object(params)
+            Some(Value::Object(params))
         }
-        ClientRequest::GetPromptRequest(get) => plain(&get.params),
-        ClientRequest::ReadResourceRequest(read) => plain(&read.params),
-        ClientRequest::CompleteRequest(complete) => plain(&complete.params),
-        ClientRequest::ListToolsRequest(list) => plain(&list.params),
-        ClientRequest::ListPromptsRequest(list) => plain(&list.params),
-        ClientRequest::ListResourcesRequest(list) => plain(&list.params),
-        ClientRequest::ListResourceTemplatesRequest(list) => plain(&list.params),
-        ClientRequest::SubscriptionsListenRequest(listen) => plain(&listen.params),
+        ClientRequest::GetPromptRequest(get) => Some(plain(&get.params)),
+        ClientRequest::ReadResourceRequest(read) => Some(plain(&read.params)),
+        ClientRequest::CompleteRequest(complete) => Some(plain(&complete.params)),
+        ClientRequest::ListToolsRequest(asked) => list(&asked.params),
+        ClientRequest::ListPromptsRequest(asked) => list(&asked.params),
+        ClientRequest::ListResourcesRequest(asked) => list(&asked.params),
+        ClientRequest::ListResourceTemplatesRequest(asked) => list(&asked.params),
+        ClientRequest::SubscriptionsListenRequest(listen) => Some(plain(&listen.params)),
         other => return other,
     };
-    ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)))
+    ClientRequest::CustomRequest(CustomRequest::new(method, params))
 }
 
 /// Parameters as they were sent. Those that rmcp has read can be written again.

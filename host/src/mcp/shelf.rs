@@ -1,17 +1,18 @@
 //! Calls that wait for an answer, between one request of a stateless client and
 //! the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use rmcp::ErrorData;
-use rmcp::model::{RequestStateCodec, SealOptions};
+use rmcp::model::{RequestId, RequestStateCodec, SealOptions};
 use tokio::task::AbortHandle;
 
 use super::exchange::Suspended;
-use crate::runtime::SessionId;
+use crate::runtime::{Awaited, SessionId};
 
 /// How long a call waits for the answer to a question.
 pub(super) const PATIENCE: Duration = Duration::from_secs(900);
@@ -20,6 +21,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(900);
 /// longest is ended: its person is the least likely still to be there. Half of the
 /// pool that instances come from stays free for those that run.
 const CAP: usize = 64;
+
+/// How long a call goes on to wait when another one waits for what it is busy with:
+/// long enough for an answer that is on its way, shorter than anybody's patience.
+const HINDERS: Duration = Duration::from_secs(10);
+
+/// Of how many calls that were ended it is known why.
+const ENDED: usize = 1024;
 
 /// The calls that wait. What a client gets to see of one is a sealed number, which
 /// fits only the request that the call began with.
@@ -34,6 +42,8 @@ struct Waiting {
     next: u64,
     /// The oldest first.
     calls: BTreeMap<u64, Waits>,
+    /// Those that have ended, the latest last.
+    ended: VecDeque<(u64, Why)>,
 }
 
 /// A call that waits, and the end of its patience.
@@ -42,12 +52,68 @@ struct Waits {
     _end: End,
 }
 
+/// Why a call waits no longer.
+#[derive(Clone, Copy)]
+enum Why {
+    Late,
+    Hindered,
+    Cancelled,
+    TooMany,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late => write!(
+                f,
+                "was not answered within {} minutes",
+                PATIENCE.as_secs() / 60
+            ),
+            Self::Hindered => write!(
+                f,
+                "was not answered within {} s while another call waited for the same instance",
+                HINDERS.as_secs()
+            ),
+            Self::Cancelled => f.write_str("was cancelled"),
+            Self::TooMany => write!(f, "was the oldest of more than {CAP} that waited"),
+        }
+    }
+}
+
 /// Wakes up when a call has waited for too long, unless it is dropped before.
 struct End(AbortHandle);
 
 impl Drop for End {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+impl Waiting {
+    /// Takes a call out that is to end. Ending it takes its instance down, which is
+    /// not to be done under the lock.
+    fn end(&mut self, number: u64, why: Why) -> Option<Waits> {
+        let call = self.calls.remove(&number)?;
+        if self.ended.len() == ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((number, why));
+        Some(call)
+    }
+}
+
+/// Ends when a call has waited long enough, or too long for another one.
+async fn over(held: Option<Awaited>) -> Why {
+    let hindered = async {
+        match held {
+            Some(mut held) => held.begins().await,
+            None => std::future::pending().await,
+        }
+        tokio::time::sleep(HINDERS).await;
+    };
+    tokio::select! {
+        () = tokio::time::sleep(PATIENCE) => Why::Late,
+        () = hindered => Why::Hindered,
     }
 }
 
@@ -74,20 +140,21 @@ impl Shelf {
         let number = waiting.next;
         waiting.next += 1;
         let me = self.me.clone();
+        let held = call.held();
         let end = tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
+            let why = over(held).await;
             if let Some(shelf) = me.upgrade() {
-                let late = shelf.waiting().calls.remove(&number);
-                drop(late);
+                let ended = shelf.waiting().end(number, why);
+                drop(ended);
             }
         });
         let end = End(end.abort_handle());
         waiting.calls.insert(number, Waits { call, _end: end });
-        let dropped = (waiting.calls.len() > CAP)
-            .then(|| waiting.calls.pop_first())
-            .flatten();
+        let oldest = waiting.calls.keys().next().copied();
+        let dropped = oldest
+            .filter(|_| waiting.calls.len() > CAP)
+            .and_then(|oldest| waiting.end(oldest, Why::TooMany));
         drop(waiting);
-        // Ending a call takes its instance down, which nobody should wait for here.
         if dropped.is_some() {
             tracing::warn!("more than {CAP} calls wait for answers; the oldest is ended");
         }
@@ -116,9 +183,28 @@ impl Shelf {
             .try_into()
             .map(u64::from_le_bytes)
             .map_err(|_| refuse("holds something else than a call"))?;
-        let call = self.waiting().calls.remove(&number);
-        call.map(|waits| waits.call)
-            .ok_or_else(|| refuse("names a call that waits no longer"))
+        let mut waiting = self.waiting();
+        if let Some(waits) = waiting.calls.remove(&number) {
+            return Ok(waits.call);
+        }
+        let mut ended = waiting.ended.iter();
+        let ended = ended.find(|(ended, _)| *ended == number);
+        Err(match ended {
+            Some((_, why)) => refuse(&format!("names a call that has ended: it {why}")),
+            None => refuse("names a call that waits no longer"),
+        })
+    }
+
+    /// Ends the call that a client knows by a request of its session, if it waits.
+    pub(super) fn cancel(&self, session: SessionId, request: &RequestId) {
+        let mut waiting = self.waiting();
+        let mut calls = waiting.calls.iter();
+        let found = calls
+            .find(|(_, waits)| waits.call.session() == Some(session) && waits.call.is_of(request));
+        let found = found.map(|(number, _)| *number);
+        let ended = found.and_then(|number| waiting.end(number, Why::Cancelled));
+        drop(waiting);
+        drop(ended);
     }
 
     /// Ends the calls of a session that is over.

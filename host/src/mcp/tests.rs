@@ -1,5 +1,8 @@
 //! Agents that speak raw lines of JSON to a host with real components.
 
+mod batch;
+mod eras;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -225,13 +228,22 @@ async fn an_agent_without_a_handshake_lists_calls_and_listens() {
     let answer = agent.ask("tools/list", stateless(json!({}))).await;
     let result = answer["result"].as_object().unwrap();
     let keys: Vec<_> = result.keys().map(String::as_str).collect();
-    assert_eq!(keys, ["resultType", "ttlMs", "cacheScope", "tools"]);
+    assert_eq!(
+        keys,
+        ["resultType", "ttlMs", "cacheScope", "_meta", "tools"]
+    );
     assert_eq!(result["cacheScope"], "private");
+    let server = json!({
+        "name": "dormouse", "title": "Dormouse", "version": env!("CARGO_PKG_VERSION"),
+    });
+    let server = json!({ "io.modelcontextprotocol/serverInfo": server });
+    assert_eq!(result["_meta"], server);
 
     let params = json!({"name": SUM, "arguments": {"a": 5, "b": 3}});
     let answer = agent.ask("tools/call", stateless(params.clone())).await;
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
     assert_eq!(answer["result"]["structuredContent"]["result"], 8);
+    assert_eq!(answer["result"]["_meta"], server);
     // It has to bring with it what a handshake would have said.
     let answer = agent.ask("tools/call", params).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");

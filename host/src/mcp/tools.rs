@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::handler::{Host, refusal};
 use super::order::{Named, Order};
-use super::result::{complete, list};
+use super::result::{called, list};
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
 use crate::runtime::Answer;
 
@@ -20,7 +20,9 @@ impl Host {
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        list("tools", params, caller, |text| snapshot.write_list(text))
+        list("tools", params, caller, |text| {
+            snapshot.write_list(caller.stateless, text);
+        })
     }
 
     pub(super) async fn call_tool(
@@ -68,7 +70,7 @@ impl Host {
                     })
             })
             .await?;
-        Ok(complete(result, caller.stateless))
+        Ok(called(result, caller.stateless))
     }
 }
 

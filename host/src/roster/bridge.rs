@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dormouse_catalog::{Listing, Provenance};
+use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
 use dormouse_wit::signature::compact;
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
@@ -39,11 +39,15 @@ pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Lis
 
 /// The tools that the user wants to be shown.
 fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
-    if listing.tools.iter().all(|tool| filter.shows(&tool.name)) {
+    // What is odd about a tool that nobody wants is nobody's concern either.
+    let wanted = |odd: &Odd| odd.what != What::Tool || filter.shows(&odd.name);
+    let shows = |tool: &ListedTool| filter.shows(&tool.name);
+    if listing.tools.iter().all(shows) && listing.odd.iter().all(wanted) {
         return Arc::clone(listing);
     }
     let mut shown = Listing::clone(listing);
-    shown.tools.retain(|tool| filter.shows(&tool.name));
+    shown.tools.retain(shows);
+    shown.odd.retain(wanted);
     Arc::new(shown)
 }
 

@@ -395,6 +395,17 @@ fn say(old: &Snapshot, new: &Snapshot) {
         {
             tracing::error!("server `{name}`: {problem}");
         }
+        let before = old
+            .servers()
+            .get(name)
+            .map_or(&[][..], |server| server.odd());
+        for odd in server.odd().iter().filter(|odd| !before.contains(odd)) {
+            // What is mended is nothing that its user would miss.
+            match odd.shown {
+                true => tracing::info!("server `{name}`: {odd}"),
+                false => tracing::warn!("server `{name}`: {odd}"),
+            }
+        }
     }
     for collision in new.collisions() {
         if !old.collisions().contains(collision) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
-use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, ReadError, Stamp};
+use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, Slot, Target, Tool, Wanted,
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, Schemas, Slot, Target, Tool, Wanted,
 };
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
@@ -222,6 +222,13 @@ impl Server {
         self.listing.as_ref().filter(|_| self.config.enabled)
     }
 
+    /// What of its tools, prompts and resources is not as MCP has it, where these are
+    /// to be listed.
+    #[must_use]
+    pub fn odd(&self) -> &[Odd] {
+        self.listed().map_or(&[], |listing| &listing.odd)
+    }
+
     pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
         self.slot.get()
     }
@@ -338,7 +345,7 @@ impl Server {
 
     async fn run(
         &self,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         wanted: Wanted,
         context: Context,
     ) -> Result<Answer, CallError> {
@@ -388,10 +395,18 @@ impl Server {
         if let Some(callable) = known().get(&index) {
             return Ok(callable.clone());
         }
-        let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+        let function = listed.function()?;
+        let upstream = self.config.bridge().is_some();
+        let schemas = (function.is_some() || !upstream).then(|| {
+            let mut tool: Map<String, Value> = serde_json::from_str(listed.tool.get())?;
+            let input = tool.remove("inputSchema").unwrap_or_else(|| json!({}));
+            // What a function returns is what its schema says by itself.
+            let output = tool.remove("outputSchema").filter(|_| function.is_none());
+            Ok(Schemas::new(input, output))
+        });
         let callable = Arc::new(Callable {
-            function: listed.function()?,
-            input_schema: tool.remove("inputSchema").unwrap_or_else(|| json!({})),
+            schemas: schemas.transpose()?,
+            function,
         });
         known().insert(index, callable.clone());
         Ok(callable)
@@ -477,7 +492,7 @@ impl Drop for Running<'_> {
 /// Whether two listings are of one content. A file that has just been written is
 /// read again although it looks the same, because it may not be.
 fn same(old: &Arc<Listing>, new: &Arc<Listing>) -> bool {
-    Arc::ptr_eq(old, new) || declared(old).eq(declared(new))
+    Arc::ptr_eq(old, new) || declared(old).eq(declared(new)) && old.odd == new.odd
 }
 
 /// The texts of all MCP objects that a listing has.

@@ -184,10 +184,11 @@ impl Snapshot {
         templates.find_map(|template| Some((template, template.matched(uri)?)))
     }
 
-    /// Appends the JSON array of MCP `Tool` objects: each as it was declared,
-    /// with nothing but its name replaced. It is made anew for each who asks,
-    /// which takes less than sending it; an agent asks once.
-    pub fn write_list(&self, text: &mut String) {
+    /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or
+    /// of the versions before: each as it was declared, with nothing but its name
+    /// replaced. It is made anew for each who asks, which takes less than sending it; an
+    /// agent asks once.
+    pub fn write_list(&self, stateless: bool, text: &mut String) {
         let declared = self.declared();
         let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
@@ -196,7 +197,7 @@ impl Snapshot {
             if i > 0 {
                 text.push(',');
             }
-            renamed(&declared.tool, &declared.name, shown, text);
+            renamed(declared.object(stateless), &declared.name, shown, text);
         }
         text.push(']');
     }

@@ -73,6 +73,9 @@ pub struct ServerStatus {
     pub fetched: Option<u64>,
     /// Tools that are no longer what their user knows.
     pub changed: Vec<String>,
+    /// What it offers that is not shown, because clients could not read it, as sentences.
+    #[serde(default)]
+    pub not_shown: Vec<String>,
     /// The last thing that went wrong.
     pub error: Option<String>,
     /// Where it is configured: `file:line`, and the profile of the client if it is for one.
@@ -227,9 +230,15 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         server_info: server_info(&upstream, server),
         fetched: server.known().map(|known| known.fetched),
         changed: changed.iter().map(|tool| tool.name.clone()).collect(),
+        not_shown: not_shown(server),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),
     }
+}
+
+fn not_shown(server: &Server) -> Vec<String> {
+    let odd = server.odd().iter().filter(|odd| !odd.shown);
+    odd.map(ToString::to_string).collect()
 }
 
 /// What is said of a server that a policy denies.

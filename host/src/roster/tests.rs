@@ -148,7 +148,7 @@ async fn listing_makes_no_engine_and_calling_makes_one() {
         ["one__add", "one__trap", "two__add", "two__trap"]
     );
     let mut list = String::new();
-    roster.snapshot().write_list(&mut list);
+    roster.snapshot().write_list(true, &mut list);
     let list: Value = serde_json::from_str(&list).unwrap();
     assert_eq!(list[2]["name"], "two__add");
     assert_eq!(roster.status().engines, 0);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json;
 
@@ -15,6 +15,18 @@ pub enum Answer {
     /// The text of a JSON object as it was written elsewhere: it goes out byte for
     /// byte, because its numbers may have more digits than any type here.
     Verbatim(String),
+}
+
+/// What is put into an object, all in one go: its text may be long.
+#[derive(Debug, Default)]
+pub struct Edit<'a> {
+    /// A member that is not there yet, before all others.
+    pub first: Option<(&'a str, Value)>,
+    /// Members behind all others, each unless it is there.
+    pub defaults: Vec<(&'a str, Value)>,
+    /// A member of an object that is a member, unless it is there. Where there is no
+    /// such object it is made, behind all others.
+    pub within: Option<(&'a str, &'a str, &'a Value)>,
 }
 
 impl From<Value> for Answer {
@@ -57,38 +69,14 @@ impl Answer {
         }
     }
 
-    /// Puts a member that is not there yet before all others.
-    pub fn put_first(&mut self, name: &str, value: Value) {
+    /// Puts members in. The rest stays as it is.
+    pub fn edit(&mut self, edit: &Edit<'_>) {
         match self {
-            Self::Made(Value::Object(members)) => {
-                members.shift_insert(0, name.to_owned(), value);
-            }
+            Self::Made(Value::Object(members)) => put(members, edit),
             Self::Made(_) => {}
             Self::Verbatim(text) => {
-                let comma = if is_empty(text) { "" } else { "," };
-                let member = format!("{}:{value}{comma}", Value::from(name));
-                if let Some(start) = text.find('{') {
-                    text.insert_str(start + 1, &member);
-                }
-            }
-        }
-    }
-
-    /// Puts a member behind all others, unless it is there.
-    pub fn put_default(&mut self, name: &str, value: Value) {
-        match self {
-            Self::Made(Value::Object(members)) => {
-                members.entry(name).or_insert(value);
-            }
-            Self::Made(_) => {}
-            Self::Verbatim(text) => {
-                if json::member(text, name).is_some() {
-                    return;
-                }
-                let comma = if is_empty(text) { "" } else { "," };
-                let member = format!("{comma}{}:{value}", Value::from(name));
-                if let Some(end) = text.rfind('}') {
-                    text.insert_str(end, &member);
+                if let Some(edited) = edited(text, edit) {
+                    *text = edited;
                 }
             }
         }
@@ -161,8 +149,69 @@ fn cut(text: &mut String, name: &str) -> bool {
     true
 }
 
-fn is_empty(object: &str) -> bool {
-    json::members(object).is_ok_and(|members| members.is_empty())
+fn put(members: &mut Map<String, Value>, edit: &Edit<'_>) {
+    if let Some((name, value)) = &edit.first {
+        members.shift_insert(0, (*name).to_owned(), value.clone());
+    }
+    for (name, value) in &edit.defaults {
+        members.entry(*name).or_insert_with(|| value.clone());
+    }
+    if let Some((object, name, value)) = edit.within
+        && let Value::Object(inner) = members
+            .entry(object)
+            .or_insert_with(|| Value::Object(Map::new()))
+    {
+        inner.entry(name).or_insert_with(|| value.clone());
+    }
+}
+
+/// An object's text with members put in.
+fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
+    let members = json::members(text).ok()?;
+    // Of two members of one name it is the later that counts.
+    let find = |name: &str| members.iter().rev().find(|member| member.name == name);
+    let member = |name: &str, value: &Value| format!("{}:{value}", Value::from(name));
+    let first = edit.first.as_ref();
+    let first = first.map(|(name, value)| member(name, value));
+    let defaults = edit.defaults.iter();
+    let missing = defaults.filter(|(name, _)| find(name).is_none());
+    let mut last: Vec<_> = missing.map(|(name, value)| member(name, value)).collect();
+    let start = text.find('{')? + 1;
+    // Where something goes into a member, and what.
+    let mut within = (start, String::new());
+    if let Some((object, name, value)) = edit.within {
+        match find(object) {
+            None => {
+                let inner = member(name, value);
+                last.push(format!("{}:{{{inner}}}", Value::from(object)));
+            }
+            Some(found) => {
+                let inner = json::members(found.value).unwrap_or_default();
+                let is_object = found.value.ends_with('}');
+                if is_object && !inner.iter().any(|member| member.name == name) {
+                    let comma = if inner.is_empty() { "" } else { "," };
+                    let place = found.place.end.saturating_sub(1);
+                    within = (place, format!("{comma}{}", member(name, value)));
+                }
+            }
+        }
+    }
+    let first = first.unwrap_or_default();
+    let last = last.join(",");
+    let comma = |before: bool, behind: bool| if before && behind { "," } else { "" };
+    let some = !members.is_empty();
+    let parts = [
+        text.get(..start)?,
+        &first,
+        comma(!first.is_empty(), some || !last.is_empty()),
+        text.get(start..within.0)?,
+        &within.1,
+        text.get(within.0..text.rfind('}')?)?,
+        comma(some, !last.is_empty()),
+        &last,
+        text.get(text.rfind('}')?..)?,
+    ];
+    Some(parts.concat())
 }
 
 /// The size of a value as JSON, in bytes, without writing it anywhere.
@@ -202,9 +251,11 @@ mod tests {
         answer.remove("nothing");
         assert_eq!(answer, read(odd));
         answer.remove("kind");
-        answer.put_first("kind", json!("y"));
-        answer.put_default("kind", json!("z"));
-        answer.put_default("ttl", json!(0));
+        answer.edit(&Edit {
+            first: Some(("kind", json!("y"))),
+            defaults: vec![("a", json!("z")), ("ttl", json!(0))],
+            within: None,
+        });
         assert_eq!(
             answer.into_text(),
             r#"{"kind":"y", "a" : 1.10, "b":[-0.0 , 1E5], "a": 12345678901234567890123 ,"ttl":0}"#
@@ -224,11 +275,59 @@ mod tests {
             let mut answer = read(object);
             answer.remove("k");
             assert_eq!(answer.clone().into_text(), left);
-            for put in [Answer::put_first, Answer::put_default] {
+            for edit in [
+                Edit {
+                    first: Some(("k", json!("}"))),
+                    ..Edit::default()
+                },
+                Edit {
+                    defaults: vec![("k", json!("}"))],
+                    ..Edit::default()
+                },
+            ] {
                 let mut answer = answer.clone();
-                put(&mut answer, "k", json!("}"));
+                answer.edit(&edit);
                 assert_eq!(answer.get("k").as_deref(), Some(&json!("}")), "{answer:?}");
             }
+        }
+    }
+
+    #[test]
+    fn members_come_into_members() {
+        let two = json!(2);
+        let edit = Edit {
+            first: Some(("f", json!(0))),
+            defaults: vec![("d", json!(1))],
+            within: Some(("m", "k", &two)),
+        };
+        for (object, expected) in [
+            ("{}", r#"{"f":0,"d":1,"m":{"k":2}}"#),
+            (" { } ", r#" {"f":0, "d":1,"m":{"k":2}} "#),
+            (r#"{"a":1.10}"#, r#"{"f":0,"a":1.10,"d":1,"m":{"k":2}}"#),
+            (
+                r#"{"m":{},"a":1.0}"#,
+                r#"{"f":0,"m":{"k":2},"a":1.0,"d":1}"#,
+            ),
+            (
+                r#"{"d": 7, "m" : { "a":"}" } }"#,
+                r#"{"f":0,"d": 7, "m" : { "a":"}" ,"k":2} }"#,
+            ),
+            // One that is there stays, and what has no place for one.
+            (r#"{"m":{"\u006b":1}}"#, r#"{"f":0,"m":{"\u006b":1},"d":1}"#),
+            (r#"{"m":null}"#, r#"{"f":0,"m":null,"d":1}"#),
+            (
+                r#"{"m":{"k":1},"m":{}}"#,
+                r#"{"f":0,"m":{"k":1},"m":{"k":2},"d":1}"#,
+            ),
+        ] {
+            let mut answer = read(object);
+            answer.edit(&edit);
+            let value = answer.to_value().unwrap().into_owned();
+            assert_eq!(answer.into_text(), expected);
+            // The same as in a value, but for the order of what is there twice.
+            let mut made = Answer::Made(serde_json::from_str(object).unwrap());
+            made.edit(&edit);
+            assert_eq!(made.into_value().unwrap(), value);
         }
     }
 

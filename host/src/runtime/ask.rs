@@ -7,22 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer as Given;
 use super::bindings::dormouse::plugin::client::{
-    Action, Answer, Elicited, Question as Asked, Request, Root, Sampled, Sampling,
+    Action, Answer, Elicited, Question as Asked, Request, Root, Sampled,
 };
-use super::content::{block, content, role, role_name, text};
-
-/// What a client can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Capability {
-    /// Forms for the user.
-    ElicitationForm,
-    /// Pages for the user.
-    ElicitationUrl,
-    /// Texts from the model.
-    Sampling,
-    /// The folders that it works in.
-    Roots,
-}
+use super::capability::Capability;
+use super::content::{content, role, text};
+use super::form::{Form, fits, shown};
+use super::sampling;
+use crate::json;
 
 /// One question, as MCP asks it.
 #[derive(Debug, Clone)]
@@ -60,39 +51,33 @@ impl fmt::Display for AskError {
     }
 }
 
-impl fmt::Display for Capability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ElicitationForm => "elicitation",
-            Self::ElicitationUrl => "elicitation.url",
-            Self::Sampling => "sampling",
-            Self::Roots => "roots",
-        })
-    }
-}
-
-impl Capability {
-    /// As it is written among a client's capabilities.
-    #[must_use]
-    pub fn declared(self) -> Value {
-        match self {
-            Self::ElicitationForm => json!({ "elicitation": {} }),
-            Self::ElicitationUrl => json!({ "elicitation": { "url": {} } }),
-            Self::Sampling => json!({ "sampling": {} }),
-            Self::Roots => json!({ "roots": {} }),
-        }
-    }
-}
-
 impl Question {
     /// The MCP method that asks it.
     #[must_use]
     pub fn method(&self) -> &'static str {
-        match self.capability {
-            Capability::ElicitationForm | Capability::ElicitationUrl => "elicitation/create",
-            Capability::Sampling => "sampling/createMessage",
-            Capability::Roots => "roots/list",
+        self.capability.method()
+    }
+
+    /// All that a client has to be able to do.
+    pub fn needs(&self) -> impl Iterator<Item = Capability> + use<> {
+        let sampling = self.capability == Capability::Sampling;
+        let tools = ["tools", "toolChoice"].map(|name| self.params.contains_key(name));
+        let tools = sampling && tools.contains(&true);
+        let tools = tools.then_some(Capability::SamplingTools);
+        [self.capability].into_iter().chain(tools)
+    }
+
+    /// The same for a client that adds no context to what it samples. It may ignore
+    /// that it is to, so that leaving it out says the same.
+    #[must_use]
+    pub(super) fn without_context(mut self) -> Self {
+        const WANTS: &str = "includeContext";
+        if self.capability == Capability::Sampling && self.params.shift_remove(WANTS).is_some() {
+            let text = self.text.take();
+            let text = text.and_then(|text| json::without(text.get(), WANTS));
+            self.text = text.and_then(|text| RawValue::from_string(text).ok());
         }
+        self
     }
 
     /// The question of a plugin.
@@ -103,20 +88,24 @@ impl Question {
             Asked::Form(form) => {
                 let schema: Value = serde_json::from_str(&form.schema)
                     .map_err(|error| invalid(format!("has a schema that is no JSON: {error}")))?;
-                if !schema.is_object() {
-                    return Err(invalid("has a schema that is no object".into()));
-                }
-                validator(&schema)
-                    .map_err(|error| invalid(format!("has a schema that is none: {error}")))?;
+                Form::read(&schema)
+                    .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
                 let params = json!({ "message": form.message, "requestedSchema": schema });
                 (Capability::ElicitationForm, params)
             }
             Asked::Page(page) => {
-                // Clients open it in a browser; a file or a script is no page.
-                if !page.url.starts_with("https://") && !page.url.starts_with("http://") {
+                let address = page.url.parse::<hyper::Uri>();
+                let wrong = match &address {
+                    // Clients open it in a browser; a file or a script is no page.
+                    Ok(address) => !matches!(address.scheme_str(), Some("https" | "http")),
+                    Err(_) => true,
+                };
+                if wrong {
+                    let why = address.map_err(|error| format!(": {error}"));
                     return Err(invalid(format!(
-                        "wants `{}` opened, which is no page",
-                        page.url
+                        "wants `{}` opened, which is no page{}",
+                        page.url,
+                        why.err().unwrap_or_default()
                     )));
                 }
                 let params = json!({
@@ -127,7 +116,10 @@ impl Question {
                 });
                 (Capability::ElicitationUrl, params)
             }
-            Asked::Sample(sampling) => (Capability::Sampling, sampled_from(sampling)),
+            Asked::Sample(asked) => {
+                let params = sampling::params(asked).map_err(invalid)?;
+                (Capability::Sampling, params)
+            }
             Asked::Roots => (Capability::Roots, json!({})),
         };
         let Value::Object(params) = params else {
@@ -183,16 +175,31 @@ impl Question {
                 };
                 Ok(Answer::Elicited(Elicited { action, content }))
             }
-            Capability::Sampling => {
+            Capability::Sampling | Capability::SamplingTools | Capability::SamplingContext => {
                 let role = role(answer.get("role")).ok_or_else(|| wrong("has no `role`"))?;
-                let content = match answer.get("content") {
-                    Some(Value::Array(blocks)) => blocks.iter().map(content).collect(),
-                    Some(block) => content(block).map(|block| vec![block]),
-                    None => None,
+                let blocks = match answer.get("content") {
+                    Some(Value::Array(blocks)) => blocks.as_slice(),
+                    Some(block) => std::slice::from_ref(block),
+                    None => return Err(wrong("has no `content`")),
                 };
+                let content = blocks.iter().map(|block| {
+                    content(block).ok_or_else(|| {
+                        wrong(&match block.get("type").and_then(Value::as_str) {
+                            Some("tool_use") => {
+                                "has a `tool_use` in its `content`, and the model was offered no \
+                                 tools"
+                                    .to_owned()
+                            }
+                            _ => format!(
+                                "has {} in its `content`, which is no content of MCP",
+                                shown(block)
+                            ),
+                        })
+                    })
+                });
                 Ok(Answer::Sampled(Sampled {
                     role,
-                    content: content.ok_or_else(|| wrong("has no `content` of MCP"))?,
+                    content: content.collect::<Result<_, _>>()?,
                     model: text(answer, "model").unwrap_or_default(),
                     stop_reason: text(answer, "stopReason"),
                 }))
@@ -215,70 +222,19 @@ impl Question {
     }
 
     fn check_form(&self, content: &Value) -> Result<(), String> {
+        // What an upstream asks is as it wants it, in whatever words, and so is the
+        // answer: the upstream knows best whether that fits.
+        if self.text.is_some() {
+            return Ok(());
+        }
         if !content.is_object() {
-            return Err("has a `content` that is no object".into());
+            let content = shown(content);
+            return Err(format!("has {content} as its `content`, and no object"));
         }
         let schema = self.params.get("requestedSchema").unwrap_or(&Value::Null);
-        let validator = validator(schema).map_err(|error| format!("cannot be checked: {error}"))?;
-        validator.validate(content).map_err(|error| {
-            let message: String = error.to_string().chars().take(300).collect();
-            let message = message.replace(['"', '\''], "`");
-            format!("does not fit at `{}`: {message}", error.instance_path())
-        })
+        fits(schema, content)
     }
 }
 
-fn validator(
-    schema: &Value,
-) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
-    jsonschema::options()
-        // Linear in the length of its input: a pattern cannot hang an answer.
-        .with_pattern_options(jsonschema::PatternOptions::regex())
-        .build(schema)
-}
-
-fn sampled_from(sampling: Sampling) -> Value {
-    let messages = sampling.messages.into_iter().map(|message| {
-        let mut blocks: Vec<_> = message.content.into_iter().map(block).collect();
-        // A single block is not in a list: clients of before 2025-11-25 know no
-        // lists there.
-        let content = match blocks.len() {
-            1 => blocks.remove(0),
-            _ => Value::Array(blocks),
-        };
-        json!({ "role": role_name(message.role), "content": content })
-    });
-    let mut params = json!({
-        "messages": messages.collect::<Vec<_>>(),
-        "maxTokens": sampling.max_tokens,
-    });
-    let mut set = |name: &str, value: Option<Value>| {
-        if let (Some(params), Some(value)) = (params.as_object_mut(), value) {
-            params.insert(name.into(), value);
-        }
-    };
-    set("systemPrompt", sampling.system_prompt.map(Value::from));
-    set("temperature", sampling.temperature.map(Value::from));
-    let stops = sampling.stop_sequences;
-    set("stopSequences", (!stops.is_empty()).then(|| json!(stops)));
-    set(
-        "modelPreferences",
-        sampling.model_preferences.map(|preferences| {
-            let mut value = Map::new();
-            let hints = preferences.hints.iter();
-            let hints: Vec<_> = hints.map(|name| json!({ "name": name })).collect();
-            if !hints.is_empty() {
-                value.insert("hints".into(), Value::Array(hints));
-            }
-            for (name, priority) in [
-                ("costPriority", preferences.cost_priority),
-                ("speedPriority", preferences.speed_priority),
-                ("intelligencePriority", preferences.intelligence_priority),
-            ] {
-                value.extend(priority.map(|priority| (name.to_owned(), json!(priority))));
-            }
-            Value::Object(value)
-        }),
-    );
-    params
-}
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use super::bindings::dormouse::plugin::types::{
     Annotations, Content, EmbeddedResource, MediaContent, ResourceBody, ResourceLink, Role,
     TextContent,
 };
+use super::hint;
 
 /// A text member of an object.
 pub(super) fn text(object: &Value, name: &str) -> Option<String> {
@@ -87,7 +88,10 @@ fn annotations(value: &Value) -> Annotations {
 }
 
 /// A plugin's content block, for a client.
-pub(super) fn block(content: Content) -> Value {
+///
+/// # Errors
+/// A hint about it is none: "a `priority` of …".
+pub(super) fn block(content: Content) -> Result<Value, String> {
     let (mut block, annotations) = match content {
         Content::Text(text) => (
             json!({ "type": "text", "text": text.text }),
@@ -134,19 +138,16 @@ pub(super) fn block(content: Content) -> Value {
             let roles: Vec<_> = hints.audience.into_iter().map(role_name).collect();
             value.insert("audience".into(), json!(roles));
         }
-        value.extend(
-            hints
-                .priority
-                .map(|priority| ("priority".to_owned(), json!(priority))),
-        );
-        value.extend(
-            hints
-                .last_modified
-                .map(|when| ("lastModified".to_owned(), json!(when))),
-        );
+        if let Some(priority) = hints.priority {
+            value.insert("priority".into(), hint::priority(priority)?);
+        }
+        if let Some(when) = hints.last_modified {
+            hint::last_modified(&when)?;
+            value.insert("lastModified".into(), when.into());
+        }
         members.insert("annotations".into(), Value::Object(value));
     }
-    block
+    Ok(block)
 }
 
 fn media_block(kind: &str, media: MediaContent) -> (Value, Option<Annotations>) {

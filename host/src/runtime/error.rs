@@ -31,28 +31,51 @@ impl CallError {
 pub enum Cause {
     #[error("the arguments do not fit:\n{problems}\nhint: {signature}")]
     Arguments { problems: String, signature: String },
+    #[error("its `{which}` cannot be used: {why}")]
+    Schema { which: &'static str, why: String },
     #[error("could not be started: {0}")]
     Load(String),
     #[error("{reason}\nhint: it is tried again in {} s; `dormouse restart` tries at once", .wait.as_secs().max(1))]
     Backoff { reason: String, wait: Duration },
-    #[error("took longer than {} s and was ended\nhint: `timeout` in `[servers.NAME.limits]` sets how long a call may take", .0.as_secs_f64())]
-    Deadline(Duration),
+    #[error("took longer than {} s and was ended\nhint: `timeout` in `[servers.{server}.limits]` sets how long a call may take", .limit.as_secs_f64())]
+    Deadline { server: String, limit: Duration },
     #[error("the call before it in the same session was not done within {} s\nhint: it may be waiting for an answer; answer it, or cancel it", .0.as_secs_f64())]
     Busy(Duration),
     #[error("was cancelled")]
     Cancelled,
     #[error(
-        "wanted {wanted} bytes of memory where {limit} are allowed\nhint: `memory` in `[servers.NAME.limits]` sets how much it may use"
+        "wanted {wanted} bytes of memory where {limit} are allowed\nhint: `memory` in `[servers.{server}.limits]` sets how much it may use"
     )]
-    Memory { wanted: usize, limit: u64 },
+    Memory {
+        server: String,
+        wanted: usize,
+        limit: u64,
+    },
     #[error("the plugin crashed: {0}")]
     Trap(String),
     #[error("the plugin ended itself with exit code {0} instead of answering")]
     Exit(i32),
     #[error(
-        "the result has {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.NAME.limits]`"
+        "the result has {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
     )]
-    ResultTooLarge { size: u64, limit: u64 },
+    ResultTooLarge {
+        server: String,
+        size: u64,
+        limit: u64,
+    },
+    /// Too much to be taken over from the guest, so that nobody knows how much it is.
+    #[error(
+        "the result, or what it handed to the host, has more than the {limit} bytes that are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
+    )]
+    TooMuch { server: String, limit: u64 },
+    #[error(
+        "the arguments have {size} bytes of base64 where {limit} are allowed\nhint: send less, or set `result` in `[servers.{server}.limits]`, which goes for both ways"
+    )]
+    ArgumentsTooLarge {
+        server: String,
+        size: u64,
+        limit: u64,
+    },
     #[error("the plugin's answer is not what MCP has there: {0}")]
     BadResult(String),
     #[error("the arguments do not fit: {0}")]

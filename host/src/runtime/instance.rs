@@ -63,6 +63,7 @@ impl Live {
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter(|state| &mut state.memory);
+        store.set_hostcall_fuel(fuel(target.limits.result));
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let instance = match bound.pre.instantiate_async(&mut store).await {
@@ -82,7 +83,8 @@ impl Live {
 
     /// Makes a call the one that the instance talks to.
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
-        // What it was refused in another call is not what ends this one.
+        // What was refused to another call, or said by it, is not what ends this one.
+        self.store.data().output.begin();
         self.store.data_mut().memory.refused = None;
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
@@ -127,10 +129,13 @@ impl Live {
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
             return Err(cause);
         }
-        let result = call.wanted.result(results.first(), completed)?;
+        let result = call
+            .wanted
+            .result(&target.server, results.first(), completed)?;
         let size = result.size();
         if size > target.limits.result {
             return Err(Cause::ResultTooLarge {
+                server: target.server.clone(),
                 size,
                 limit: target.limits.result,
             });
@@ -143,6 +148,7 @@ impl Live {
 fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
     if let Some(wanted) = store.data().memory.refused {
         return Cause::Memory {
+            server: target.server.clone(),
             wanted,
             limit: target.limits.memory,
         };
@@ -150,15 +156,54 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Cause::Exit(exit.0);
     }
-    let what = match error.downcast_ref::<Trap>() {
+    let trap = error.downcast_ref::<Trap>();
+    let mut what = match trap {
         Some(trap) => trap.to_string(),
         None => error.root_cause().to_string(),
     };
+    if what.contains(EXHAUSTED) {
+        return Cause::TooMuch {
+            server: target.server.clone(),
+            limit: target.limits.result,
+        };
+    }
     // A language's runtime says on stderr why it gives up: that is what helps.
     let words = store.data().output.last_words();
-    Cause::Trap(if words.is_empty() {
-        what
-    } else {
-        format!("{what}; its last words: {words}")
-    })
+    if !words.is_empty() {
+        what.push_str("; its last words: ");
+        what.push_str(&words);
+    }
+    if let Some(hint) = trap.and_then(hint) {
+        what.push_str("\nhint: ");
+        what.push_str(hint);
+    }
+    Cause::Trap(what)
 }
+
+/// What is behind a trap more often than not.
+fn hint(trap: &Trap) -> Option<&'static str> {
+    match trap {
+        Trap::StackOverflow => Some("does it call itself without end?"),
+        // Most languages keep a stack of their own at the beginning of the memory.
+        Trap::MemoryOutOfBounds => {
+            Some("most often its stack has overflowed: does it call itself without end?")
+        }
+        _ => None,
+    }
+}
+
+/// What a guest may hand over at once, in the measure that wasmtime has for it: the
+/// memory that the values take here.
+///
+/// A value takes 40 bytes, a byte of a `list<u8>` too, of which three are four
+/// letters in a result. Nothing else takes more for what it is as JSON.
+fn fuel(result: u64) -> usize {
+    const EACH: usize = 32;
+    // As much as wasmtime allows of itself: a small result may come of large texts.
+    const LEAST: usize = 128 << 20;
+    let result = usize::try_from(result).unwrap_or(usize::MAX);
+    result.saturating_mul(EACH).max(LEAST)
+}
+
+/// Part of the text of an error whose type wasmtime keeps to itself.
+const EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_wit::Instance as Kind;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 use wasmtime::component::Val;
 
 use super::answer::Answer;
@@ -16,10 +17,54 @@ use super::state::Pace;
 use super::{Call, SessionId, Target};
 
 /// A kept instance. Whoever holds the lock is the one call that it is busy with.
-type Kept = Arc<tokio::sync::Mutex<Option<Live>>>;
+#[derive(Clone)]
+struct Kept {
+    live: Arc<tokio::sync::Mutex<Option<Live>>>,
+    /// How many calls wait for the lock.
+    waiting: Arc<watch::Sender<usize>>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            live: Arc::default(),
+            waiting: Arc::new(watch::Sender::new(0)),
+        }
+    }
+}
 
 /// Where a kept instance is, while nobody else may use it.
-type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
+pub(super) type Place = tokio::sync::OwnedMutexGuard<Option<Live>>;
+
+/// Counts a call while it waits.
+struct Waiting<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Waiting<'a> {
+    fn begin(waiting: &'a watch::Sender<usize>) -> Self {
+        waiting.send_modify(|count| *count += 1);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+/// Tells a call whether others wait for the instance that it is busy with.
+#[derive(Debug, Clone)]
+pub struct Awaited(watch::Receiver<usize>);
+
+impl Awaited {
+    /// Ends when another call waits: at once, if one does already.
+    pub async fn begins(&mut self) {
+        if self.0.wait_for(|count| *count > 0).await.is_err() {
+            // The instance is forgotten, and nobody can wait for it any more.
+            std::future::pending().await
+        }
+    }
+}
 
 /// The instances of one server.
 pub(super) struct Instances {
@@ -64,12 +109,19 @@ impl Instances {
         if self.target.instance == Kind::PerCall {
             return Ok(None);
         }
-        let kept = Arc::clone(lock(&self.kept).entry(call.session).or_default());
-        let limit = self.target.limits.timeout;
-        tokio::time::timeout(limit, kept.lock_owned())
-            .await
-            .map(Some)
-            .map_err(|_| Cause::Busy(limit))
+        let kept = lock(&self.kept).entry(call.session).or_default().clone();
+        let place = match Arc::clone(&kept.live).try_lock_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                let _waiting = Waiting::begin(&kept.waiting);
+                let limit = self.target.limits.timeout;
+                tokio::time::timeout(limit, kept.live.lock_owned())
+                    .await
+                    .map_err(|_| Cause::Busy(limit))?
+            }
+        };
+        call.listener.holds(Awaited(kept.waiting.subscribe()));
+        Ok(Some(place))
     }
 
     /// Runs a call in the instance that it is to have.

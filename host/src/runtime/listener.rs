@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Capability, Question};
+use super::{Answer, AskError, Awaited, Capability, Question};
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -32,13 +32,25 @@ pub trait Listener: Send + Sync {
         false
     }
 
-    /// `dormouse:plugin/client.ask`: the client's answers, in the same order.
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let wanted = questions.first().map(|question| question.capability);
-        let wanted = wanted.map_or_else(String::new, |wanted| format!(" (`{wanted}`)"));
-        let why = format!("there is no client here that could be asked{wanted}");
-        Box::pin(std::future::ready(Err(AskError::Unsupported(why))))
+    /// Why the client is not asked what it does not [support](Self::supports). Whoever
+    /// has to tell the client so takes note of it here.
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        let lacked = lacked.first().map(|lacked| format!(" (`{lacked}`)"));
+        let lacked = lacked.unwrap_or_default();
+        format!("there is no client here that could be asked{lacked}")
     }
+
+    /// The client's answers, in the same order. Whoever asks goes through
+    /// `put`, so that nobody is asked here what they do
+    /// not support.
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let lacked: Vec<_> = questions.iter().flat_map(Question::needs).collect();
+        let lacks = AskError::Unsupported(self.lacks(&lacked));
+        Box::pin(std::future::ready(Err(lacks)))
+    }
+
+    /// The call is busy with an instance that other calls may wait for.
+    fn holds(&self, _awaited: Awaited) {}
 
     /// `dormouse:plugin/notify`.
     fn notify(&self, _notice: Notice) {}
@@ -58,6 +70,28 @@ pub trait Listener: Send + Sync {
     /// concerns the agent's own connection.
     fn meta(&self) -> Map<String, Value> {
         Map::new()
+    }
+}
+
+impl dyn Listener + '_ {
+    /// Has the client asked all of that, or nothing if there is something that it cannot
+    /// be asked. (`dormouse:plugin/client.ask`, and what upstreams ask)
+    pub fn put(
+        &self,
+        questions: Vec<Question>,
+    ) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let needed = questions.iter().flat_map(Question::needs);
+        let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
+        if !lacked.is_empty() {
+            let lacks = AskError::Unsupported(self.lacks(&lacked));
+            return Box::pin(std::future::ready(Err(lacks)));
+        }
+        let context = self.supports(Capability::SamplingContext);
+        let questions = questions.into_iter().map(|question| match context {
+            true => question,
+            false => question.without_context(),
+        });
+        self.ask(questions.collect())
     }
 }
 

@@ -8,14 +8,20 @@ mod arguments;
 mod ask;
 mod bindings;
 mod cache;
+mod capability;
 mod content;
 mod engine;
 mod error;
+mod form;
+mod grace;
+mod hint;
 mod instance;
 mod instances;
 mod listener;
 mod load;
 mod patience;
+mod sampling;
+mod schemas;
 mod signature;
 mod slot;
 mod state;
@@ -39,11 +45,16 @@ use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use answer::Answer;
+pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
-pub use ask::{AskError, Capability, Question};
+pub use ask::{AskError, Question};
+pub use capability::Capability;
 pub use error::{CallError, Cause};
+pub use form::{Choice, Field, Form, Kind};
+pub use grace::GRACE;
+pub use instances::Awaited;
 pub use listener::{Catalog, LEVELS, Listener, Notice};
+pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
@@ -170,7 +181,8 @@ pub struct Call {
     pub wanted: Wanted,
     /// The agent's session, for plugins that are kept for one.
     pub session: SessionId,
-    /// Ends the call when cancelled.
+    /// Ends the call when cancelled, and is cancelled when nobody waits for the call
+    /// any more: its guest can see that, and has [`GRACE`] to end by itself.
     pub cancel: CancellationToken,
     /// Hears what the plugin says while it runs, and answers what it asks.
     pub listener: Arc<dyn Listener>,

@@ -1,23 +1,23 @@
 //! One server's life: asleep until the first call, then loaded, then asleep
 //! again when nobody has called for a while.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use wasmtime::component::Val;
 
 use super::answer::Answer;
-use super::arguments::Checker;
 use super::error::{CallError, Cause};
-use super::instances::{Instances, lock};
+use super::grace::Graceful;
+use super::instances::{Instances, Place, lock};
 use super::load::{Loaded, Loader};
 use super::patience::Patience;
 use super::state::Pace;
-use super::turn::Turns;
-use super::{Call, Phase, SessionId, Target, Tool, Wanted};
+use super::turn::{Turn, Turns};
+use super::{Call, Phase, SessionId, Target, Wanted};
 use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
@@ -32,7 +32,6 @@ pub struct Slot {
     target: Arc<Target>,
     life: Mutex<Life>,
     turns: Turns,
-    checkers: Mutex<HashMap<String, Arc<Checker>>>,
     instances: Instances,
 }
 
@@ -78,7 +77,6 @@ impl Slot {
                 used: Instant::now(),
                 running: 0,
             }),
-            checkers: Mutex::default(),
         })
     }
 
@@ -87,56 +85,48 @@ impl Slot {
     /// # Errors
     /// Everything that goes wrong outside of a tool's own code, and what goes wrong
     /// inside of anything else.
-    pub async fn call(&self, mut call: Call) -> Result<Answer, CallError> {
+    pub async fn call(self: &Arc<Self>, mut call: Call) -> Result<Answer, CallError> {
         if let Wanted::Tool(tool) = &mut call.wanted
             && let Some(function) = &tool.callable.function
         {
             super::value::drop_nulls(function, &mut tool.arguments.values);
         }
+        let call = Arc::new(call);
         let fail = |cause| CallError {
             server: self.target.server.clone(),
             subject: call.wanted.subject(),
             cause,
         };
         // Nothing is started for a call that cannot be made.
-        let checker = match &call.wanted {
-            Wanted::Tool(tool) if tool.callable.function.is_some() => Some(self.checker(tool)),
-            _ => None,
-        };
-        let params = call.wanted.params(checker.as_deref()).map_err(fail)?;
-        let _running = Running::begin(self);
-        let work = async {
+        let (size, limit) = (call.wanted.base64(), self.target.limits.result);
+        if size > limit {
+            return Err(fail(Cause::ArgumentsTooLarge {
+                server: self.target.server.clone(),
+                size,
+                limit,
+            }));
+        }
+        let params = call.wanted.params().map_err(fail)?;
+        let running = Running::begin(Arc::clone(self));
+        let ready = async {
             let loaded = self.loaded(&call).await?;
             let place = self.instances.place(&call).await?;
-            let turn = self.turns.take().await;
-            let limit = self.target.limits.timeout;
-            let pace = Pace {
-                patience: Patience::new(limit),
-                turn,
-            };
-            let run = self
-                .instances
-                .run((&loaded, place), &call, (&params, &pace));
-            pace.patience
-                .within(|| self.loader.machines.busy(), run)
-                .await
-                .unwrap_or(Err(Cause::Deadline(limit)))
+            Ok((loaded, place, self.turns.take().await))
         };
-        tokio::select! {
+        let (loaded, place, turn) = tokio::select! {
             biased;
-            result = work => result.map_err(fail),
-            () = call.cancel.cancelled() => Err(fail(Cause::Cancelled)),
+            ready = ready => ready.map_err(fail)?,
+            () = call.cancel.cancelled() => return Err(fail(Cause::Cancelled)),
+        };
+        if call.cancel.is_cancelled() {
+            return Err(fail(Cause::Cancelled));
         }
-    }
-
-    fn checker(&self, tool: &Tool) -> Arc<Checker> {
-        let mut checkers = lock(&self.checkers);
-        if let Some(checker) = checkers.get(&tool.name) {
-            return Arc::clone(checker);
-        }
-        let checker = Arc::new(Checker::new(&tool.name, &tool.callable.input_schema));
-        checkers.insert(tool.name.clone(), Arc::clone(&checker));
-        checker
+        // From here on there is a guest, which may outlive whoever waits for it.
+        let run = running.run(Arc::clone(&call), params, (loaded, place, turn));
+        let ended = Graceful::new(run.boxed(), call.cancel.clone())
+            .ended()
+            .await;
+        ended.unwrap_or(Err(Cause::Cancelled)).map_err(fail)
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,
@@ -300,16 +290,43 @@ async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
 }
 
 /// Counts a call while it runs, however it ends.
-struct Running<'a>(&'a Slot);
+struct Running(Arc<Slot>);
 
-impl<'a> Running<'a> {
-    fn begin(slot: &'a Slot) -> Self {
+impl Running {
+    fn begin(slot: Arc<Slot>) -> Self {
         lock(&slot.life).running += 1;
         Self(slot)
     }
+
+    async fn run(
+        self,
+        call: Arc<Call>,
+        params: Vec<Val>,
+        (loaded, place, turn): (Arc<Loaded>, Option<Place>, Arc<Turn>),
+    ) -> Result<Answer, Cause> {
+        let Slot {
+            target,
+            loader,
+            instances,
+            ..
+        } = self.0.as_ref();
+        let limit = target.limits.timeout;
+        let pace = Pace {
+            patience: Patience::new(limit),
+            turn,
+        };
+        let run = instances.run((&loaded, place), &call, (&params, &pace));
+        let ended = pace.patience.within(|| loader.machines.busy(), run).await;
+        ended.unwrap_or_else(|| {
+            Err(Cause::Deadline {
+                server: target.server.clone(),
+                limit,
+            })
+        })
+    }
 }
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         let mut life = lock(&self.0.life);
         life.running -= 1;

@@ -8,8 +8,9 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::ask::{AskError, Capability, Question};
+use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
+use super::capability::Capability;
 use super::error::Cause;
 use super::patience::Patience;
 use super::turn::Turn;
@@ -61,6 +62,20 @@ pub(super) struct Current {
     pub failed: Option<Cause>,
     /// What the upstream has said of a completion, the last time: JSON text.
     pub completed: Option<String>,
+}
+
+/// What a guest is told that waits for something when its call is cancelled.
+pub(super) const CANCELLED: &str = "the call was cancelled";
+
+impl Current {
+    /// Waits for something, but not longer than somebody waits for the call.
+    pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            result = work => Some(result),
+            () = self.cancel.cancelled() => None,
+        }
+    }
 }
 
 /// How a call shares time with others.
@@ -144,6 +159,10 @@ impl call::Host for State {
         } else {
             serde_json::from_str(&data).unwrap_or(Value::String(data))
         };
+        match &data {
+            Value::String(text) => self.output.log(level, logger.as_deref(), text),
+            data => self.output.log(level, logger.as_deref(), &data.to_string()),
+        }
         if let Some(call) = &self.call {
             call.listener.log(level, logger, data);
         }
@@ -221,9 +240,14 @@ impl State {
         let Some(call) = &self.call else {
             return Err(AskError::Failed("no call is running".into()));
         };
+        let cancelled = || AskError::Failed(CANCELLED.to_owned());
+        if call.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
         let waiting = call.pace.patience.wait();
-        let answer = call.listener.ask(questions.clone());
-        let answers = call.pace.turn.wait(answer).await??;
+        let answer = call.listener.put(questions.clone());
+        let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
+        let answers = answers.ok_or_else(cancelled)??;
         drop(waiting);
         // Whoever runs this sees to it that epochs advance and the deadline counts
         // again, but only before it polls.

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, SessionId, Slot,
-    Target, Tool, Wanted,
+    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, Schemas, SessionId,
+    Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -101,7 +101,7 @@ impl Place {
                 name: tool.into(),
                 callable: Arc::new(Callable {
                     function: declared.function.clone(),
-                    input_schema: object["inputSchema"].clone(),
+                    schemas: Some(Schemas::new(object["inputSchema"].clone(), None)),
                 }),
                 arguments: arguments.as_object().unwrap().clone().into(),
             }),
@@ -111,7 +111,7 @@ impl Place {
         }
     }
 
-    async fn good(&self, slot: &Slot) {
+    async fn good(&self, slot: &Arc<Slot>) {
         let result = slot
             .call(self.call("add", json!({ "a": 2, "b": 40 })))
             .await
@@ -153,7 +153,7 @@ async fn whatever_a_guest_does_the_next_call_is_served() {
     let slot = runtime.slot(target);
     assert!(matches!(
         cause(slot.call(place.call("spin", json!({}))).await),
-        Cause::Deadline(_)
+        Cause::Deadline { .. }
     ));
     place.good(&slot).await;
     assert!(matches!(
@@ -207,7 +207,7 @@ async fn a_cancelled_loop_ends_at_once_while_others_go_on() {
 async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
     let place = place();
     let runtime = Runtime::new(place.cache());
-    let count = async |slot: &Slot, session| {
+    let count = async |slot: &Arc<Slot>, session| {
         let mut call = place.call("count", json!({}));
         call.session = SessionId(session);
         let result = slot.call(call).await.unwrap().into_value().unwrap();

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
-use super::state::State;
+use super::state::{CANCELLED, State};
 use super::{Answer, AskError, Capability, Listener, Notice, Question};
 use crate::upstream::{Failure, Lost};
 
@@ -68,16 +68,18 @@ impl State {
                 let waiting = pace.patience.wait();
                 let connecting = upstream.connect(call.session, &listener);
                 let connecting = told(connecting, listener.as_ref());
+                let connecting = call.unless_cancelled(connecting);
                 let connection = pace.turn.lend(connecting).await;
                 drop(waiting);
                 // Whoever runs this sees to it that epochs advance and the deadline
                 // counts again, but only before it polls.
                 tokio::task::yield_now().await;
-                connection?
+                connection.ok_or_else(|| none(CANCELLED))??
             }
         };
         let asking = upstream.request((call.session, connection), (method, params), &listener);
-        pace.turn.lend(asking).await
+        let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
+        answer.ok_or_else(|| none(CANCELLED))?
     }
 }
 
@@ -139,6 +141,10 @@ impl Listener for Patient {
 
     fn supports(&self, capability: Capability) -> bool {
         self.listener.supports(capability)
+    }
+
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        self.listener.lacks(lacked)
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
 use super::answer::Answer;
-use super::arguments::{Arguments, Checker};
+use super::arguments::Arguments;
 use super::error::Cause;
+use super::schemas::Schemas;
 use super::value;
 use crate::json;
 
@@ -42,9 +43,11 @@ pub struct Tool {
 pub struct Callable {
     /// The function behind it; none for an adapter's tool.
     pub function: Option<Function>,
-    /// Its input schema, which the arguments of a typed tool are checked against
-    /// before anything is instantiated.
-    pub input_schema: Value,
+    /// What its arguments are checked against before anything is instantiated and, for
+    /// an adapter's tool, its answers. None for a tool of an upstream, which checks its
+    /// arguments itself (a schema that is known from before must not refuse a good
+    /// call), and whose answers pass as they are.
+    pub schemas: Option<Schemas>,
 }
 
 /// A prompt.
@@ -154,8 +157,18 @@ impl Wanted {
             .map_or(1, |function| usize::from(function.result.is_some()))
     }
 
+    /// How much base64 its arguments have in them, in bytes, for a typed tool.
+    pub(super) fn base64(&self) -> u64 {
+        match self {
+            Self::Tool(tool) => tool.callable.function.as_ref().map_or(0, |function| {
+                value::base64_in(function, &tool.arguments.values)
+            }),
+            _ => 0,
+        }
+    }
+
     /// The parameters, if they are right.
-    pub(super) fn params(&self, checker: Option<&Checker>) -> Result<Vec<Val>, Cause> {
+    pub(super) fn params(&self) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
             Self::Tool(Tool {
@@ -163,18 +176,17 @@ impl Wanted {
                 callable,
                 arguments,
             }) => {
+                let schemas = callable.schemas.as_ref();
+                if let Some(schemas) = schemas {
+                    schemas.check(name, &arguments.values)?;
+                }
                 let Some(function) = &callable.function else {
                     return Ok(vec![text(name), Val::String(arguments.to_text())]);
                 };
-                let bad = |problems: String| match checker {
-                    Some(checker) => checker.problem(problems),
-                    None => Cause::Invalid(problems),
-                };
-                if let Some(checker) = checker {
-                    checker.check(&arguments.values)?;
-                }
-                value::arguments(function, &arguments.values)
-                    .map_err(|mismatch| bad(format!("- {mismatch}")))
+                value::arguments(function, &arguments.values).map_err(|mismatch| match schemas {
+                    Some(schemas) => schemas.problem(name, format!("- {mismatch}")),
+                    None => Cause::Invalid(format!("- {mismatch}")),
+                })
             }
             Self::Prompt(Prompt {
                 function: Some(function),
@@ -209,10 +221,11 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
-    /// What the function returned, as MCP has it. `completed` is what the upstream has
-    /// said of a completion, if it was asked.
+    /// What the function returned, as MCP has it. `server` is whose it is, for the log;
+    /// `completed` is what the upstream has said of a completion, if it was asked.
     pub(super) fn result(
         &self,
+        server: &str,
         value: Option<&Val>,
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
@@ -224,17 +237,20 @@ impl Wanted {
         match self {
             Self::Tool(tool) => match (&tool.callable.function, value) {
                 (Some(function), _) => {
-                    Ok(value::tool_result(function.result.as_ref(), value).into())
+                    Ok(value::tool_result(server, function.result.as_ref(), value).into())
                 }
                 (None, Some(Val::Result(Err(_)))) => {
-                    Ok(value::tool_result(Some(&answer), value).into())
+                    Ok(value::tool_result(server, Some(&answer), value).into())
                 }
-                (None, _) => object(value),
+                (None, _) => match &tool.callable.schemas {
+                    Some(schemas) => schemas.answer(&tool.name, object(value)?.into_text()),
+                    None => object(value),
+                },
             },
             Self::Prompt(prompt) => match &prompt.function {
                 Some(function) => {
                     let result = function.result.as_ref();
-                    value::prompt_result(prompt.description.as_deref(), result, value)
+                    value::prompt_result((server, prompt.description.as_deref()), result, value)
                         .map(Answer::Made)
                         .map_err(Cause::Refused)
                 }
@@ -243,7 +259,7 @@ impl Wanted {
             Self::Resource(resource) => match &resource.function {
                 Some(function) => {
                     let of = (resource.uri.as_str(), resource.mime_type.as_deref());
-                    value::resource_result(of, function.result.as_ref(), value)
+                    value::resource_result(server, of, function.result.as_ref(), value)
                         .map_err(Cause::Refused)?
                         .map(Answer::Made)
                         .ok_or(Cause::NotFound)
@@ -299,7 +315,8 @@ fn refused(error: Option<&Val>) -> Cause {
     match error {
         Some(Val::Variant(case, None)) if case == "not-found" => Cause::NotFound,
         error => {
-            let text = error_text(error).unwrap_or("the plugin did not say why");
+            let text = error_text(error).filter(|text| !text.trim().is_empty());
+            let text = text.unwrap_or("the plugin did not say why");
             Cause::Refused(text.to_owned())
         }
     }

@@ -4,13 +4,15 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-/// The output of one instance, stdout and stderr together.
+use crate::upstream::escaped;
+
+/// The output of one instance, stdout and stderr together, and what it logs.
 #[derive(Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
@@ -18,8 +20,8 @@ pub(crate) struct Output {
 
 struct Shared {
     server: String,
-    limit: u64,
-    written: AtomicU64,
+    printed: Budget,
+    logged: Budget,
     /// The end of what it printed to stderr, where runtimes say why they gave up.
     last: Mutex<Vec<u8>>,
 }
@@ -27,29 +29,79 @@ struct Shared {
 /// How much of stderr is kept for the error of a call, in bytes.
 const LAST: usize = 1024;
 
+/// What Rust says below each panic: nobody who reads this can do that.
+const NOTE: &str = "note: run with `RUST_BACKTRACE=";
+
+/// How much of what one call says gets into the log, in bytes.
+struct Budget {
+    limit: u64,
+    used: AtomicU64,
+}
+
+impl Budget {
+    fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// How much of something of that size there is still room for.
+    fn take(&self, bytes: usize) -> usize {
+        let before = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
+        usize::try_from(self.limit.saturating_sub(before)).unwrap_or(usize::MAX)
+    }
+}
+
 impl Output {
     pub(crate) fn new(server: &str, limit: u64) -> Self {
         Self {
             shared: Arc::new(Shared {
                 server: server.to_owned(),
-                limit,
-                written: AtomicU64::new(0),
+                printed: Budget::new(limit),
+                logged: Budget::new(limit),
                 last: Mutex::default(),
             }),
         }
     }
 
-    /// The end of what was printed to stderr, escaped.
+    /// Begins another call: what the one before has said is its own affair.
+    pub(crate) fn begin(&self) {
+        self.shared.printed.used.store(0, Ordering::Relaxed);
+        self.shared.logged.used.store(0, Ordering::Relaxed);
+        self.shared.last().clear();
+    }
+
+    /// The end of what was printed to stderr, without what would steer a terminal.
     pub(crate) fn last_words(&self) -> String {
-        let last = self
-            .shared
-            .last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let last = self.shared.last();
         let text = String::from_utf8_lossy(&last);
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let lines: Vec<_> = lines.map(|line| line.escape_debug().to_string()).collect();
+        let lines = text.lines().map(str::trim_end);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(NOTE));
+        let lines: Vec<_> = lines.map(escaped).collect();
         lines.join("; ")
+    }
+
+    /// What it logs, which its agent may be told too. Nobody is to be woken by that:
+    /// how bad something is for a plugin says little of how bad it is for its host.
+    pub(crate) fn log(&self, level: &'static str, logger: Option<&str>, text: &str) {
+        let room = self.shared.logged.take(text.len());
+        if room == 0 {
+            return;
+        }
+        let server = &self.shared.server;
+        let shown = || escaped(text.get(..text.floor_char_boundary(room)).unwrap_or(text));
+        let logger = || logger.map(escaped);
+        match level {
+            "debug" | "info" => {
+                tracing::debug!(%server, level, logger = logger(), "{}", shown());
+            }
+            _ => tracing::info!(%server, level, logger = logger(), "{}", shown()),
+        }
+        if room < text.len() {
+            let limit = self.shared.logged.limit;
+            tracing::info!(%server, "logged more than {limit} bytes; the rest is dropped");
+        }
     }
 
     pub(crate) fn stream(&self, name: &'static str) -> Stream {
@@ -57,6 +109,13 @@ impl Output {
             name,
             shared: Arc::clone(&self.shared),
         }
+    }
+}
+
+impl Shared {
+    fn last(&self) -> MutexGuard<'_, Vec<u8>> {
+        // Nothing that is done under this lock can be left half done.
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -70,11 +129,7 @@ pub(crate) struct Stream {
 impl Stream {
     fn log(&self, bytes: &[u8]) {
         if self.name == "stderr" {
-            let mut last = self
-                .shared
-                .last
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut last = self.shared.last();
             last.extend_from_slice(
                 bytes
                     .get(bytes.len().saturating_sub(LAST)..)
@@ -83,11 +138,7 @@ impl Stream {
             let over = last.len().saturating_sub(LAST);
             last.drain(..over);
         }
-        let before = self
-            .shared
-            .written
-            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let room = usize::try_from(self.shared.limit.saturating_sub(before)).unwrap_or(usize::MAX);
+        let room = self.shared.printed.take(bytes.len());
         let shown = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
         for line in shown
             .split(|byte| *byte == b'\n')
@@ -96,13 +147,13 @@ impl Stream {
             // Escaped, so that a guest can neither forge lines of the log nor
             // steer a terminal.
             let text = String::from_utf8_lossy(line);
-            tracing::info!(server = %self.shared.server, stream = self.name, "{}", text.escape_debug());
+            tracing::info!(server = %self.shared.server, stream = self.name, "{}", escaped(&text));
         }
         if room > 0 && room < bytes.len() {
             tracing::warn!(
                 server = %self.shared.server,
                 "printed more than {} bytes; the rest is dropped",
-                self.shared.limit
+                self.shared.printed.limit
             );
         }
     }
@@ -136,5 +187,36 @@ impl AsyncWrite for Stream {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_are_those_of_this_call_as_they_were_said() {
+        let output = Output::new("odd", 1000);
+        let stderr = output.stream("stderr");
+        stderr.log(b"of the call before\n");
+        output.begin();
+        stderr.log(b"\nthread 'main' panicked at src/lib.rs:1:2:\r\nno \"soup\" in \x1b[1mC:\\");
+        stderr.log(
+            "\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
+                .as_bytes(),
+        );
+        output.stream("stdout").log(b"something else");
+        assert_eq!(
+            output.last_words(),
+            r#"thread 'main' panicked at src/lib.rs:1:2:; no "soup" in \u{1b}[1mC:\"#
+        );
+    }
+
+    #[test]
+    fn a_call_has_only_so_much_room() {
+        let budget = Budget::new(10);
+        assert_eq!((budget.take(4), budget.take(8), budget.take(1)), (10, 6, 0));
+        let none = Budget::new(0);
+        assert_eq!(none.take(1), 0);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::bail;
-use dormouse_catalog::{Listing, Provenance};
+use dormouse_catalog::{Listing, Provenance, shown};
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -113,8 +113,10 @@ impl Record {
     pub(super) fn update(&mut self, mut offered: Offered, on_change: OnChange) -> News {
         self.complete(&mut offered);
         let mut seen = std::mem::take(&mut self.seen);
-        let before: BTreeSet<String> = self.tools().map(|(name, _)| name).collect();
-        for (name, tool) in self.tools() {
+        let mut before = BTreeSet::new();
+        // What could not be shown, nobody has seen.
+        for (name, tool) in self.tools().filter(|(_, tool)| shown(tool).is_some()) {
+            before.insert(name.clone());
             seen.entry(name).or_insert_with(|| tool.to_owned());
         }
         self.offered = offered;
@@ -123,7 +125,7 @@ impl Record {
         let mut gone = before.clone();
         for (name, tool) in self.tools() {
             gone.remove(&name);
-            if !before.contains(&name) {
+            if !before.contains(&name) && shown(tool).is_some() {
                 news.added.push(name.clone());
             }
             match seen.get(&name) {
@@ -278,14 +280,16 @@ fn keyed<'a>(
     })
 }
 
-/// Whether two objects tell a model the same. What is in `_meta` is for programs.
+/// Whether two objects tell a model the same. What is in `_meta` is for programs, and
+/// what MCP has no room for is not shown: it may come and go, or be mended in another way
+/// by another Dormouse.
 fn same(one: &RawValue, other: &RawValue) -> bool {
     let told = |object: &RawValue| {
-        let mut members: Map<String, Value> = serde_json::from_str(object.get()).ok()?;
+        let mut members: Map<String, Value> = serde_json::from_str(shown(object)?.get()).ok()?;
         members.shift_remove("_meta");
         Some(members)
     };
-    one.get() == other.get() || told(one) == told(other)
+    one.get() == other.get() || told(one).is_some_and(|one| Some(one) == told(other))
 }
 
 fn now() -> u64 {

@@ -1,12 +1,16 @@
 use serde_json::json;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::*;
 use crate::upstream::{Launch, Stdio};
 
 fn offered(tools: &[(&str, &str)]) -> Offered {
     let tools = tools.iter().map(|(name, description)| {
-        to_raw_value(&json!({ "name": name, "description": description, "x-odd": 1 })).unwrap()
+        let tool = json!({
+            "name": name, "description": description, "x-odd": 1,
+            "inputSchema": { "type": "object" }
+        });
+        to_raw_value(&tool).unwrap()
     });
     Offered {
         tools: tools.collect(),
@@ -44,7 +48,7 @@ fn what_was_learnt_is_known_to_the_next_process() {
     let tool = next.known(&of).unwrap().listing.tools[0].tool.clone();
     assert_eq!(
         tool.get(),
-        r#"{"name":"a","description":"A","x-odd":1}"#,
+        r#"{"name":"a","description":"A","x-odd":1,"inputSchema":{"type":"object"}}"#,
         "byte for byte"
     );
 }
@@ -122,6 +126,42 @@ fn odd_objects_and_second_names_do_not_lose_the_others() {
     }
     store.learn(&of, odd, (OnChange::Ask, None)).unwrap();
     assert_eq!(names(&store, &of), ["a", "b"]);
+}
+
+/// A record from before that was mended in no way, and a component that has the mended
+/// object in it, are of the same tool.
+#[test]
+fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
+    let (_folder, store, of) = fixture();
+    let learn = |tools: &[&str]| {
+        let tools = tools.iter();
+        let raw = tools.map(|text| RawValue::from_string((*text).to_owned()).unwrap());
+        let offered = Offered {
+            tools: raw.collect(),
+            ..Offered::default()
+        };
+        store.learn(&of, offered, (OnChange::Block, None)).unwrap()
+    };
+    let sound = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+    let odd = r#"{"name":"a","description":null,"title":7}"#;
+    let unreadable = r#"{"name":"b","inputSchema":7}"#;
+    assert_eq!(learn(&[odd, unreadable]).added, ["a"]);
+    assert_eq!(names(&store, &of), ["a"]);
+    let known = store.known(&of).unwrap();
+    assert_eq!(known.listing.tools[0].tool.get(), sound);
+    assert_eq!(known.listing.odd.len(), 2);
+    assert_eq!(learn(&[sound, unreadable]), News::default());
+    assert_eq!(learn(&[odd, unreadable]), News::default());
+    let mended = r#"{"name":"b","inputSchema":{"type":"object"}}"#;
+    let news = learn(&[odd, mended]);
+    assert_eq!(
+        (news.added, news.quarantined),
+        (vec!["b".to_owned()], vec![])
+    );
+    // Seen by now, and so no way to come back as something else.
+    learn(&[odd, unreadable]);
+    let other = r#"{"name":"b","description":"B","inputSchema":{"type":"object"}}"#;
+    assert_eq!(learn(&[odd, other]).quarantined, ["b"]);
 }
 
 #[test]

@@ -35,7 +35,16 @@ impl Able {
             able.insert("elicitation".into(), Value::Object(elicitation));
         }
         if can(Capability::Sampling) {
-            able.insert("sampling".into(), json!({}));
+            let mut sampling = Map::new();
+            for (capability, name) in [
+                (Capability::SamplingTools, "tools"),
+                (Capability::SamplingContext, "context"),
+            ] {
+                if can(capability) {
+                    sampling.insert(name.into(), json!({}));
+                }
+            }
+            able.insert("sampling".into(), Value::Object(sampling));
         }
         if can(Capability::Roots) {
             able.insert("roots".into(), json!({}));
@@ -82,7 +91,13 @@ mod tests {
         let all = Able::all();
         let forms = able(&[Capability::ElicitationForm]);
         let pages = able(&[Capability::ElicitationUrl, Capability::Roots]);
+        let samples = able(&[Capability::Sampling]);
+        let tools = able(&[Capability::Sampling, Capability::SamplingTools]);
+        assert_eq!(tools.written(), json!({ "sampling": { "tools": {} } }));
         let table = [
+            (&all, &tools, true),
+            (&tools, &samples, true),
+            (&samples, &tools, false),
             (&all, &forms, true),
             (&forms, &all, false),
             (&forms, &pages, false),

@@ -271,7 +271,7 @@ impl InputRequired {
         }
         let mut responses = Members::default();
         if !questions.is_empty() {
-            let answers = listener.ask(questions).await.map_err(|error| {
+            let answers = listener.put(questions).await.map_err(|error| {
                 Lost::Broken(format!("what the upstream asks has no answer: {error}"))
             })?;
             for ((id, _), answer) in self.input_requests.iter().zip(answers) {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::callers::Nobody;
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
 use crate::json;
@@ -28,14 +29,10 @@ impl Peer {
         let question = question(id.get(), method, params);
         // Who is there now, not by the time that anybody gets around to asking.
         let question = question.and_then(|question| {
-            let capability = question.capability;
-            let able = |listener: &dyn Listener| listener.supports(capability);
+            let able = |listener: &dyn Listener| lacked(listener, &question).is_none();
             let listener = self.whom(about, able);
-            let listener = listener.or_else(|nobody| self.between(capability).ok_or(nobody));
-            let listener = listener.map_err(|nobody| {
-                let why = format!("nobody can be asked for `{capability}`: {nobody}");
-                (NO_METHOD, why)
-            })?;
+            let listener = listener.or_else(|nobody| self.between(&question).ok_or(nobody));
+            let listener = listener.map_err(|nobody| self.unanswered(&question, about, nobody))?;
             Ok((question, listener))
         });
         let (peer, id) = (Arc::clone(self), id.to_owned());
@@ -59,9 +56,37 @@ impl Peer {
 
     /// The client of the one session whose connection this is, if it can be asked that
     /// between its calls.
-    fn between(&self, capability: Capability) -> Option<Arc<dyn Listener>> {
+    fn between(&self, question: &Question) -> Option<Arc<dyn Listener>> {
         let client = self.client(self.callers.only_session()?)?;
-        client.supports(capability).then_some(client)
+        lacked(client.as_ref(), question)
+            .is_none()
+            .then_some(client)
+    }
+
+    /// What the upstream is told that asks what nobody can be asked. A client that takes
+    /// such questions, but not this one, has no other code for it than for parameters
+    /// that are wrong (MCP 2025-11-25, "Error Handling" of elicitation).
+    fn unanswered(&self, question: &Question, about: Option<u64>, nobody: Nobody) -> (i64, String) {
+        const KINDS: [Capability; 4] = [
+            Capability::ElicitationForm,
+            Capability::ElicitationUrl,
+            Capability::Sampling,
+            Capability::Roots,
+        ];
+        let method = question.method();
+        let kinds = KINDS.into_iter().filter(|kind| kind.method() == method);
+        let kinds: Vec<_> = kinds.collect();
+        let takes = |listener: &dyn Listener| kinds.iter().any(|kind| listener.supports(*kind));
+        let some = self.whom(about, takes).ok();
+        let lacked = some.and_then(|listener| lacked(listener.as_ref(), question));
+        match lacked {
+            Some(lacked) => (INVALID, format!("the client has no `{lacked}`")),
+            None => {
+                let wanted = question.capability;
+                let why = format!("nobody can be asked for `{wanted}`: {nobody}");
+                (NO_METHOD, why)
+            }
+        }
     }
 
     /// Has a caller's client asked.
@@ -70,10 +95,10 @@ impl Peer {
         question: Question,
         listener: &dyn Listener,
     ) -> Result<Answer, (i64, String)> {
-        let mut answers = listener.ask(vec![question.clone()]).await;
+        let mut answers = listener.put(vec![question.clone()]).await;
         // What is asked while a call runs need not be about it, and may outlive it.
-        if let (Err(AskError::Over), Some(client)) = (&answers, self.between(question.capability)) {
-            answers = client.ask(vec![question]).await;
+        if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
+            answers = client.put(vec![question]).await;
         }
         let answer = answers.map_err(|error| match error {
             AskError::Unsupported(why) => (NO_METHOD, why),
@@ -175,7 +200,15 @@ impl Peer {
     }
 }
 
-/// What the upstream wants to have asked, with its parameters as they are.
+/// What of all that a question needs a client lacks.
+fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
+    let mut needed = question.needs();
+    needed.find(|needed| !listener.supports(*needed))
+}
+
+/// What the upstream wants to have asked, with its parameters as they are: what a form
+/// of its may be is between it and the client, and what comes with a later version of
+/// MCP passes too.
 pub(super) fn question(
     id: &str,
     method: &str,

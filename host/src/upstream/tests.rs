@@ -339,6 +339,55 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
     }
 }
 
+/// Whoever can be asked something cannot be asked all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
+    use Capability::{ElicitationForm, Sampling, SamplingContext, SamplingTools};
+    let sampling = "sampling/createMessage";
+    let tools = json!({ "tools": [], "includeContext": "thisServer" });
+    let page = json!({ "mode": "url", "message": "?", "url": "https://example.com" });
+    for (able, method, params, lacked) in [
+        (&[Sampling][..], sampling, &tools, "`sampling.tools`"),
+        (
+            &[ElicitationForm],
+            "elicitation/create",
+            &page,
+            "`elicitation.url`",
+        ),
+    ] {
+        for era in [&[][..], &["modern"]] {
+            let odd = odd(era);
+            let asked = json!({ "method": method, "params": params });
+            let answer = odd
+                .call_as(ONE, Ear::able(able), ("ask", asked))
+                .await
+                .map(|answer| text(&answer));
+            let told = match answer {
+                Ok(answer) => {
+                    let answer: Value = serde_json::from_str(&answer).unwrap();
+                    assert_eq!(answer["code"], -32602, "{answer}");
+                    answer.to_string()
+                }
+                // In that era the question is an answer, and has none itself.
+                Err(failure) => failure.to_string(),
+            };
+            assert!(told.contains(lacked), "{era:?}: {told}");
+        }
+    }
+    // It is told who can be asked what, and what it asks of them goes out as it is.
+    let odd = odd(&[]);
+    let ear = Ear::able(&[Sampling, SamplingTools, SamplingContext]);
+    let asked = json!({ "method": sampling, "params": tools });
+    let answer = odd.call_as(ONE, ear, ("ask", asked)).await.unwrap();
+    let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
+    assert_eq!(answer["params"], tools);
+    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    assert_eq!(
+        stats["capabilities"],
+        json!({ "sampling": { "tools": {}, "context": {} } })
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);

@@ -81,7 +81,8 @@ impl Words {
 
 /// A line without what would steer a terminal. Quotes stay as they are: this is read
 /// by people.
-fn escaped(line: &str) -> String {
+#[must_use]
+pub(crate) fn escaped(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for letter in line.chars() {
         match letter {

@@ -1,11 +1,10 @@
 //! What a user may go on with in an argument.
 
-use crate::Fixtures;
-use crate::dormouse_bindings::exports::dormouse::plugin::completion::{
-    Completions, Guest, Reference,
-};
+use dormouse_sdk::{Completion, Completions, Reference};
 
-impl Guest for Fixtures {
+use crate::Fixtures;
+
+impl Completion for Fixtures {
     fn complete(
         of: Reference,
         argument: String,
@@ -19,11 +18,6 @@ impl Guest for Fixtures {
             _ => &[],
         };
         let fitting = known.iter().filter(|one| one.starts_with(&value));
-        let values: Vec<_> = fitting.map(|one| (*one).to_owned()).collect();
-        Ok(Completions {
-            total: u32::try_from(values.len()).ok(),
-            values,
-            has_more: false,
-        })
+        Ok(fitting.copied().collect())
     }
 }

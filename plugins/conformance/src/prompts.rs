@@ -1,12 +1,10 @@
 //! The prompts.
 
-use dormouse_sdk::client::{self, Reply};
-use dormouse_sdk::types::EmbeddedResource;
+use dormouse_sdk::client::{self, Field, Reply};
 use dormouse_sdk::{Content, PromptMessage};
-use serde_json::{Value, json};
 
 use crate::Fixtures;
-use crate::dormouse_bindings::exports::dormouse_plugins::conformance::prompts::{Embedded, Guest};
+use crate::exports::dormouse_plugins::conformance::prompts::{Embedded, Guest};
 use crate::files::PNG;
 
 impl Guest for Fixtures {
@@ -20,9 +18,9 @@ impl Guest for Fixtures {
 
     fn test_prompt_with_embedded_resource(arguments: Embedded) -> Vec<PromptMessage> {
         let text = "Embedded resource content for testing.";
-        let resource = EmbeddedResource::text(arguments.resource_uri, text);
+        let resource = Content::text_resource(arguments.resource_uri, text, "text/plain");
         vec![
-            PromptMessage::user(Content::Resource(resource.with_mime_type("text/plain"))),
+            PromptMessage::user(resource),
             PromptMessage::user("Please process the embedded resource above."),
         ]
     }
@@ -35,17 +33,9 @@ impl Guest for Fixtures {
     }
 
     fn test_input_required_result_prompt() -> Result<String, String> {
-        let schema = json!({
-            "type": "object",
-            "properties": { "context": { "type": "string" } },
-            "required": ["context"],
-        });
         let message = "What context should the prompt use?";
-        match client::elicit::<Value>("user_context", message, &schema)? {
-            Reply::Accept(content) => {
-                let context = content.get("context").and_then(Value::as_str);
-                Ok(format!("Prompt in context: {}", context.unwrap_or("none")))
-            }
+        match client::elicit("user_context", message, Field::text("context"))? {
+            Reply::Accept(context) => Ok(format!("Prompt in context: {context}")),
             Reply::Decline | Reply::Cancel => Err("a prompt without context is none".into()),
         }
     }

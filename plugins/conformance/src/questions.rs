@@ -1,15 +1,15 @@
 //! The tools that ask the client's side before they answer. Each is written as if
 //! the answers were there at once; how they come is the host's business.
 
-use dormouse_sdk::client::{self, Answer, Capabilities, Reply};
+use dormouse_sdk::client::{self, Answer, Capabilities, Field, Reply, Sampling};
 use serde_json::{Value, json};
 
 use crate::Fixtures;
-use crate::dormouse_bindings::exports::dormouse_plugins::conformance::questions::Guest;
+use crate::exports::dormouse_plugins::conformance::questions::Guest;
 
 impl Guest for Fixtures {
     fn test_sampling(prompt: String) -> Result<String, String> {
-        let said = client::sample("prompt", &prompt, 100)?;
+        let said = client::sample("prompt", Sampling::new(prompt, 100))?;
         Ok(format!("LLM response: {}", said.text()))
     }
 
@@ -22,7 +22,7 @@ impl Guest for Fixtures {
             },
             "required": ["username", "email"],
         });
-        let reply = client::elicit("user", &message, &schema)?;
+        let reply = client::elicit("user", &message, schema)?;
         Ok(format!("User response: {}", told(&reply)))
     }
 
@@ -41,7 +41,7 @@ impl Guest for Fixtures {
                 "verified": { "type": "boolean", "default": true },
             },
         });
-        let reply = client::elicit("defaults", "Is this right?", &schema)?;
+        let reply = client::elicit("defaults", "Is this right?", schema)?;
         Ok(format!("Elicitation completed: {}", told(&reply)))
     }
 
@@ -71,7 +71,7 @@ impl Guest for Fixtures {
                 "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
             },
         });
-        let reply = client::elicit("choices", "Which of these?", &schema)?;
+        let reply = client::elicit("choices", "Which of these?", schema)?;
         Ok(format!("Elicitation completed: {}", told(&reply)))
     }
 
@@ -82,7 +82,7 @@ impl Guest for Fixtures {
 
     fn test_missing_capability() -> Result<String, String> {
         // Where the client has no model, this is the call's end.
-        Ok(client::sample("needed", "Are you there?", 100)?.text())
+        Ok(client::sample("needed", Sampling::new("Are you there?", 100))?.text())
     }
 
     fn test_input_required_result_elicitation() -> Result<String, String> {
@@ -92,7 +92,7 @@ impl Guest for Fixtures {
 
     fn test_input_required_result_sampling() -> Result<String, String> {
         let question = "What is the capital of France?";
-        Ok(client::sample("capital_question", question, 100)?.text())
+        Ok(client::sample("capital_question", Sampling::new(question, 100))?.text())
     }
 
     fn test_input_required_result_list_roots() -> Result<String, String> {
@@ -112,8 +112,8 @@ impl Guest for Fixtures {
 
     fn test_input_required_result_multiple_inputs() -> Result<String, String> {
         let answers = client::ask(&[
-            client::form("user_name", "What is your name?", &object("name", "string")),
-            client::prompted("greeting", "Generate a greeting", 50),
+            client::form("user_name", "What is your name?", &Field::text("name")),
+            client::prompted("greeting", Sampling::new("Generate a greeting", 50)),
             client::list_roots("client_roots"),
         ])?;
         match answers.as_slice() {
@@ -146,11 +146,14 @@ impl Guest for Fixtures {
         let supported = client::supported();
         let mut requests = Vec::new();
         if supported.contains(Capabilities::ELICITATION_FORM) {
-            let schema = object("name", "string");
-            requests.push(client::form("user_name", "What is your name?", &schema));
+            let name = Field::text("name");
+            requests.push(client::form("user_name", "What is your name?", &name));
         }
         if supported.contains(Capabilities::SAMPLING) {
-            requests.push(client::prompted("greeting", "Generate a greeting", 50));
+            requests.push(client::prompted(
+                "greeting",
+                Sampling::new("Generate a greeting", 50),
+            ));
         }
         let answers = client::ask(&requests)?;
         Ok(format!("Questions answered: {}", answers.len()))
@@ -159,28 +162,21 @@ impl Guest for Fixtures {
 
 /// Asks the user for one text.
 fn text_of(id: &str, message: &str, field: &str) -> Result<String, String> {
-    match client::elicit::<Value>(id, message, &object(field, "string"))? {
-        Reply::Accept(content) => match content.get(field) {
-            Some(Value::String(text)) => Ok(text.clone()),
-            _ => Err(format!("there is no `{field}` in `{content}`")),
-        },
+    match client::elicit(id, message, Field::text(field))? {
+        Reply::Accept(text) => Ok(text),
         Reply::Decline | Reply::Cancel => Err(format!("the user does not tell the {field}")),
     }
 }
 
 /// Asks the user to confirm.
 fn confirmed() -> Result<String, String> {
-    let reply = client::elicit("confirm", "Please confirm", &object("ok", "boolean"))?;
-    Ok(told(&reply))
-}
-
-/// The schema of a form with one field, which has to be filled in.
-fn object(field: &str, kind: &str) -> Value {
-    json!({
+    let schema = json!({
         "type": "object",
-        "properties": { field: { "type": kind } },
-        "required": [field],
-    })
+        "properties": { "ok": { "type": "boolean" } },
+        "required": ["ok"],
+    });
+    let reply = client::elicit("confirm", "Please confirm", schema)?;
+    Ok(told(&reply))
 }
 
 /// What the user did.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::Fixtures;
-use crate::dormouse_bindings::exports::dormouse_plugins::conformance::resources::Guest;
+use crate::exports::dormouse_plugins::conformance::resources::Guest;
 use crate::files::PNG;
 
 impl Guest for Fixtures {

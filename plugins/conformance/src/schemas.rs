@@ -2,7 +2,7 @@
 //! that no WIT type has. Agents get to see them as they are in `tools.json`.
 
 use dormouse_sdk::Adapter;
-use serde_json::json;
+use dormouse_sdk::mcp::CallToolResult;
 
 struct Schemas;
 
@@ -11,6 +11,6 @@ dormouse_sdk::adapter!(Schemas, tools = "tools.json");
 impl Adapter for Schemas {
     fn call_tool(name: String, arguments: String) -> Result<String, String> {
         let text = format!("`{name}` was called with {arguments}");
-        Ok(json!({ "content": [{ "type": "text", "text": text }] }).to_string())
+        Ok(CallToolResult::new([text]).into())
     }
 }

@@ -3,11 +3,10 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use dormouse_sdk::types::EmbeddedResource;
 use dormouse_sdk::{Content, log, notify, progress};
 
 use crate::Fixtures;
-use crate::dormouse_bindings::exports::dormouse_plugins::conformance::tools::Guest;
+use crate::exports::dormouse_plugins::conformance::tools::Guest;
 use crate::files::{PNG, WAV};
 
 /// Between two messages, so that a client can tell them apart in time.
@@ -28,17 +27,17 @@ impl Guest for Fixtures {
 
     fn test_embedded_resource() -> Vec<Content> {
         let text = "This is an embedded resource content.";
-        let resource = EmbeddedResource::text("test://embedded-resource", text);
-        vec![Content::Resource(resource.with_mime_type("text/plain"))]
+        let uri = "test://embedded-resource";
+        vec![Content::text_resource(uri, text, "text/plain")]
     }
 
     fn test_multiple_content_types() -> Vec<Content> {
         let json = r#"{"test":"data","value":123}"#;
-        let resource = EmbeddedResource::text("test://mixed-content-resource", json);
+        let uri = "test://mixed-content-resource";
         vec![
             "Multiple content types test:".into(),
             Content::image(PNG, "image/png"),
-            Content::Resource(resource.with_mime_type("application/json")),
+            Content::text_resource(uri, json, "application/json"),
         ]
     }
 

@@ -1,35 +1,23 @@
 //! Asks its agent all that can be asked.
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
-use dormouse_sdk::client::{self, Answer, AskError, Capabilities, Reply};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use dormouse_sdk::client::{
+    self, Answer, AskError, Capabilities, Field, ModelPreferences, Reply, Sampling,
+};
+use dormouse_sdk::{Content, PromptMessage};
+use serde_json::json;
 
 struct Asker;
 
 dormouse_sdk::plugin!(Asker, world = "asker");
 
-#[derive(Deserialize)]
-struct Name {
-    name: String,
+fn name() -> Field<String> {
+    Field::text("name")
 }
 
-#[derive(Deserialize)]
-struct Number {
-    number: i64,
-}
-
-fn name() -> Value {
-    json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] })
-}
-
-fn number() -> Value {
-    json!({ "type": "object", "properties": { "number": { "type": "integer" } }, "required": ["number"] })
-}
-
-fn greeting(reply: Reply<Name>) -> String {
+fn greeting(reply: Reply<String>) -> String {
     match reply {
-        Reply::Accept(Name { name }) => format!("Hello, {name}!"),
+        Reply::Accept(name) => format!("Hello, {name}!"),
         Reply::Decline => "declined".into(),
         Reply::Cancel => "cancelled".into(),
     }
@@ -51,7 +39,7 @@ impl Guest for Asker {
     }
 
     fn greet() -> Result<String, String> {
-        let reply = client::elicit("user_name", "What is your name?", &name())?;
+        let reply = client::elicit("user_name", "What is your name?", name())?;
         Ok(greeting(reply))
     }
 
@@ -60,8 +48,8 @@ impl Guest for Asker {
         for index in 1..=count {
             dormouse_sdk::progress(f64::from(index), Some(f64::from(count)), "one more");
             let id = format!("number_{index}");
-            match client::elicit(&id, &format!("Number {index}?"), &number())? {
-                Reply::Accept(Number { number }) => sum += number,
+            match client::elicit(&id, &format!("Number {index}?"), Field::integer("number"))? {
+                Reply::Accept(number) => sum += number,
                 _ => return Err("no number, no sum".into()),
             }
         }
@@ -74,7 +62,7 @@ impl Guest for Asker {
     }
 
     fn sample(prompt: String) -> Result<String, String> {
-        let sampled = client::sample("thought", &prompt, 100)?;
+        let sampled = client::sample("thought", Sampling::new(prompt, 100))?;
         Ok(format!("{} said: {}", sampled.model, sampled.text()))
     }
 
@@ -85,7 +73,7 @@ impl Guest for Asker {
     fn everything() -> Result<String, String> {
         let answers = client::ask(&[
             client::form("user_name", "What is your name?", &name()),
-            client::prompted("thought", "Say something nice.", 50),
+            client::prompted("thought", Sampling::new("Say something nice.", 50)),
             client::list_roots("folders"),
         ])?;
         let told = answers.into_iter().map(|answer| match answer {
@@ -96,9 +84,40 @@ impl Guest for Asker {
         Ok(told.collect::<Vec<_>>().join("; "))
     }
 
+    fn survey() -> Result<String, String> {
+        let form = (
+            Field::text("city").with_title("City").with_length(1, 40),
+            Field::integer("days").with_range(1, 14).optional(),
+            Field::choice("tone", [("kind", "Kind"), ("blunt", "Blunt")]),
+            Field::choices("times", [("am", "Morning"), ("pm", "Afternoon")]),
+            Field::boolean("metric").with_default(true),
+        );
+        match client::elicit("survey", "Where to?", form)? {
+            Reply::Accept((city, days, tone, times, metric)) => {
+                Ok(format!("{city} {days:?} {tone} {times:?} {metric}"))
+            }
+            _ => Err("no city, no weather".into()),
+        }
+    }
+
+    fn think() -> Result<String, String> {
+        let sampling = Sampling::new("And what is this?", 50)
+            .with_content(Content::image([1], "image/png"))
+            .with_history([PromptMessage::user("Hello"), PromptMessage::assistant("Hi")])
+            .with_system_prompt("Be brief.")
+            .with_temperature(0.5)
+            .with_stop_sequences(["END"])
+            .with_model(ModelPreferences {
+                hints: vec!["small".into()],
+                speed_priority: Some(1.0),
+                ..ModelPreferences::default()
+            });
+        Ok(client::sample("thinking", sampling)?.text())
+    }
+
     fn nonsense() -> Result<String, String> {
         let schema = json!({ "type": "no such type" });
-        client::elicit::<Name>("nonsense", "What?", &schema)?;
+        client::elicit("nonsense", "What?", schema)?;
         Ok("was asked".into())
     }
 
@@ -112,7 +131,7 @@ impl Guest for Asker {
 
     #[allow(clippy::infinite_loop, reason = "that is what it is for")]
     fn hang() -> Result<String, String> {
-        let reply: Reply<Name> = client::elicit("user_name", "What is your name?", &name())?;
+        let reply = client::elicit("user_name", "What is your name?", name())?;
         let mut n = greeting(reply).len();
         loop {
             n = std::hint::black_box(n + 1);
@@ -120,12 +139,12 @@ impl Guest for Asker {
     }
 
     fn confirm_twice() -> Result<String, String> {
-        let ask = || client::elicit("confirm", "Who?", &name()).map(greeting);
+        let ask = || client::elicit("confirm", "Who?", name()).map(greeting);
         Ok(format!("{} {}", ask()?, ask()?))
     }
 
     fn greet_slowly(milliseconds: u64) -> Result<String, String> {
-        let reply = client::elicit("user_name", "What is your name?", &name())?;
+        let reply = client::elicit("user_name", "What is your name?", name())?;
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
         Ok(greeting(reply))
     }

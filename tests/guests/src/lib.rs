@@ -7,8 +7,10 @@
 macro_rules! foreach_guest {
     ($then:path) => {
         $then! {
+            adapter,
             asker,
             bench,
+            blobs,
             bomb,
             counter,
             echo,
@@ -20,10 +22,13 @@ macro_rules! foreach_guest {
             library,
             long_name,
             multibyte,
+            painter,
             panics,
             reporter,
+            shelf,
             sleep,
             spin,
+            tidy,
             trap,
         }
     };

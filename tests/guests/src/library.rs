@@ -3,11 +3,8 @@
 #![cfg(target_family = "wasm")]
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
-use dormouse_sdk::client::{self, Reply};
-use dormouse_sdk::types::EmbeddedResource;
-use dormouse_sdk::{PromptMessage, notify};
-use exports::dormouse::plugin::completion::{Completions, Guest as Completion, Reference};
-use serde_json::{Value, json};
+use dormouse_sdk::client::{self, Field, Reply};
+use dormouse_sdk::{Completion, Completions, EmbeddedResource, PromptMessage, Reference, notify};
 
 struct Library;
 
@@ -35,11 +32,11 @@ impl Guest for Library {
     }
 
     fn write_about() -> Result<String, String> {
-        let schema = json!({ "type": "object", "properties": { "topic": { "type": "string" } } });
-        match client::elicit::<Value>("topic", "About what?", &schema)? {
-            Reply::Accept(answer) => {
-                let topic = answer.get("topic").and_then(Value::as_str);
-                Ok(format!("Write about {}.", topic.unwrap_or("anything")))
+        let topic = Field::text("topic").optional();
+        match client::elicit("topic", "About what?", topic)? {
+            Reply::Accept(topic) => {
+                let topic = topic.unwrap_or_else(|| "anything".into());
+                Ok(format!("Write about {topic}."))
             }
             _ => Err("nobody knows about what".into()),
         }
@@ -99,15 +96,7 @@ impl Completion for Library {
             (_, "name") => context.iter().map(|(_, value)| value.as_str()).collect(),
             _ => return Err(format!("there is no `{argument}`")),
         };
-        let values: Vec<_> = all
-            .into_iter()
-            .filter(|one| one.starts_with(&value))
-            .map(str::to_owned)
-            .collect();
-        Ok(Completions {
-            total: u32::try_from(values.len()).ok(),
-            values,
-            has_more: false,
-        })
+        let fitting = all.into_iter().filter(|one| one.starts_with(&value));
+        Ok(fitting.collect())
     }
 }

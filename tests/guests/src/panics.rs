@@ -10,4 +10,8 @@ impl Guest for Panics {
     fn panics(message: String) {
         panic!("{message}");
     }
+
+    fn fails() -> Result<String, String> {
+        Err(String::new())
+    }
 }

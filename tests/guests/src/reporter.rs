@@ -21,4 +21,16 @@ impl Guest for Reporter {
         }
         format!("did {steps} steps")
     }
+
+    fn chatter() {
+        log::debug("d");
+        log::info("i");
+        log::notice(&[1, 2]);
+        log::warning("w");
+        log::error("e");
+        log::critical("c");
+        log::alert("a");
+        log::emergency("!");
+        log::Logger("db").error("slow");
+    }
 }

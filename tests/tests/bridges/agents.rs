@@ -35,6 +35,15 @@ fn own(mut outcome: Value, prefix: &str) -> Value {
     ] {
         members.remove(name);
     }
+    // Some SDKs show that of a result, too.
+    if let Some(Value::Object(result)) = members.get_mut("result")
+        && let Some(Value::Object(meta)) = result.get_mut("_meta")
+    {
+        meta.remove("io.modelcontextprotocol/serverInfo");
+        if meta.is_empty() {
+            result.remove("_meta");
+        }
+    }
     if let Some(Value::Array(prompts)) = members.get_mut("prompts") {
         prompts.retain(|prompt| prompt["name"].as_str().unwrap().starts_with(prefix));
     }

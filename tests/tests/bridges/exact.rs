@@ -196,15 +196,19 @@ fn silent(params: &str) -> String {
     params.replace(r#","_meta":{"progressToken":"t"}"#, "")
 }
 
-/// A result as the stateless era has it.
+/// A result as the stateless era has it: what kind it is first, and behind all else how
+/// long it keeps, if it was read, and who has answered.
 fn of_stateless(method: &str, result: &str) -> String {
+    let keeps = match method {
+        "resources/read" => r#","ttlMs":0,"cacheScope":"private""#,
+        _ => "",
+    };
+    let server = json!({
+        "name": "dormouse", "title": "Dormouse", "version": env!("CARGO_PKG_VERSION"),
+    });
     let result = result.replacen('{', r#"{"resultType":"complete","#, 1);
-    match (method, result.strip_suffix('}')) {
-        ("resources/read", Some(result)) => {
-            format!("{result},\"ttlMs\":0,\"cacheScope\":\"private\"}}")
-        }
-        _ => result,
-    }
+    let result = result.strip_suffix('}').unwrap();
+    format!(r#"{result}{keeps},"_meta":{{"io.modelcontextprotocol/serverInfo":{server}}}}}"#)
 }
 
 #[test]

@@ -110,6 +110,6 @@ pub(crate) fn are_answered(sdk: Sdk) {
 
     // What a plugin may not ask is told to it, and asked of nobody.
     assert!(is_error(&nonsense), "{nonsense}");
-    assert!(text(&nonsense).contains("has a schema that is none"));
+    assert!(text(&nonsense).contains("has a schema that is no form"));
     assert_eq!(nonsense.get("asked"), None);
 }

@@ -118,6 +118,57 @@ mod with_sessions {
     }
 
     #[test]
+    fn forms_and_prompts_of_many_parts_are_asked_as_mcp_has_them() {
+        let (_home, mut client) = host("", all());
+        let id = call(&mut client, "survey", json!({}));
+        let answer = json!({
+            "city": "Berlin", "tone": "blunt", "times": ["am", "pm"], "metric": false
+        });
+        let params = client
+            .answers("elicitation/create", accepted(answer))
+            .unwrap();
+        let schema = &params["requestedSchema"];
+        assert_eq!(
+            schema["properties"]["city"],
+            json!({ "type": "string", "title": "City", "minLength": 1, "maxLength": 40 })
+        );
+        assert_eq!(
+            schema["required"],
+            json!(["city", "tone", "times", "metric"])
+        );
+        let answer = result(&mut client, id);
+        assert_eq!(
+            client::text(&answer),
+            Some(r#"Berlin None blunt ["am", "pm"] false"#)
+        );
+
+        let id = call(&mut client, "think", json!({}));
+        let params = client
+            .answers("sampling/createMessage", said("A dormouse."))
+            .unwrap();
+        let roles: Vec<_> = params["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|message| &message["role"])
+            .collect();
+        assert_eq!(roles, ["user", "assistant", "user"]);
+        assert_eq!(params["messages"][2]["content"][1]["mimeType"], "image/png");
+        for (member, expected) in [
+            ("systemPrompt", json!("Be brief.")),
+            ("temperature", json!(0.5)),
+            ("stopSequences", json!(["END"])),
+            (
+                "modelPreferences",
+                json!({ "hints": [{ "name": "small" }], "speedPriority": 1.0 }),
+            ),
+        ] {
+            assert_eq!(params[member], expected, "{member}");
+        }
+        assert_eq!(client::text(&result(&mut client, id)), Some("A dormouse."));
+    }
+
+    #[test]
     fn other_calls_go_on_meanwhile_and_a_cancelled_one_ends() {
         let (home, mut client) = host("", all());
         let waiting = call(&mut client, "greet", json!({}));
@@ -179,7 +230,7 @@ mod with_sessions {
         assert!(error.contains("this client has no `sampling`"), "{error}");
         let error = client.error("asker__nonsense", json!({})).unwrap();
         assert!(
-            error.contains("`nonsense` has a schema that is none"),
+            error.contains("`nonsense` has a schema that is no form"),
             "{error}"
         );
         let error = client.error("asker__twins", json!({})).unwrap();
@@ -389,7 +440,7 @@ mod stateless_era {
         let refused = asked.call("greet", json!({}), json!({}));
         assert_eq!(refused["error"]["code"], -32021, "{refused}");
         let needed = &refused["error"]["data"]["requiredCapabilities"];
-        assert_eq!(needed, &json!({ "elicitation": {} }));
+        assert_eq!(needed, &json!({ "elicitation": { "form": {} } }));
         let fine = asked.call("able", json!({}), json!({}));
         assert_eq!(
             fine["result"]["structuredContent"]["result"],

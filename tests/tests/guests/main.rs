@@ -8,8 +8,15 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod adapter;
 mod asker;
+mod blobs;
 mod library;
+mod painter;
+mod shelf;
+#[cfg(unix)]
+mod terminal;
+mod tidy;
 
 use std::time::{Duration, Instant};
 
@@ -164,6 +171,14 @@ mod trap {
         }
         host.stays_well();
     }
+
+    #[test]
+    fn gets_a_hint_where_its_stack_has_overflowed() {
+        let mut host = Host::with("trap");
+        let hint = "does it call itself without end?";
+        host.fails("trap__dig", json!({}), hint);
+        host.stays_well();
+    }
 }
 
 mod panics {
@@ -172,11 +187,21 @@ mod panics {
     #[test]
     fn tells_what_it_said() {
         let mut host = Host::with("panics");
-        host.fails(
+        let error = host.fails(
             "panics__panics",
-            json!({ "message": "the sky is falling" }),
-            "the sky is falling",
+            json!({ "message": "the \"sky\" isn't \\ there" }),
+            "; the \"sky\" isn't \\ there",
         );
+        assert!(error.contains("thread '"), "{error}");
+        assert!(!error.contains("RUST_BACKTRACE"), "{error}");
+        host.stays_well();
+    }
+
+    #[test]
+    fn did_not_say_why() {
+        let mut host = Host::with("panics");
+        let error = host.client.error("panics__fails", json!({})).unwrap();
+        assert_eq!(error, "the plugin failed and did not say why");
         host.stays_well();
     }
 }
@@ -381,6 +406,40 @@ mod reporter {
                 .find(|it| it["data"] == format!("did step {step}"));
             assert_eq!(logged.unwrap()["level"], "info");
         }
+        host.stays_well();
+    }
+
+    #[test]
+    fn logs_at_every_level_and_under_a_name() {
+        let mut host = Host::with("reporter");
+        let level = json!({ "level": "debug" });
+        host.client.request("logging/setLevel", level).unwrap();
+        host.client.call("reporter__chatter", json!({})).unwrap();
+        let heard = host.client.notifications.iter();
+        let heard = heard.filter(|it| it["method"] == "notifications/message");
+        let heard: Vec<_> = heard
+            .map(|it| {
+                let params = &it["params"];
+                (params["level"].as_str().unwrap(), params["data"].clone())
+            })
+            .collect();
+        assert_eq!(
+            heard,
+            [
+                ("debug", json!("d")),
+                ("info", json!("i")),
+                ("notice", json!([1, 2])),
+                ("warning", json!("w")),
+                ("error", json!("e")),
+                ("critical", json!("c")),
+                ("alert", json!("a")),
+                ("emergency", json!("!")),
+                ("error", json!("slow")),
+            ]
+        );
+        let last = host.client.notifications.last().unwrap();
+        let logger = last["params"]["logger"].as_str().unwrap();
+        assert!(logger.contains("db"), "{logger}");
         host.stays_well();
     }
 }

@@ -184,6 +184,14 @@ fn lists_of_the_contracts_types_are_what_the_contract_says() {
         let function = declaration.tools[0].function.as_ref().unwrap();
         assert_eq!(function.params[0].ty, plain);
     }
+    // A single block likewise, which is no list.
+    let plain = contract::plain(&Type::Content).unwrap();
+    let one = returns(Type::Content);
+    assert_eq!(same_signature(&one, &returns(plain.clone())), Ok(()));
+    assert_eq!(same_signature(&returns(plain), &one), Ok(()));
+    for other in [Type::Contents, contract::plain(&Type::Contents).unwrap()] {
+        assert!(same_signature(&one, &returns(other)).is_err());
+    }
 }
 
 fn field(wit: &str, ty: Type) -> Field {

@@ -131,6 +131,89 @@ fn exports_for_the_host_are_no_tools() {
     assert_eq!(declared.files, [wasi, main]);
 }
 
+/// What stumbles over the contract is told how to name it.
+#[test]
+fn what_the_parser_says_of_the_contract_has_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wit");
+    let error = |wit: &str| {
+        std::fs::write(&path, wit).unwrap();
+        from_wit(&[&path], None).unwrap_err().to_string()
+    };
+    let told = error("package a:b; world w { export f: func() -> list<content>; }");
+    assert!(
+        told.contains("\nhint: it is one of the contract's: write `use dormouse:plugin/types@0.1.0.{content};`"),
+        "{told}"
+    );
+    let told = error("package a:b; world w { use dormouse:plugin/types.{content}; }");
+    assert!(
+        told.contains("\nhint: name it with its version, like `dormouse:plugin/types@0.1.0`"),
+        "{told}"
+    );
+    assert!(!error("package a:b; world w { export f: func() -> x; }").contains("hint"));
+    let missing = folder.path().join("wit");
+    let told = from_wit(&[&missing], None).unwrap_err().to_string();
+    let expected = format!(
+        "cannot read the WIT in `{}`: there is no such file or folder",
+        missing.display()
+    );
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_world_that_offers_nothing_is_told_what_it_has_instead() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.wit");
+    let nothing = |wit: &str| {
+        std::fs::write(&path, wit).unwrap();
+        let nothing = from_wit(&[&path], None).unwrap().nothing;
+        nothing.map(|finding| finding.to_string())
+    };
+    for (wit, message, hint) in [
+        (
+            "package a:b; world w {}",
+            "exports nothing",
+            "each is a tool",
+        ),
+        (
+            "package dormouse:greeter; interface i { f: func(); } world w { export i; }",
+            "`dormouse:greeter/i` is in the namespace `dormouse`",
+            "like `example:greeter`",
+        ),
+        (
+            "package a:b; world w { export dormouse:plugin/prompts@0.1.0; }",
+            "what `dormouse:plugin/prompts@0.1.0` is there for is not declared",
+            "dormouse_sdk::adapter!",
+        ),
+        (
+            "package a:b; interface i { resource r; f: func(x: r); } world w { export i; }",
+            "no function of `a:b/i` can be a tool",
+            "tells why",
+        ),
+        (
+            "package wasi:cli@0.2.6; interface run { run: func() -> result; } world w { export run; }",
+            "it is a command",
+            "crate-type",
+        ),
+        (
+            "package wasi:http@0.2.6; interface handler { handle: func(); } world w { export handler; }",
+            "`wasi:http/handler@0.2.6` is for a host of another kind",
+            "functions of your own",
+        ),
+    ] {
+        let told = nothing(wit).unwrap();
+        let (first, second) = told.split_once("\nhint: ").unwrap();
+        assert!(first.contains(message) && second.contains(hint), "{told}");
+    }
+    for wit in [
+        "package a:b; world w { export f: func(); }",
+        // What an upstream offers is declared nowhere.
+        "package a:b; world w { import dormouse:plugin/upstream@0.1.0; export dormouse:plugin/adapter@0.1.0; }",
+    ] {
+        assert_eq!(nothing(wit), None, "{wit}");
+    }
+}
+
 #[test]
 fn a_plugin_may_bring_the_contract_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,8 +262,10 @@ fn worlds_are_chosen_by_name_or_for_lack_of_others() {
     )
     .unwrap();
     let error = from_wit(&[&path], None).unwrap_err().to_string();
+    assert!(error.contains("there are `one`, `two`"), "{error}");
+    let error = from_wit(&[&path], Some("onne")).unwrap_err().to_string();
     assert!(
-        error.contains("a:b/one") && error.contains("a:b/two"),
+        error.contains("there is no `onne` among `one`, `two`"),
         "{error}"
     );
     assert_eq!(

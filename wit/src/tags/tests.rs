@@ -61,9 +61,23 @@ fn unknown_and_double_tags_are_found() {
     assert_eq!(
         messages,
         [
-            "error: f: there is no tag `@nmae` here\nhint: the tags here are @grant, @name",
+            "error: f: there is no tag `@nmae` here\nhint: did you mean `@name`? the tags here are `@grant`, `@name`",
             "error: f: `@name` is there twice",
         ]
+    );
+}
+
+#[test]
+fn tags_of_resources_want_a_resource() {
+    let doc = parse("@subscribe");
+    let mut findings = Vec::new();
+    assert!(
+        doc.known("f", &["name", "resource"], &[], &mut findings)
+            .is_empty()
+    );
+    assert_eq!(
+        findings[0].hint.as_deref(),
+        Some("`@subscribe` is for a resource: add `@resource URI`")
     );
 }
 

@@ -5,47 +5,25 @@ use std::collections::HashSet;
 use dormouse_wit::error::{Finding, Severity};
 use dormouse_wit::{Declaration, DeclaredItem, Template, contract};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use super::{finding, fits};
 
-/// An MCP `Prompt`, as far as it has to be one. That it can be read is all that
-/// matters here.
+/// An MCP `Prompt`, as far as its arguments are concerned.
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "reading them is judging them")]
 struct Prompt {
-    title: Option<String>,
-    description: Option<String>,
-    #[serde(default)]
     arguments: Vec<Argument>,
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "reading them is judging them")]
 struct Argument {
     name: String,
-    title: Option<String>,
-    description: Option<String>,
-    required: Option<bool>,
-}
-
-/// An MCP `Resource` or `ResourceTemplate`, likewise.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "reading them is judging them")]
-struct Resource {
-    name: String,
-    title: Option<String>,
-    description: Option<String>,
-    mime_type: Option<String>,
-    size: Option<u64>,
 }
 
 /// Judges what is declared besides tools.
 pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut Vec<Finding>) {
-    each::<Prompt>("Prompt", &declared.prompts, findings);
-    each::<Resource>("Resource", &declared.resources, findings);
-    each::<Resource>("ResourceTemplate", &declared.templates, findings);
+    once(&declared.prompts, findings);
+    once(&declared.resources, findings);
+    once(&declared.templates, findings);
 
     for prompt in &declared.prompts {
         fits(&prompt.key, findings);
@@ -109,19 +87,12 @@ fn double_argument(prompt: &DeclaredItem) -> Option<String> {
     names.find(|name| !seen.insert(name.clone()))
 }
 
-/// Judges items one by one: that each is there once, and that its object is an
-/// MCP object of its kind.
-fn each<T: DeserializeOwned>(kind: &str, items: &[DeclaredItem], findings: &mut Vec<Finding>) {
+/// Whether each of some items is there once.
+fn once(items: &[DeclaredItem], findings: &mut Vec<Finding>) {
     let mut seen = HashSet::new();
-    for item in items {
-        let mut wrong = |message: String| {
-            findings.push(finding(Severity::Error, &item.key, message, None));
-        };
-        if !seen.insert(&item.key) {
-            wrong("it is declared twice".into());
-        }
-        if let Err(error) = serde_json::from_str::<T>(item.object.get()) {
-            wrong(format!("its MCP {kind} object is none: {error}"));
-        }
+    for item in items.iter().filter(|item| !seen.insert(&item.key)) {
+        let message = "it is declared twice".into();
+        let hint = "give one of them another name, or another URI";
+        findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
     }
 }

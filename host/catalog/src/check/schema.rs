@@ -1,4 +1,4 @@
-//! Whether a tool's schemas are JSON Schema 2020-12.
+//! Whether a tool's schemas are JSON Schema, in the dialect that they say they are of.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,17 +10,26 @@ use serde_json::{Map, Value, json};
 
 use super::finding;
 
-/// The schema of schemas, with the formats that it names: that a `pattern` is a
-/// regular expression is said there, wherever in a schema it stands.
-static META: LazyLock<Option<Validator>> = LazyLock::new(|| {
-    let meta = json!({ "$ref": "https://json-schema.org/draft/2020-12/schema" });
-    let options = jsonschema::options().with_draft(Draft::Draft202012);
+/// The schema of schemas of a dialect, with the formats that it names: that a `pattern`
+/// is a regular expression is said there, wherever in a schema it stands.
+fn meta(draft: Draft) -> Option<Validator> {
+    let uri = match draft {
+        Draft::Draft4 => "http://json-schema.org/draft-04/schema#",
+        Draft::Draft6 => "http://json-schema.org/draft-06/schema#",
+        Draft::Draft7 => "http://json-schema.org/draft-07/schema#",
+        Draft::Draft201909 => "https://json-schema.org/draft/2019-09/schema",
+        _ => "https://json-schema.org/draft/2020-12/schema",
+    };
+    let options = jsonschema::options().with_draft(draft);
     options
         .should_validate_formats(true)
         .offline()
-        .build(&meta)
+        .build(&json!({ "$ref": uri }))
         .ok()
-});
+}
+
+/// That of the dialect that schemas are of which do not say, nearly all.
+static META: LazyLock<Option<Validator>> = LazyLock::new(|| meta(Draft::Draft202012));
 
 /// Judges a tool's `inputSchema` and, if it has one, its `outputSchema`.
 pub(super) fn schemas(tool: &DeclaredTool, findings: &mut Vec<Finding>) {
@@ -52,8 +61,19 @@ fn judge(
     by_host: bool,
     wrong: &mut impl FnMut(String, Option<&'static str>),
 ) {
+    let draft = Draft::default().detect(schema);
+    let other;
+    let meta = match draft {
+        // What that is, is said below.
+        Draft::Unknown => &None,
+        Draft::Draft202012 => &*META,
+        draft => {
+            other = meta(draft);
+            &other
+        }
+    };
     // The schema of schemas has several parts, which may all say the same.
-    let errors = META.iter().flat_map(|meta| meta.iter_errors(schema));
+    let errors = meta.iter().flat_map(|meta| meta.iter_errors(schema));
     let errors: BTreeSet<_> = errors
         .map(|error| told(which, &error.instance_path().to_string(), &error))
         .collect();
@@ -61,10 +81,12 @@ fn judge(
         return errors.into_iter().for_each(|error| wrong(error, None));
     }
     // What is left are references that lead nowhere.
-    let options = jsonschema::options()
-        .with_draft(Draft::Draft202012)
-        .offline();
-    if let Err(error) = options.build(schema) {
+    let options = jsonschema::options().offline();
+    if draft == Draft::Unknown {
+        if let Err(why) = crate::validator(schema) {
+            wrong(format!("its `{which}` is no JSON Schema: {why}"), None);
+        }
+    } else if let Err(error) = options.clone().build(schema) {
         let hint = "put what it refers to into its `$defs`: nothing is fetched to read a schema";
         wrong(
             told(which, &error.schema_path().to_string(), &error),
@@ -89,5 +111,5 @@ fn told(which: &str, place: &str, error: &ValidationError<'_>) -> String {
     let place = if place.is_empty() { "/" } else { place };
     let message: String = error.to_string().chars().take(300).collect();
     let message = message.replace(['"', '\''], "`");
-    format!("its `{which}` is no JSON Schema 2020-12 at `{place}`: {message}")
+    format!("its `{which}` is no JSON Schema at `{place}`: {message}")
 }

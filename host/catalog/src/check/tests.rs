@@ -85,6 +85,51 @@ fn where_a_declaration_is_not_in_front_is_a_warning() {
 }
 
 #[test]
+fn what_a_tool_is_for_is_told() {
+    let warned = |tool: Value| {
+        let findings = check(&front(&adapter(ADAPTER, 2), &by_name(&[("ask", tool)])));
+        let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+        told.iter()
+            .any(|told| told.starts_with("warning: ask: it has no description"))
+    };
+    assert!(!warned(tool("ask")));
+    for words in [Value::Null, json!(""), json!(" ")] {
+        let mut silent = tool("ask");
+        silent["description"] = words;
+        assert!(warned(silent.clone()), "{silent}");
+    }
+}
+
+#[test]
+fn what_offers_nothing_is_no_plugin() {
+    let empty = wat::parse_str("(component)").unwrap();
+    for bytes in [empty.clone(), front(&empty, &by_name(&[]))] {
+        let told = error(&bytes);
+        assert!(
+            told.starts_with("error: component: it offers nothing: its world exports nothing"),
+            "{told}"
+        );
+        assert!(told.contains("\nhint: export functions"), "{told}");
+        // Nothing to move to its front either.
+        let refused = crate::pack(&bytes, None).unwrap_err().to_string();
+        assert!(refused.starts_with("it offers nothing"), "{refused}");
+    }
+    let command = error(&by_name_export("wasi:cli/run@0.2.6", "run", 0));
+    assert!(command.contains("it is a command"), "{command}");
+    let ours = error(&by_name_export("dormouse:greeter/tools", "greet", 2));
+    assert!(
+        ours.contains("`dormouse:greeter/tools` is in the namespace `dormouse`"),
+        "{ours}"
+    );
+    // What stands before an upstream offers what that does.
+    let upstream = wat::parse_str(
+        r#"(component (import "dormouse:plugin/upstream@0.1.0" (instance
+            (export "request" (func (param "m" string) (result string))))))"#,
+    );
+    assert_eq!(errors(&upstream.unwrap()), [""; 0]);
+}
+
+#[test]
 fn tools_without_functions_need_an_adapter() {
     let declared = by_name(&[("ask", tool("ask")), ("tell", tool("tell"))]);
     assert_eq!(errors(&front(&adapter(ADAPTER, 2), &declared)), [""; 0]);
@@ -217,7 +262,7 @@ fn a_schema_that_is_none_is_an_error_with_its_place() {
             ),
         ] {
             assert_eq!(told.len(), 1, "{told:#?}");
-            let start = format!("error: ask: its `{which}` is no JSON Schema 2020-12 at `{place}");
+            let start = format!("error: ask: its `{which}` is no JSON Schema at `{place}");
             assert!(told[0].starts_with(&start), "{told:#?}");
             assert!(told[0].contains(what), "{told:#?}");
         }
@@ -236,6 +281,21 @@ fn an_input_is_an_object() {
             "{told:#?}"
         );
     }
+}
+
+#[test]
+fn a_schema_may_be_of_an_older_dialect() {
+    let of = |dialect: &str| {
+        json!({
+            "$schema": dialect,
+            "type": "object",
+            "properties": { "pair": { "items": [{}, {}] } }
+        })
+    };
+    let draft7 = of("http://json-schema.org/draft-07/schema#");
+    assert_eq!(of_schemas(draft7.clone(), Some(draft7)), [""; 0]);
+    let odd = of_schemas(of("urn:odd"), None);
+    assert!(odd.len() == 1 && odd[0].contains("`urn:odd`"), "{odd:#?}");
 }
 
 /// A pattern that the host would leave out when it checks arguments.
@@ -375,13 +435,20 @@ fn completion_is_declared_and_exported_or_neither() {
     let completion = "dormouse:plugin/completion@0.1.0";
     let mut declared = by_name(&[]);
     let exporting = adapter(completion, 2);
+    // There is nothing else in it, which is told, too.
+    let error = |bytes: &[u8]| {
+        let mut errors = errors(bytes);
+        let nothing = errors.pop().unwrap();
+        assert!(nothing.contains("it offers nothing"), "{nothing}");
+        errors.pop().unwrap_or_default()
+    };
     let told = error(&front(&exporting, &declared));
     assert!(
         told.contains(&format!("{completion}: it is exported, but not declared")),
         "{told}"
     );
     declared.completion = true;
-    assert_eq!(errors(&front(&exporting, &declared)), [""; 0]);
+    assert_eq!(error(&front(&exporting, &declared)), "");
     let told = error(&front(&wat::parse_str("(component)").unwrap(), &declared));
     assert!(
         told.contains(&format!("completed, and `{completion}` is not exported")),
@@ -410,38 +477,28 @@ fn items_are_what_agents_can_use() {
         ),
         ("templates", "a:{+x}", template("a:{+x}")),
     ];
-    let bad = [
-        (
-            prompt(json!({ "title": 7 })),
-            "its MCP Prompt object is none: invalid type",
-        ),
-        (
-            prompt(json!({ "arguments": {} })),
-            "its MCP Prompt object is none: invalid type",
-        ),
+    let mended = [
+        (prompt(json!({ "title": 7 })), "`title` is `7`"),
+        (prompt(json!({ "arguments": {} })), "`arguments` is `{}`"),
         (
             prompt(json!({ "arguments": [{}] })),
-            "none: missing field `name`",
+            "`arguments[0]` has no `name`",
         ),
         (
             prompt(json!({ "arguments": [{ "name": "x", "required": "yes" }] })),
-            "its MCP Prompt object is none: invalid type",
-        ),
-        (
-            prompt(json!({ "arguments": [{ "name": "x" }, { "name": "x" }] })),
-            "its argument `x` is there twice",
+            "`arguments[0].required` is",
         ),
         (
             ("resources", "a:b", json!({ "uri": "a:b" })),
-            "its MCP Resource object is none: missing field `name`",
+            "it has no `name`",
         ),
         (
             (
                 "resources",
                 "a:b",
-                json!({ "uri": "a:b", "name": "r", "size": -1 }),
+                json!({ "uri": "a:b", "name": "r", "size": 1.5 }),
             ),
-            "its MCP Resource object is none: invalid value",
+            "`size` is `1.5`",
         ),
         (
             (
@@ -449,7 +506,13 @@ fn items_are_what_agents_can_use() {
                 "a:{x}",
                 json!({ "uriTemplate": "a:{x}", "name": "t", "mimeType": 1 }),
             ),
-            "its MCP ResourceTemplate object is none: invalid type",
+            "`mimeType` is `1`",
+        ),
+    ];
+    let bad = [
+        (
+            prompt(json!({ "arguments": [{ "name": "x" }, { "name": "x" }] })),
+            "its argument `x` is there twice",
         ),
         (
             ("resources", "a b", resource("a b")),
@@ -467,6 +530,13 @@ fn items_are_what_agents_can_use() {
     for (list, key, object) in good {
         let declared = as_item(list, key, object);
         assert_eq!(errors(&front(&typed(), &declared)), [""; 0]);
+    }
+    for ((list, key, object), expected) in mended {
+        let findings = check(&front(&typed(), &as_item(list, key, object)));
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        let told = findings[0].to_string();
+        assert!(told.starts_with(&format!("warning: {key}: ")), "{told}");
+        assert!(told.contains(expected), "{expected}: {told}");
     }
     for ((list, key, object), expected) in bad {
         let told = error(&front(&typed(), &as_item(list, key, object)));

@@ -22,6 +22,7 @@ use super::endpoint::SESSION;
 use super::quick::Handed;
 use super::raw::MARK;
 use super::sessions::{Known, Sessions};
+use crate::mcp::client::able;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
 use crate::mcp::service::caught;
@@ -167,7 +168,7 @@ impl ServerHandler for Agent {
             let known = Known {
                 host: self.host.clone(),
                 version: client.protocol_version.clone(),
-                capabilities: client.capabilities.clone(),
+                capabilities: able(client.capabilities.clone(), &client.protocol_version),
             };
             self.sessions.know(session, known);
         }

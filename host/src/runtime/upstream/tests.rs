@@ -61,13 +61,13 @@ fn tool(name: &str, arguments: Value) -> Wanted {
         name: name.into(),
         callable: Arc::new(Callable {
             function: None,
-            input_schema: json!({}),
+            schemas: None,
         }),
         arguments: arguments.as_object().unwrap().clone().into(),
     })
 }
 
-async fn ask(slot: &Slot, wanted: Wanted, listener: Arc<Ear>) -> Result<Value, CallError> {
+async fn ask(slot: &Arc<Slot>, wanted: Wanted, listener: Arc<Ear>) -> Result<Value, CallError> {
     let call = Call {
         wanted,
         session: SessionId(1),
@@ -167,7 +167,7 @@ async fn starting_takes_its_own_time_and_answering_the_calls() {
     odd.tool("echo", json!({})).await.unwrap();
     let begun = Instant::now();
     let error = odd.tool("hang", json!({})).await.unwrap_err();
-    assert!(matches!(error.cause, Cause::Deadline(_)), "{error}");
+    assert!(matches!(error.cause, Cause::Deadline { .. }), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(5));
     let told = async { while odd.text("stats").await.contains(r#""cancelled": []"#) {} };
     tokio::time::timeout(Duration::from_secs(10), told)

@@ -278,7 +278,7 @@ fn named(cases: &[Case], text: &str) -> Option<String> {
 }
 
 fn one_of(cases: &[Case], text: &str) -> Mismatch {
-    let mut message = format!("`{text}` is none of");
+    let mut message = format!("`{text}` is none of these:");
     for case in cases {
         // Writing to a string cannot fail.
         let _ = write!(message, " `{}`", case.json);

@@ -1,5 +1,6 @@
 //! Values: JSON ↔ component model, by the type tree of a declaration (DESIGN §4).
 
+mod bytes;
 mod decode;
 mod encode;
 mod prompt;
@@ -9,6 +10,7 @@ mod result;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bytes::base64_in;
 pub(crate) use decode::{arguments, drop_nulls, texts};
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;

@@ -6,18 +6,22 @@ use wasmtime::component::Val;
 
 use super::result::{block, either};
 
-/// A prompt's result: a string is what the user says, messages are messages.
+/// A prompt's result: a string is what the user says, messages are messages. `server`
+/// is whose it is, for the log.
 ///
 /// # Errors
 /// What the plugin says is wrong.
 pub(crate) fn prompt_result(
-    description: Option<&str>,
+    (server, description): (&str, Option<&str>),
     ty: Option<&Type>,
     value: Option<&Val>,
 ) -> Result<Value, String> {
     let (ty, value) = either(ty, value)?;
     let messages = match (ty, value) {
-        (Some(Type::Messages), Some(Val::List(messages))) => messages.iter().map(message).collect(),
+        (Some(Type::Messages), Some(Val::List(messages))) => {
+            let messages = messages.iter().map(|value| message(server, value));
+            messages.collect()
+        }
         (_, Some(Val::String(text))) => {
             vec![json!({ "role": "user", "content": { "type": "text", "text": text } })]
         }
@@ -30,7 +34,7 @@ pub(crate) fn prompt_result(
 }
 
 /// One `prompt-message` of `dormouse:plugin/types`.
-fn message(value: &Val) -> Value {
+fn message(server: &str, value: &Val) -> Value {
     let Val::Record(fields) = value else {
         return Value::Null;
     };
@@ -39,7 +43,7 @@ fn message(value: &Val) -> Value {
         .map(|(name, value)| {
             let value = match value {
                 Val::Enum(role) => Value::from(role.as_str()),
-                content => block(content),
+                content => block(server, content),
             };
             (name.clone(), value)
         })

@@ -8,10 +8,12 @@ use super::result::{base64, either, flat};
 
 /// A resource's result: text or bytes under its own URI, or several contents with
 /// theirs. None where there is no such resource: nothing at all is no contents.
+/// `server` is whose it is, for the log.
 ///
 /// # Errors
 /// What the plugin says is wrong.
 pub(crate) fn resource_result(
+    server: &str,
     (uri, mime_type): (&str, Option<&str>),
     ty: Option<&Type>,
     value: Option<&Val>,
@@ -28,7 +30,7 @@ pub(crate) fn resource_result(
         (Some(Type::Embedded), Some(Val::List(items))) => items
             .iter()
             .map(|item| match item {
-                Val::Record(fields) => Value::Object(flat(fields)),
+                Val::Record(fields) => Value::Object(flat(server, fields)),
                 _ => Value::Null,
             })
             .collect(),

@@ -7,28 +7,49 @@ use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
 use super::encode::{encode, part};
+use crate::runtime::hint;
 
 /// A tool's result: a record as structured content and as text, a string as
 /// text, content blocks as they are, anything else as `{"result": …}`. The error
-/// side of a `result` is a tool error.
-pub(crate) fn tool_result(ty: Option<&Type>, value: Option<&Val>) -> Value {
+/// side of a `result` is a tool error, of content blocks if that is what it is.
+///
+/// `server` is whose result it is, for the log.
+pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
+        (ty, value)
+        && let Some(blocks) = blocks(server, ty, error)
+    {
+        return json!({ "content": blocks, "isError": true });
+    }
     match either(ty, value) {
-        Ok((ty, value)) => success(ty, value),
+        Ok((ty, value)) => success(server, ty, value),
         Err(text) => json!({ "content": [text_block(text)], "isError": true }),
     }
 }
 
-fn success(ty: Option<&Type>, value: Option<&Val>) -> Value {
+fn success(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(ty), Some(value)) = (ty, value)
+        && let Some(blocks) = blocks(server, ty, value)
+    {
+        return json!({ "content": blocks, "isError": false });
+    }
     match (ty, value) {
-        (Some(Type::Contents), Some(Val::List(blocks))) => {
-            json!({ "content": blocks.iter().map(block).collect::<Vec<_>>(), "isError": false })
-        }
         (Some(Type::String), Some(Val::String(text))) => {
             json!({ "content": [text_block(text.clone())], "isError": false })
         }
         (Some(ty @ Type::Record(_)), Some(value)) => structured(encode(ty, value)),
         (Some(ty), Some(value)) => structured(json!({ "result": encode(ty, value) })),
         _ => json!({ "content": [], "isError": false }),
+    }
+}
+
+/// Content blocks; none where a value is something else.
+fn blocks(server: &str, ty: &Type, value: &Val) -> Option<Vec<Value>> {
+    let block = |content| block(server, content);
+    match (ty, value) {
+        (Type::Content, content) => Some(vec![block(content)]),
+        (Type::Contents, Val::List(contents)) => Some(contents.iter().map(block).collect()),
+        _ => None,
     }
 }
 
@@ -62,14 +83,14 @@ pub(super) fn either<'a>(
 
 fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
     match part(ty, error) {
-        Value::String(text) => text,
-        Value::Null => "the plugin failed and did not say why".to_owned(),
+        Value::String(text) if !text.trim().is_empty() => text,
+        Value::Null | Value::String(_) => "the plugin failed and did not say why".to_owned(),
         other => other.to_string(),
     }
 }
 
 /// One `content` of `dormouse:plugin/types` as an MCP content block.
-pub(super) fn block(value: &Val) -> Value {
+pub(super) fn block(server: &str, value: &Val) -> Value {
     let Val::Variant(case, Some(payload)) = value else {
         return Value::Null;
     };
@@ -83,7 +104,7 @@ pub(super) fn block(value: &Val) -> Value {
     };
     let mut members = Map::new();
     members.insert("type".into(), Value::from(kind));
-    let mut parts = flat(fields);
+    let mut parts = flat(server, fields);
     // An embedded resource nests what it carries; everything else is flat.
     if case == "resource" {
         let annotations = parts.shift_remove("annotations");
@@ -96,10 +117,10 @@ pub(super) fn block(value: &Val) -> Value {
 }
 
 /// The parts of a content block, under MCP's names.
-pub(super) fn flat(fields: &[(String, Val)]) -> Map<String, Value> {
+pub(super) fn flat(server: &str, fields: &[(String, Val)]) -> Map<String, Value> {
     let mut members = Map::new();
     for (name, value) in fields {
-        match plain(name, value) {
+        match plain(server, name, value) {
             Some(Value::Object(body)) if name == "body" => members.extend(body),
             Some(value) => {
                 members.insert(camel(name), value);
@@ -111,17 +132,27 @@ pub(super) fn flat(fields: &[(String, Val)]) -> Map<String, Value> {
 }
 
 /// The JSON of a part of a content block; none where there is nothing to say.
-fn plain(name: &str, value: &Val) -> Option<Value> {
+fn plain(server: &str, name: &str, value: &Val) -> Option<Value> {
+    // Clients throw a whole result away for one hint that is none.
+    let left_out = |why: &String| tracing::warn!("server `{server}`: {why}; that is left out");
     Some(match value {
         Val::Option(None) => return None,
-        Val::Option(Some(value)) => return plain(name, value),
+        Val::Option(Some(value)) => return plain(server, name, value),
         Val::List(items) if name == "data" => Value::from(base64(items)),
         Val::List(items) if items.is_empty() => return None,
-        Val::List(items) => items.iter().filter_map(|item| plain("", item)).collect(),
+        Val::List(items) => items
+            .iter()
+            .filter_map(|item| plain(server, "", item))
+            .collect(),
         Val::Enum(case) => Value::from(case.as_str()),
+        Val::String(when) if name == "last-modified" => {
+            let checked = hint::last_modified(when).inspect_err(left_out);
+            return checked.ok().map(|()| Value::from(when.as_str()));
+        }
         Val::String(text) => Value::from(text.as_str()),
         Val::U64(n) => Value::from(*n),
-        Val::Float64(n) => Value::from(*n),
+        // The only ones in content.
+        Val::Float64(n) => return hint::priority(*n).inspect_err(left_out).ok(),
         Val::Variant(case, Some(payload)) => match payload.as_ref() {
             Val::List(bytes) => json!({ case: base64(bytes) }),
             Val::String(text) => json!({ case: text }),
@@ -130,7 +161,7 @@ fn plain(name: &str, value: &Val) -> Option<Value> {
         Val::Record(fields) => Value::Object(
             fields
                 .iter()
-                .filter_map(|(name, value)| Some((camel(name), plain(name, value)?)))
+                .filter_map(|(name, value)| Some((camel(name), plain(server, name, value)?)))
                 .collect(),
         ),
         _ => return None,

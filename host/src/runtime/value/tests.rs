@@ -167,7 +167,9 @@ fn a_value(ty: &Type) -> BoxedStrategy<Value> {
         Type::Map(key, item) => prop::collection::vec((a_value(key), a_value(item)), 0..3)
             .prop_map(|pairs| pairs.into_iter().map(|(k, v)| json!([k, v])).collect())
             .boxed(),
-        Type::Bytes | Type::Contents | Type::Messages | Type::Embedded => Just(Value::Null).boxed(),
+        Type::Bytes | Type::Content | Type::Contents | Type::Messages | Type::Embedded => {
+            Just(Value::Null).boxed()
+        }
     };
     let odd = prop::sample::select(vec![
         json!(null),
@@ -253,4 +255,38 @@ fn floats_that_json_has_no_number_for_are_null() {
     );
     assert_eq!(encode(&Type::F32, &Val::Float32(0.1)), json!(0.1));
     assert_eq!(encode(&Type::F64, &Val::Float64(5.0)), json!(5));
+}
+
+#[test]
+fn hints_that_are_none_are_left_out() {
+    use wasmtime::component::Val;
+
+    use super::tool_result;
+
+    let some = |value: Val| Val::Option(Some(Box::new(value)));
+    let result = |priority: f64, when: &str| {
+        let hints = Val::Record(vec![
+            ("audience".into(), Val::List(vec![])),
+            ("priority".into(), some(Val::Float64(priority))),
+            (
+                "last-modified".into(),
+                some(Val::String(when.to_owned().into())),
+            ),
+        ]);
+        let text = Val::Record(vec![
+            ("text".into(), Val::String("hi".to_owned().into())),
+            ("annotations".into(), some(hints)),
+        ]);
+        let block = Val::Variant("text".into(), Some(Box::new(text)));
+        let result = tool_result("here", Some(&Type::Contents), Some(&Val::List(vec![block])));
+        assert_eq!(result["content"][0]["text"], "hi");
+        result["content"][0]["annotations"].clone()
+    };
+    let when = "2026-07-28T12:00:00Z";
+    assert_eq!(
+        result(1.0, when),
+        json!({ "priority": 1.0, "lastModified": when })
+    );
+    assert_eq!(result(7.0, when), json!({ "lastModified": when }));
+    assert_eq!(result(f64::NAN, "yesterday"), json!({}));
 }

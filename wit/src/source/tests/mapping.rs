@@ -280,3 +280,54 @@ fn contents_are_only_those_of_the_contract() {
     };
     assert_eq!(**ok, Type::Contents);
 }
+
+#[test]
+fn content_is_a_block_as_an_answer_and_json_elsewhere() {
+    let uses = "use dormouse:plugin/types@0.1.0.{content};";
+    let result = |function: &str| {
+        let declaration = sound(&interface(&format!("{uses} f: {function};")));
+        let tool = &declaration.tools[0];
+        assert!(!tool.tool.get().contains("outputSchema"), "{:?}", tool.tool);
+        tool.function.as_ref().unwrap().result.clone().unwrap()
+    };
+    assert_eq!(result("func() -> content"), Type::Content);
+    for (err, expected) in [
+        ("content", Type::Content),
+        ("list<content>", Type::Contents),
+    ] {
+        let found = result(&format!("func() -> result<string, {err}>"));
+        let Type::Result { err: Some(err), .. } = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!(*err, expected);
+    }
+    for function in [
+        "func() -> option<content>",
+        "func() -> option<list<content>>",
+        "func(x: list<content>)",
+        "func() -> tuple<content, content>",
+    ] {
+        let (declaration, findings) = declare(&interface(&format!("{uses} f: {function};")));
+        assert_eq!(names(&declaration), ["f"], "it is a tool all the same");
+        let [told] = messages(&findings).try_into().unwrap();
+        let expected = "warning: a:b/i#f: `content` is plain JSON to agents in this place\nhint: ";
+        assert!(told.starts_with(expected), "{told}");
+    }
+}
+
+#[test]
+fn a_pattern_is_a_regular_expression() {
+    let pattern = |pattern: &str| {
+        let (_, findings) = declare(&interface(&format!(
+            "/// @pattern {pattern}\ntype t = string; f: func(x: t);"
+        )));
+        messages(&findings)
+    };
+    assert_eq!(pattern(r"^[a-z\d]+\.(rs|wit)$"), [""; 0]);
+    assert_eq!(
+        pattern("("),
+        ["error: t: `@pattern (` is no regular expression that the host knows: unclosed group"]
+    );
+    // The host matches in linear time.
+    assert_eq!(pattern("(?!x)").len(), 1);
+}

@@ -1,0 +1,125 @@
+//! What a call of a tool may be answered with.
+
+use serde_json::json;
+
+use super::object::{Is, Judge, Record, Verdict, members, string, wrong};
+use super::{ANNOTATIONS, RESOURCE};
+
+static TEXT: Record = Record {
+    members: &[
+        ("text", Is::Text),
+        ("annotations", Is::Record(&ANNOTATIONS)),
+        ("_meta", Is::Object),
+    ],
+    needs: &["text"],
+};
+
+/// An image or a sound.
+static MEDIA: Record = Record {
+    members: &[
+        ("data", Is::Text),
+        ("mimeType", Is::Text),
+        ("annotations", Is::Record(&ANNOTATIONS)),
+        ("_meta", Is::Object),
+    ],
+    needs: &["data", "mimeType"],
+};
+
+static EMBEDDED: Record = Record {
+    members: &[
+        ("resource", Is::Contents),
+        ("annotations", Is::Record(&ANNOTATIONS)),
+        ("_meta", Is::Object),
+    ],
+    needs: &["resource"],
+};
+
+static CONTENTS: [Record; 2] = [contents(&["uri", "text"]), contents(&["uri", "blob"])];
+
+const fn contents(needs: &'static [&'static str]) -> Record {
+    Record {
+        members: &[
+            ("uri", Is::Text),
+            ("mimeType", Is::Text),
+            ("text", Is::Text),
+            ("blob", Is::Text),
+            ("_meta", Is::Object),
+        ],
+        needs,
+    }
+}
+
+static RESULT: Record = Record {
+    members: &[("content", Is::All(&Is::Block)), ("_meta", Is::Object)],
+    needs: &["content"],
+};
+
+/// An MCP `CallToolResult` as clients can read it, and what of it was mended: nothing
+/// where it stays as it is.
+///
+/// # Errors
+/// It is none; what is wrong with it.
+pub fn answer(text: &str) -> Result<(Option<String>, Vec<String>), String> {
+    let mut judge = Judge::default();
+    let known = members(text).unwrap_or_default();
+    let of = |name: &str| {
+        let found = known.iter().rev().find(|member| member.name == name);
+        found.map(|member| member.value)
+    };
+    let kind = of("resultType").filter(|kind| string(kind).is_none_or(|kind| kind != "complete"));
+    let refused = [
+        (
+            "isError",
+            of("isError").filter(|is| !["true", "false"].contains(is)),
+        ),
+        // A plugin asks through its host, which seals the question.
+        ("resultType", kind),
+    ];
+    for (name, value) in refused {
+        if let Some(Verdict::Wrong(why)) = value.map(|value| wrong(name, value)) {
+            return Err(why);
+        }
+    }
+    // Whoever has nothing but structured content has its text put into words, as MCP
+    // recommends.
+    let blocks = match of("structuredContent") {
+        Some(text) => json!([{ "type": "text", "text": text }]),
+        None => json!([]),
+    };
+    let completed = judge.completed(text, ("content", blocks.to_string()));
+    // That is no fault.
+    judge.mended.clear();
+    let text = completed.as_deref().unwrap_or(text);
+    match judge.record(&RESULT, text, "") {
+        Verdict::Fine => Ok((completed, judge.mended)),
+        Verdict::Instead(text) => Ok((Some(text), judge.mended)),
+        Verdict::Wrong(why) => Err(why),
+    }
+}
+
+impl Judge {
+    /// Judges a content block.
+    pub(super) fn block(&mut self, text: &str, place: &str) -> Verdict {
+        let Some(members) = members(text) else {
+            return wrong(place, text);
+        };
+        let Some(kind) = members.iter().rev().find(|member| member.name == "type") else {
+            return Verdict::Wrong(format!("`{place}` has no `type`"));
+        };
+        let record = match string(kind.value).as_deref() {
+            Some("text") => &TEXT,
+            Some("image" | "audio") => &MEDIA,
+            Some("resource_link") => &RESOURCE,
+            Some("resource") => &EMBEDDED,
+            _ => return wrong(&format!("{place}.type"), kind.value),
+        };
+        self.record(record, text, place)
+    }
+
+    /// Judges what is in a resource: a text or bytes.
+    pub(super) fn contents(&mut self, text: &str, place: &str) -> Verdict {
+        let [of_text, of_bytes] = &CONTENTS;
+        let has = |name| members(text).is_some_and(|all| all.iter().any(|one| one.name == name));
+        self.record(if has("blob") { of_bytes } else { of_text }, text, place)
+    }
+}

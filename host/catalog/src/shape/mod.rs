@@ -1,0 +1,249 @@
+//! What an item of a list may look like, and what becomes of one that does not.
+//!
+//! Many clients hold a whole list against the schema of their version of MCP, and read
+//! nothing of it where one item is not what that says: one odd tool would cost their
+//! user all tools of all servers. So each item is judged once, where it is learnt. What
+//! can be mended without another meaning is mended, an item that cannot be is left out,
+//! and either is told. One that is in order stays byte for byte what it was.
+
+mod answer;
+mod object;
+mod schema;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub use answer::answer;
+use object::{Is, Judge, Record, Verdict};
+
+/// What an item of a list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// MCP `Tool`.
+    Tool,
+    /// MCP `Prompt`.
+    Prompt,
+    /// MCP `Resource`.
+    Resource,
+    /// MCP `ResourceTemplate`.
+    Template,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+            Self::Template => "resource template",
+        })
+    }
+}
+
+/// An item that is not what MCP has there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Odd {
+    /// What it is.
+    pub what: What,
+    /// What it is called by: its own name, its URI or its URI template.
+    pub name: String,
+    /// What is odd about it.
+    pub why: String,
+    /// Whether agents are shown it all the same, mended.
+    pub shown: bool,
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what, name, why, ..
+        } = self;
+        let name = name.escape_debug();
+        match self.shown {
+            true => write!(
+                f,
+                "{what} `{name}` is shown without what MCP does not have: {why}"
+            ),
+            false => write!(
+                f,
+                "{what} `{name}` is not shown, because clients could not read it: {why}\n\
+                 hint: whoever wrote the server has to mend it"
+            ),
+        }
+    }
+}
+
+/// An item as agents may be shown it.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// The object.
+    pub(crate) object: Box<RawValue>,
+    /// The object for clients of the versions with sessions, where that has to be
+    /// another: an output schema has to be of type `object` there.
+    pub(crate) legacy: Option<Box<RawValue>>,
+    /// What of it has been mended; nothing where it is as it came.
+    pub(crate) mended: Vec<String>,
+}
+
+/// The members that an icon may have (2025-11-25 and 2026-07-28, `Icon`).
+static ICON: Record = Record {
+    members: &[
+        ("src", Is::Text),
+        ("mimeType", Is::Text),
+        ("sizes", Is::Texts),
+        ("theme", Is::One(&["light", "dark"])),
+    ],
+    needs: &["src"],
+};
+
+/// What is said of a tool, hints all of it (`ToolAnnotations`).
+static HINTS: Record = Record {
+    members: &[
+        ("title", Is::Text),
+        ("readOnlyHint", Is::Flag),
+        ("destructiveHint", Is::Flag),
+        ("idempotentHint", Is::Flag),
+        ("openWorldHint", Is::Flag),
+    ],
+    needs: &[],
+};
+
+/// What is said of a resource (`Annotations`).
+static ANNOTATIONS: Record = Record {
+    members: &[
+        ("audience", Is::Each(&Is::One(&["user", "assistant"]))),
+        ("priority", Is::Share),
+        ("lastModified", Is::Moment),
+    ],
+    needs: &[],
+};
+
+/// How a tool may be run (2025-11-25, `ToolExecution`).
+static EXECUTION: Record = Record {
+    members: &[(
+        "taskSupport",
+        Is::One(&["forbidden", "optional", "required"]),
+    )],
+    needs: &[],
+};
+
+static ARGUMENT: Record = Record {
+    members: &[
+        ("name", Is::Text),
+        ("title", Is::Text),
+        ("description", Is::Text),
+        ("required", Is::Flag),
+    ],
+    needs: &["name"],
+};
+
+static TOOL: Record = Record {
+    members: &[
+        ("name", Is::Text),
+        ("title", Is::Text),
+        ("description", Is::Text),
+        ("inputSchema", Is::Input),
+        ("outputSchema", Is::Output),
+        ("annotations", Is::Record(&HINTS)),
+        ("execution", Is::Record(&EXECUTION)),
+        ("icons", Is::Each(&Is::Record(&ICON))),
+        ("_meta", Is::Object),
+    ],
+    needs: &["name", "inputSchema"],
+};
+
+static PROMPT: Record = Record {
+    members: &[
+        ("name", Is::Text),
+        ("title", Is::Text),
+        ("description", Is::Text),
+        ("arguments", Is::Each(&Is::Record(&ARGUMENT))),
+        ("icons", Is::Each(&Is::Record(&ICON))),
+        ("_meta", Is::Object),
+    ],
+    needs: &["name"],
+};
+
+static RESOURCE: Record = Record {
+    members: &[
+        ("uri", Is::Uri),
+        ("name", Is::Text),
+        ("title", Is::Text),
+        ("description", Is::Text),
+        ("mimeType", Is::Text),
+        ("size", Is::Whole),
+        ("annotations", Is::Record(&ANNOTATIONS)),
+        ("icons", Is::Each(&Is::Record(&ICON))),
+        ("_meta", Is::Object),
+    ],
+    needs: &["uri", "name"],
+};
+
+static TEMPLATE: Record = Record {
+    members: &[
+        ("uriTemplate", Is::Text),
+        ("name", Is::Text),
+        ("title", Is::Text),
+        ("description", Is::Text),
+        ("mimeType", Is::Text),
+        ("annotations", Is::Record(&ANNOTATIONS)),
+        ("icons", Is::Each(&Is::Record(&ICON))),
+        ("_meta", Is::Object),
+    ],
+    needs: &["uriTemplate", "name"],
+};
+
+impl Shape {
+    /// The shape of an item that is called by `key`.
+    ///
+    /// # Errors
+    /// It cannot be shown; why.
+    pub(crate) fn of(what: What, key: &str, object: &RawValue) -> Result<Self, String> {
+        object::sound(object.get())?;
+        let mut judge = Judge::default();
+        // What is found by a URI has a name for people only.
+        let name = || ("name", Value::from(key).to_string());
+        let (record, missing) = match what {
+            What::Tool => (&TOOL, ("inputSchema", schema::ANY.to_owned())),
+            What::Prompt => (&PROMPT, name()),
+            What::Resource => (&RESOURCE, name()),
+            What::Template => (&TEMPLATE, name()),
+        };
+        let completed = judge.completed(object.get(), missing);
+        let text = completed.as_deref().unwrap_or(object.get());
+        let judged = match judge.record(record, text, "") {
+            Verdict::Fine => completed,
+            Verdict::Instead(text) => Some(text),
+            Verdict::Wrong(why) => return Err(why),
+        };
+        let object = match judged {
+            Some(text) => raw(text)?,
+            None => object.to_owned(),
+        };
+        let legacy = judge.of_old.then(|| schema::legacy(object.get()));
+        Ok(Self {
+            legacy: legacy.flatten().map(raw).transpose()?,
+            object,
+            mended: judge.mended,
+        })
+    }
+}
+
+/// An MCP `Tool` object as agents are shown it, where they can be.
+#[must_use]
+pub fn shown(tool: &RawValue) -> Option<Box<RawValue>> {
+    Shape::of(What::Tool, "", tool)
+        .map(|shape| shape.object)
+        .ok()
+}
+
+fn raw(text: String) -> Result<Box<RawValue>, String> {
+    RawValue::from_string(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

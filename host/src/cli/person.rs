@@ -1,0 +1,263 @@
+//! Asking whoever sits at the terminal: a form field by field, a page by its link.
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use super::{output, stdin};
+use crate::runtime::{Answer, AskError, Capability, Choice, Field, Form, Kind, Question};
+
+/// Whoever reads what is said and types answers.
+pub(super) struct Person {
+    /// What they type; nothing is read before it is asked for.
+    lines: Option<mpsc::Receiver<String>>,
+    /// Shows them a text as it is.
+    show: fn(&str),
+}
+
+/// What somebody wants to become of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+impl Action {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Decline => "decline",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+impl Person {
+    pub(super) fn new(show: fn(&str)) -> Self {
+        Self { lines: None, show }
+    }
+
+    /// Asks a form or a page of that server.
+    ///
+    /// # Errors
+    /// It is neither, or a form that cannot be asked like this.
+    pub(super) async fn answer(
+        &mut self,
+        server: &str,
+        question: &Question,
+    ) -> Result<Answer, AskError> {
+        let text = |name: &str| question.params.get(name).and_then(Value::as_str);
+        let message = text("message").unwrap_or_default();
+        self.show(&format!("`{server}` asks: {message}\n"));
+        let (action, content) = match question.capability {
+            Capability::ElicitationForm => {
+                let schema = question.params.get("requestedSchema");
+                let form = Form::read(schema.unwrap_or(&Value::Null)).map_err(|why| {
+                    AskError::Invalid(format!(
+                        "the question `{}` has a schema that is no form: {why}",
+                        question.id
+                    ))
+                })?;
+                self.fill_in(&form).await
+            }
+            Capability::ElicitationUrl => {
+                let link = text("url").unwrap_or_default();
+                self.show(&format!("  open this link in a browser: {link}\n"));
+                (self.consent("  have you opened it?").await, None)
+            }
+            other => {
+                return Err(AskError::Unsupported(format!(
+                    "nobody at a terminal can be asked for `{other}`"
+                )));
+            }
+        };
+        let mut answer = json!({ "action": action.name() });
+        if let (Some(content), Some(answer)) = (content, answer.as_object_mut()) {
+            answer.insert("content".into(), content);
+        }
+        Ok(Answer::Made(answer))
+    }
+
+    /// Asks for the fields of a form, one after the other.
+    async fn fill_in(&mut self, form: &Form) -> (Action, Option<Value>) {
+        let what = match form.fields.len() {
+            0 => "  do you agree?",
+            _ => "  do you want to answer?",
+        };
+        let action = self.consent(what).await;
+        if action != Action::Accept {
+            return (action, None);
+        }
+        let mut content = Map::new();
+        for field in &form.fields {
+            match self.field(field).await {
+                Some(Some(value)) => drop(content.insert(field.name.clone(), value)),
+                Some(None) => {}
+                None => return (Action::Cancel, None),
+            }
+        }
+        (Action::Accept, Some(content.into()))
+    }
+
+    /// What somebody wants: they have to say it, since nothing typed is no agreement.
+    async fn consent(&mut self, what: &str) -> Action {
+        loop {
+            self.show(&format!("{what} y = yes, n = no, c = cancel: "));
+            let Some(line) = self.line().await else {
+                return Action::Cancel;
+            };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Action::Accept,
+                "n" | "no" => return Action::Decline,
+                "c" | "cancel" => return Action::Cancel,
+                _ => {}
+            }
+        }
+    }
+
+    /// What a field is filled with, if with anything; none where nobody types any more.
+    async fn field(&mut self, field: &Field) -> Option<Option<Value>> {
+        self.show(&heading(field));
+        loop {
+            self.show(&format!("    {}: ", wanted(field)));
+            let line = self.line().await?;
+            match read(field, &line) {
+                Ok(value) => return Some(value),
+                Err(why) => self.show(&format!("    {why}\n")),
+            }
+        }
+    }
+
+    /// The next line; none where there will be no more.
+    async fn line(&mut self) -> Option<String> {
+        let line = self.lines.get_or_insert_with(stdin::lines).recv().await;
+        if line.is_none() {
+            // The prompt's line has no end yet.
+            self.show("\n");
+        }
+        line
+    }
+
+    fn show(&self, text: &str) {
+        (self.show)(&output::clean(text));
+    }
+}
+
+/// What is said of a field before it is asked for.
+fn heading(field: &Field) -> String {
+    let mut heading = format!("  {}", field.title.as_deref().unwrap_or(&field.name));
+    if let Some(description) = &field.description {
+        heading.push_str(": ");
+        heading.push_str(description);
+    }
+    heading.push('\n');
+    if let Kind::One(choices) | Kind::Several(choices) = &field.kind {
+        for (index, choice) in choices.iter().enumerate() {
+            let name = choice.title.as_deref().unwrap_or(&choice.value);
+            heading.push_str(&format!("    {}  {name}\n", index + 1));
+        }
+    }
+    heading
+}
+
+/// What is to be typed.
+fn wanted(field: &Field) -> String {
+    let mut wanted = match &field.kind {
+        Kind::Text => match field.format() {
+            Some(format) => format!("a text of the format `{format}`"),
+            None => "a text".to_owned(),
+        },
+        Kind::Number => "a number".to_owned(),
+        Kind::Integer => "a whole number".to_owned(),
+        Kind::Boolean => "y or n".to_owned(),
+        Kind::One(choices) => format!("a number from 1 to {}", choices.len()),
+        Kind::Several(choices) => {
+            let most = choices.len();
+            format!("numbers from 1 to {most} with commas between")
+        }
+    };
+    match &field.default {
+        Some(default) => {
+            wanted.push_str(&format!(", or Enter for {}", named(&field.kind, default)));
+        }
+        None if !field.required => wanted.push_str(", or Enter for nothing"),
+        None => {}
+    }
+    wanted
+}
+
+/// A value in the words in which it is asked for.
+fn named(kind: &Kind, value: &Value) -> String {
+    let name = |choices: &[Choice], value: &Value| {
+        let chosen = choices.iter().find(|choice| *value == choice.value);
+        let title = chosen.and_then(|choice| choice.title.clone());
+        title.unwrap_or_else(|| value.as_str().unwrap_or_default().to_owned())
+    };
+    let text = match (kind, value) {
+        (Kind::One(choices), value) => name(choices, value),
+        (Kind::Several(choices), Value::Array(values)) => {
+            let names: Vec<_> = values.iter().map(|value| name(choices, value)).collect();
+            names.join(", ")
+        }
+        (_, Value::Bool(true)) => "y".to_owned(),
+        (_, Value::Bool(false)) => "n".to_owned(),
+        (_, Value::String(text)) => text.clone(),
+        (_, other) => other.to_string(),
+    };
+    format!("`{text}`")
+}
+
+/// What a line fills a field with, if with anything.
+fn read(field: &Field, line: &str) -> Result<Option<Value>, String> {
+    let typed = line.trim();
+    let nothing = match field.kind {
+        // Blanks may be meant.
+        Kind::Text => line.is_empty(),
+        _ => typed.is_empty(),
+    };
+    if nothing {
+        return match (&field.default, &field.kind) {
+            (Some(default), _) => Ok(Some(default.clone())),
+            (None, _) if !field.required => Ok(None),
+            // To choose nothing is a choice, where the form allows it.
+            (None, Kind::Several(_)) => checked(field, json!([])),
+            (None, _) => Err("this has to be filled in".into()),
+        };
+    }
+    let value = match &field.kind {
+        Kind::Text => json!(line),
+        Kind::Number | Kind::Integer => match serde_json::from_str(typed) {
+            Ok(Value::Number(number)) => Value::Number(number),
+            _ => return Err(format!("`{typed}` is no number")),
+        },
+        Kind::Boolean => match typed.to_lowercase().as_str() {
+            "y" | "yes" | "true" => json!(true),
+            "n" | "no" | "false" => json!(false),
+            _ => return Err(format!("`{typed}` is neither `y` nor `n`")),
+        },
+        Kind::One(choices) => json!(chosen(choices, typed)?),
+        Kind::Several(choices) => {
+            let numbers = typed.split([',', ' ']).filter(|number| !number.is_empty());
+            let values = numbers.map(|number| chosen(choices, number));
+            json!(values.collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    checked(field, value)
+}
+
+fn checked(field: &Field, value: Value) -> Result<Option<Value>, String> {
+    field.check(&value).map_err(|why| format!("this {why}"))?;
+    Ok(Some(value))
+}
+
+/// The choice of a number: what can be chosen may look like a number itself.
+fn chosen<'a>(choices: &'a [Choice], number: &str) -> Result<&'a str, String> {
+    let index = number.parse::<usize>().ok();
+    let choice = index.and_then(|index| choices.get(index.checked_sub(1)?));
+    choice
+        .map(|choice| choice.value.as_str())
+        .ok_or_else(|| format!("`{number}` is no number from 1 to {}", choices.len()))
+}
+
+#[cfg(test)]
+mod tests;

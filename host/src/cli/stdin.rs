@@ -1,0 +1,20 @@
+//! What is typed, line by line.
+
+use std::io::BufRead as _;
+
+use tokio::sync::mpsc;
+
+/// The lines of stdin, until it ends. They are read by a thread that nobody waits for:
+/// it may be at a line that never ends.
+pub(super) fn lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,142 @@
+//! Who hears a call that was begun on the command line.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::output;
+use super::person::Person;
+use super::progress::Progress;
+use crate::runtime::{Answer, AskError, Capability, Listener, Question};
+
+/// Shows what a call says while it runs, and has its questions answered by whoever sits
+/// there.
+pub(super) struct Terminal {
+    server: String,
+    shown: Arc<Shown>,
+    /// Who answers; nobody where there is no terminal to read and to type on.
+    person: Option<Arc<tokio::sync::Mutex<Person>>>,
+}
+
+#[derive(Default)]
+struct Shown(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    progress: Option<Progress>,
+    /// How many questions wait: a line that moves would run over what is typed.
+    asking: usize,
+}
+
+impl Shown {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Nothing moves until this is dropped.
+struct Still(Arc<Shown>);
+
+impl Still {
+    fn keep(shown: &Arc<Shown>) -> Self {
+        let mut state = shown.state();
+        state.progress = None;
+        state.asking += 1;
+        Self(Arc::clone(shown))
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        self.0.state().asking -= 1;
+    }
+}
+
+impl Terminal {
+    /// Hears a call of that server.
+    pub(super) fn new(server: &str) -> Self {
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let show = |text: &str| {
+            // Where there is no stderr, nobody will answer either.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        };
+        let person = || Arc::new(tokio::sync::Mutex::new(Person::new(show)));
+        Self {
+            server: server.to_owned(),
+            shown: Arc::default(),
+            person: terminal.then(person),
+        }
+    }
+}
+
+impl Listener for Terminal {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        let mut state = self.shown.state();
+        if state.asking == 0 {
+            let shown = state.progress.get_or_insert_with(|| Progress::new(""));
+            shown.at(progress, total, message.as_deref());
+        }
+    }
+
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
+        let logger = logger
+            .map(|logger| format!(" {logger}"))
+            .unwrap_or_default();
+        let data = match data {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let line = format!("{level}{logger}: {data}");
+        let line = output::clean(&line);
+        match &self.shown.state().progress {
+            Some(progress) => progress.say(&line),
+            None => output::say(&line),
+        }
+    }
+
+    /// All that is said is shown.
+    fn level(&self) -> Option<&'static str> {
+        Some("debug")
+    }
+
+    /// Whoever sits there can fill in forms and open pages. What a script answers would
+    /// be nobody's answer.
+    fn supports(&self, capability: Capability) -> bool {
+        use Capability::{ElicitationForm, ElicitationUrl};
+        self.person.is_some() && matches!(capability, ElicitationForm | ElicitationUrl)
+    }
+
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        use Capability::{ElicitationForm, ElicitationUrl};
+        let Some(lacked) = lacked.first() else {
+            return String::new();
+        };
+        match lacked {
+            ElicitationForm | ElicitationUrl => format!(
+                "nobody can be asked here (`{lacked}`)\n\
+                 hint: run it on a terminal, with neither stdin nor stderr redirected"
+            ),
+            _ => format!("the command line has no `{lacked}`\nhint: call it from an agent"),
+        }
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let needed: Vec<_> = questions.iter().flat_map(Question::needs).collect();
+        let Some(person) = self.person.clone() else {
+            let lacks = AskError::Unsupported(self.lacks(&needed));
+            return Box::pin(std::future::ready(Err(lacks)));
+        };
+        let (server, shown) = (self.server.clone(), Arc::clone(&self.shown));
+        Box::pin(async move {
+            let mut person = person.lock().await;
+            let _still = Still::keep(&shown);
+            let mut answers = Vec::with_capacity(questions.len());
+            for question in &questions {
+                answers.push(person.answer(&server, question).await?);
+            }
+            Ok(answers)
+        })
+    }
+}

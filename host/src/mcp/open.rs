@@ -1,0 +1,70 @@
+//! The requests that have no answer yet.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use tokio::sync::Notify;
+
+use super::incoming::Incoming;
+
+/// The ids of requests that have no answer yet.
+#[derive(Default)]
+pub(super) struct Open {
+    ids: Mutex<HashSet<RequestId>>,
+    ended: Notify,
+}
+
+impl Open {
+    /// Refuses a request whose id another one has: rmcp would answer only one of
+    /// them, and nobody could tell which.
+    pub(super) fn checked(&self, incoming: Incoming) -> Incoming {
+        let Incoming::Message(message) = &incoming else {
+            return incoming;
+        };
+        match &**message {
+            JsonRpcMessage::Request(request) if !self.ids().insert(request.id.clone()) => {
+                let id = request.id.clone();
+                let why = format!("the id `{id}` is that of a request without an answer yet");
+                Incoming::Refused(Some(id), ErrorData::invalid_request(why, None))
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // Such a request gets no answer.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.end(id);
+                }
+                incoming
+            }
+            _ => incoming,
+        }
+    }
+
+    /// Takes note of what is on its way out.
+    pub(super) fn answered(&self, message: &ServerJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Response(response) => self.end(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.end(id)),
+            _ => {}
+        }
+    }
+
+    /// Ends when all requests but one have an answer, or want none any more.
+    pub(super) async fn all_but(&self, last: &RequestId) {
+        while self.ids().iter().any(|id| id != last) {
+            self.ended.notified().await;
+        }
+    }
+
+    fn end(&self, id: &RequestId) {
+        self.ids().remove(id);
+        self.ended.notify_one();
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

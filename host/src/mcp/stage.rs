@@ -1,0 +1,55 @@
+//! How far rmcp is with a connection.
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
+};
+use tokio::time::Instant;
+
+/// How far rmcp is with a connection.
+pub(super) enum Stage {
+    /// It waits for a request that tells the era, and takes anything but a request for
+    /// a reason to hang up.
+    Opening,
+    /// Requests say all by themselves.
+    Stateless,
+    /// Hands were shaken.
+    Session,
+    /// A handshake has come, and is for another service when all others of this one's
+    /// requests are answered, or at that time.
+    Leaving(Box<ClientJsonRpcMessage>, RequestId, Instant),
+}
+
+impl Stage {
+    /// The stage that rmcp goes on to from the first one when it reads a request.
+    pub(super) fn after(request: &ClientRequest) -> Self {
+        match request {
+            ClientRequest::InitializeRequest(_) => Self::Session,
+            // These it answers, and waits on.
+            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Self::Opening,
+            request => {
+                let meta = request.get_meta();
+                let missing = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28);
+                let version = meta.protocol_version();
+                let is_known = version
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version));
+                // Others are refused.
+                if missing.is_empty() && is_known {
+                    Self::Stateless
+                } else {
+                    Self::Opening
+                }
+            }
+        }
+    }
+}
+
+/// The id of a message that asks to shake hands.
+pub(super) fn handshake(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => {
+            let hello = matches!(request.request, ClientRequest::InitializeRequest(_));
+            hello.then_some(&request.id)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! The schemas of a tool, and what is held against them: arguments before anything is
+//! instantiated, and what an adapter answers before anybody hears of it.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+use super::answer::Answer;
+use super::error::Cause;
+
+/// How many problems are listed: enough to mend a call in one go, few enough not
+/// to drown a model in a list that it made itself.
+const LISTED: usize = 20;
+
+/// A schema, compiled when it is first needed.
+#[derive(Debug)]
+struct Schema {
+    schema: Value,
+    validator: OnceLock<Result<Validator, String>>,
+}
+
+/// The schemas of a tool.
+#[derive(Debug)]
+pub struct Schemas {
+    input: Schema,
+    output: Option<Schema>,
+}
+
+impl Schema {
+    fn new(schema: Value) -> Self {
+        Self {
+            schema,
+            validator: OnceLock::new(),
+        }
+    }
+
+    /// Every problem that a value has with it, with JSON pointers; nothing where it
+    /// fits. `which` is what the schema is called.
+    fn problems(&self, which: &'static str, value: &Value) -> Result<String, Cause> {
+        let validator = self
+            .validator
+            .get_or_init(|| dormouse_catalog::validator(&self.schema));
+        let validator = validator.as_ref().map_err(|why| Cause::Schema {
+            which,
+            why: why.clone(),
+        })?;
+        let mut problems = String::new();
+        let mut more = 0_usize;
+        for (index, error) in validator.iter_errors(value).enumerate() {
+            if index >= LISTED {
+                more += 1;
+                continue;
+            }
+            let pointer = error.instance_path().to_string();
+            // The values in the validator's words, in the marks that all of
+            // Dormouse's errors have.
+            let message: String = error.to_string().chars().take(300).collect();
+            let message = message.replace(['"', '\''], "`");
+            // Writing to a string cannot fail.
+            let _ = match pointer.as_str() {
+                "" => writeln!(problems, "- {message}"),
+                pointer => writeln!(problems, "- `{pointer}`: {message}"),
+            };
+        }
+        if more > 0 {
+            let _ = writeln!(problems, "- and {more} more");
+        }
+        problems.truncate(problems.trim_end().len());
+        Ok(problems)
+    }
+}
+
+impl Schemas {
+    /// The `inputSchema` of a tool, and its `outputSchema` where it has one that its
+    /// answers have to be held against.
+    #[must_use]
+    pub fn new(input: Value, output: Option<Value>) -> Self {
+        Self {
+            input: Schema::new(input),
+            output: output.map(Schema::new),
+        }
+    }
+
+    /// Every problem of the arguments at once, and the signature to mend them by.
+    pub(super) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), Cause> {
+        let arguments = Value::Object(arguments.clone());
+        match self.input.problems("inputSchema", &arguments)? {
+            problems if problems.is_empty() => Ok(()),
+            problems => Err(self.problem(tool, problems)),
+        }
+    }
+
+    /// A problem found elsewhere, with the same signature.
+    pub(super) fn problem(&self, tool: &str, problems: impl Into<String>) -> Cause {
+        Cause::Arguments {
+            problems: problems.into(),
+            signature: dormouse_wit::signature::compact(tool, &self.input.schema, None),
+        }
+    }
+
+    /// What an adapter has answered, as clients can read it. Hints that are none are
+    /// left out; whatever else is wrong is the plugin's failure.
+    pub(super) fn answer(&self, tool: &str, answer: String) -> Result<Answer, Cause> {
+        let mended = dormouse_catalog::answer(&answer).map_err(Cause::BadResult)?;
+        let (text, odd) = mended;
+        if !odd.is_empty() {
+            let odd = odd.join(", ");
+            tracing::warn!(
+                "an answer of tool `{tool}` goes out without what MCP does not have: {odd}"
+            );
+        }
+        let answer = Answer::Verbatim(text.unwrap_or(answer));
+        let failed = answer.get("isError").as_deref() == Some(&Value::Bool(true));
+        let Some(output) = self.output.as_ref().filter(|_| !failed) else {
+            return Ok(answer);
+        };
+        let Some(content) = answer.get("structuredContent") else {
+            return Err(Cause::BadResult(
+                "it has no `structuredContent`, and the tool has an `outputSchema`".to_owned(),
+            ));
+        };
+        match output.problems("outputSchema", &content)? {
+            problems if problems.is_empty() => {}
+            problems => {
+                return Err(Cause::BadResult(format!(
+                    "its `structuredContent` does not fit the tool's `outputSchema`:\n{problems}"
+                )));
+            }
+        }
+        drop(content);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,74 @@
+//! How much text stands for bytes.
+
+use dormouse_wit::{Function, Type};
+use serde_json::{Map, Value};
+
+/// How much base64 a function's arguments have in them, in bytes. Each three bytes
+/// that it stands for take thirty times the room of its four letters, as values.
+pub(crate) fn base64_in(function: &Function, arguments: &Map<String, Value>) -> u64 {
+    let fields = function.arguments().iter();
+    let found = fields.filter_map(|field| Some(within(&field.ty, arguments.get(&field.json)?)));
+    found.sum()
+}
+
+/// Whatever is not of its type is refused later, and takes no room.
+fn within(ty: &Type, value: &Value) -> u64 {
+    match (ty, value) {
+        (Type::Bytes, Value::String(text)) => text.len() as u64,
+        (Type::Option(inner), value) => within(inner, value),
+        (Type::List(item) | Type::FixedList(item, _), Value::Array(items)) if holds(item) => {
+            items.iter().map(|value| within(item, value)).sum()
+        }
+        (Type::Tuple(types), Value::Array(items)) => {
+            let parts = types.iter().zip(items);
+            parts.map(|(ty, value)| within(ty, value)).sum()
+        }
+        (Type::Record(fields), Value::Object(members)) => {
+            let parts = fields.iter();
+            let parts = parts.filter_map(|field| Some((&field.ty, members.get(&field.json)?)));
+            parts.map(|(ty, value)| within(ty, value)).sum()
+        }
+        (Type::Variant(cases), Value::Object(members)) => {
+            let tag = members.get("tag").and_then(Value::as_str);
+            let case = cases.iter().find(|case| Some(case.json.as_str()) == tag);
+            let ty = case.and_then(|case| case.ty.as_ref());
+            ty.zip(members.get("value"))
+                .map_or(0, |(ty, value)| within(ty, value))
+        }
+        (Type::Result { ok, err }, Value::Object(members)) => {
+            let part = |ty: &Option<Box<Type>>, name| {
+                ty.as_deref()
+                    .zip(members.get(name))
+                    .map_or(0, |(ty, value)| within(ty, value))
+            };
+            part(ok, "ok") + part(err, "err")
+        }
+        (Type::Map(_, item), Value::Object(members)) if holds(item) => {
+            members.values().map(|value| within(item, value)).sum()
+        }
+        (Type::Map(key, item), Value::Array(pairs)) => {
+            let pairs = pairs
+                .iter()
+                .filter_map(|pair| match pair.as_array()?.as_slice() {
+                    [left, right] => Some(within(key, left) + within(item, right)),
+                    _ => None,
+                });
+            pairs.sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Whether a type may have bytes in it: long lists of others need not be gone through.
+fn holds(ty: &Type) -> bool {
+    match ty {
+        Type::Bytes => true,
+        Type::List(inner) | Type::FixedList(inner, _) | Type::Option(inner) => holds(inner),
+        Type::Tuple(types) => types.iter().any(holds),
+        Type::Record(fields) => fields.iter().any(|field| holds(&field.ty)),
+        Type::Variant(cases) => cases.iter().any(|case| case.ty.as_ref().is_some_and(holds)),
+        Type::Result { ok, err } => [ok, err].into_iter().flatten().any(|ty| holds(ty)),
+        Type::Map(key, item) => holds(key) || holds(item),
+        _ => false,
+    }
+}

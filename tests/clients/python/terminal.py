@@ -1,0 +1,48 @@
+"""Runs a program on a terminal of its own, as somebody would who sits there.
+
+    terminal.py STEPS PROGRAM [ARGUMENT ...]
+
+STEPS is a JSON list of pairs: a text to wait for, and what to type when it is shown.
+Everything that the program shows goes to stdout, and its exit code becomes ours.
+"""
+
+import json
+import os
+import pty
+import select
+import sys
+import time
+
+PATIENCE = 60
+
+
+def main() -> int:
+    steps = json.loads(sys.argv[1])
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.argv[2], sys.argv[2:])
+    shown = b""
+    seen = 0
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if steps and (at := shown.find(steps[0][0].encode(), seen)) >= 0:
+            seen = at + len(steps[0][0].encode())
+            os.write(terminal, steps.pop(0)[1].encode())
+        if not select.select([terminal], [], [], 0.1)[0]:
+            continue
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:
+            # How Linux says that nobody has the terminal any more.
+            more = b""
+        if not more:
+            break
+        shown += more
+    sys.stdout.buffer.write(shown)
+    sys.stdout.flush()
+    if steps:
+        sys.exit(f"never shown: {steps}")
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+sys.exit(main())

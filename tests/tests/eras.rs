@@ -1,0 +1,190 @@
+//! What the eras of the protocol do not share, and clients that know both of them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::time::{Duration, Instant};
+
+use dormouse_tests::http::{Request, Server};
+use dormouse_tests::wire::{self, LEGACY, MODERN, Wire, stateless};
+use dormouse_tests::{Home, client};
+use serde_json::{Value, json};
+
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+fn home() -> Home {
+    let home = Home::new().unwrap();
+    home.guests(&["asker", "echo", "library"]).unwrap();
+    home
+}
+
+fn serve(home: &Home) -> Wire {
+    Wire::spawn(&mut home.command(&["serve"])).unwrap()
+}
+
+fn initialized() -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
+/// A request of the stateless era, and all that it is answered with.
+fn posted(host: &Server, method: &str, params: Value) -> Value {
+    let name = params.get("name").or_else(|| params.get("uri")).cloned();
+    let params = stateless(params, able());
+    let request = Request::post(wire::request(1, method, params).to_string())
+        .header("mcp-protocol-version", MODERN)
+        .header("mcp-method", method);
+    let request = match name {
+        Some(name) => request.header("mcp-name", name.as_str().unwrap()),
+        None => request,
+    };
+    host.ask(&request).unwrap().messages().unwrap().remove(0)
+}
+
+fn able() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} } })
+}
+
+/// What has an answer of its own in the stateless era.
+fn asked() -> Vec<(&'static str, Value)> {
+    let page = json!({ "url": "https://example.com/x" });
+    let greet = json!({ "type": "ref/prompt", "name": "enable" });
+    vec![
+        ("server/discover", json!({})),
+        ("tools/list", json!({})),
+        ("prompts/list", json!({})),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        (
+            "tools/call",
+            json!({ "name": "echo__echo", "arguments": { "text": "x" } }),
+        ),
+        ("tools/call", json!({ "name": "echo__echo" })),
+        ("tools/call", json!({ "name": "asker__greet" })),
+        (
+            "tools/call",
+            json!({ "name": "asker__show_page", "arguments": page }),
+        ),
+        ("prompts/get", json!({ "name": "servers" })),
+        ("resources/read", json!({ "uri": "dormouse://status" })),
+        ("resources/read", json!({ "uri": "library://today" })),
+        (
+            "completion/complete",
+            json!({ "ref": greet, "argument": { "name": "server", "value": "" } }),
+        ),
+    ]
+}
+
+#[test]
+fn every_result_of_the_stateless_era_says_who_has_answered() {
+    let home = home();
+    let host = home.serve_http(&[]).unwrap();
+    let mut modern = serve(&home);
+    let mut legacy = serve(&home);
+    legacy.initialize().unwrap();
+    for (id, (method, params)) in (1..).zip(asked()) {
+        let over_stdio = modern.request(id, method, stateless(params.clone(), able()));
+        let over_http = posted(&host, method, params.clone())["result"].clone();
+        for result in [over_stdio.unwrap(), over_http] {
+            let server = &result["_meta"][SERVER_INFO];
+            assert_eq!(server["name"], "dormouse", "{method} {params}: {result}");
+            assert!(result["resultType"].is_string(), "{method}: {result}");
+            // A page is asked for again, and needs no name for that.
+            let text = result["inputRequests"].to_string();
+            assert!(!text.contains("elicitationId"), "{text}");
+        }
+        if method != "server/discover" {
+            let result = legacy.request(id, method, params).unwrap();
+            assert_eq!(result.get("_meta"), None, "{method}: {result}");
+        }
+    }
+}
+
+#[test]
+fn levels_that_are_none_are_refused_over_http_too() {
+    let home = home();
+    let host = home.serve_http(&[]).unwrap();
+    for (method, mut params) in asked() {
+        params["_meta"] = json!({ "io.modelcontextprotocol/logLevel": "loud" });
+        let refused = posted(&host, method, params);
+        assert_eq!(refused["error"]["code"], -32602, "{method}: {refused}");
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("`\"loud\"`"), "{why}");
+    }
+}
+
+#[test]
+fn a_client_that_gives_up_its_probe_can_shake_hands() {
+    let home = home();
+    let mut wire = serve(&home);
+    let probe = wire::request(1, "server/discover", stateless(json!({}), json!({})));
+    let enough = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": 1, "reason": "timeout" }
+    });
+    let hello = wire::request(2, "initialize", wire::initialize(json!({})));
+    let all = format!("{probe}\n{enough}\n{hello}\n");
+    wire.send_raw(all.as_bytes()).unwrap();
+    let answers = [wire.receive().unwrap(), wire.receive().unwrap()];
+    assert_eq!(answers[1]["result"]["protocolVersion"], LEGACY);
+    wire.send(&initialized()).unwrap();
+    let echo = json!({ "name": "echo__echo", "arguments": { "text": "well" } });
+    let said = wire.request(3, "tools/call", echo).unwrap();
+    assert_eq!(client::text(&said), Some("well"));
+    wire.close();
+    assert!(wire.wait(Duration::from_secs(5)).unwrap().success());
+}
+
+#[test]
+fn a_client_may_begin_in_one_era_and_go_on_in_the_other() {
+    let home = home();
+    let mut wire = serve(&home);
+    let echo = |text: &str| json!({ "name": "echo__echo", "arguments": { "text": text } });
+    let modern = |text: &str| stateless(echo(text), json!({}));
+    let said = wire.request(1, "tools/call", modern("one")).unwrap();
+    assert_eq!(client::text(&said), Some("one"));
+    wire.initialize().unwrap();
+    let said = wire.request(2, "tools/call", echo("two")).unwrap();
+    assert_eq!(client::text(&said), Some("two"));
+    assert_eq!(said.get("resultType"), None, "{said}");
+    let said = wire.request(3, "tools/call", modern("three")).unwrap();
+    assert_eq!(client::text(&said), Some("three"));
+    assert_eq!(said["resultType"], "complete", "{said}");
+    wire.close();
+    assert!(wire.wait(Duration::from_secs(5)).unwrap().success());
+}
+
+#[test]
+fn nobody_is_asked_before_they_are_ready() {
+    let home = home();
+    let greet = json!({ "name": "asker__greet" });
+    let hello = || wire::request(0, "initialize", wire::initialize(able()));
+    let mut wire = serve(&home);
+    wire.send(&hello()).unwrap();
+    wire.receive().unwrap();
+    wire.send(&wire::request(1, "tools/call", greet.clone()))
+        .unwrap();
+    // It is called, and would have asked.
+    while home.server_status("asker").unwrap()["instances"] == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    wire.send(&wire::request(2, "ping", json!({}))).unwrap();
+    assert_eq!(wire.receive().unwrap()["id"], 2);
+    wire.send(&initialized()).unwrap();
+    let question = wire.receive().unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+
+    // Some never say that they are, and are asked all the same.
+    let mut wire = serve(&home);
+    wire.send(&hello()).unwrap();
+    wire.receive().unwrap();
+    let called = Instant::now();
+    wire.send(&wire::request(1, "tools/call", greet)).unwrap();
+    let question = wire.receive().unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    assert!(called.elapsed() > Duration::from_secs(4));
+}

@@ -1,0 +1,154 @@
+//! A plugin that takes calls by name: what it is asked fits its schemas, and what it
+//! answers is MCP's.
+
+use serde_json::{Value, json};
+
+use super::Host;
+
+/// What the guest's answer becomes.
+fn answered(host: &mut Host, tool: &str, answer: &Value) -> Value {
+    let arguments = json!({ "answer": answer });
+    host.client
+        .call(&format!("adapter__{tool}"), arguments)
+        .unwrap()
+}
+
+#[test]
+fn arguments_are_checked_in_the_dialect_of_their_schema() {
+    let mut host = Host::with("adapter");
+    for (tool, good, bad, why) in [
+        ("draft-4", json!({ "n": 4 }), json!({ "n": 3 }), "`/n`"),
+        (
+            "draft-4",
+            json!({ "n": 4 }),
+            json!({}),
+            "`n` is a required property",
+        ),
+        (
+            "draft-7",
+            json!({ "a": 1, "b": 1 }),
+            json!({ "b": 1 }),
+            "`a`",
+        ),
+    ] {
+        let tool = format!("adapter__{tool}");
+        assert_eq!(host.client.text(&tool, good).unwrap(), "called");
+        let error = host.fails(&tool, bad, why);
+        assert!(error.contains("the arguments do not fit"), "{error}");
+    }
+    // What cannot be checked is not called, and nothing is fetched for it.
+    for (tool, why) in [
+        ("dialect", "https://example.com/dialect"),
+        ("elsewhere", "127.0.0.1:9"),
+    ] {
+        let error = host.fails(&format!("adapter__{tool}"), json!({ "n": 1 }), why);
+        assert!(error.contains("`inputSchema` cannot be used"), "{error}");
+    }
+    host.stays_well();
+}
+
+#[test]
+fn answers_are_what_clients_can_read() {
+    let mut host = Host::with("adapter");
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    for (answer, content) in [
+        (json!({}), json!([])),
+        (json!({ "content": null }), json!([])),
+        (
+            json!({ "structuredContent": { "a": 1 } }),
+            text("{\"a\":1}"),
+        ),
+        (
+            json!({ "content": text("x"), "structuredContent": [1] }),
+            text("x"),
+        ),
+    ] {
+        let result = answered(&mut host, "answer", &answer);
+        assert_eq!(result["content"], content, "{answer}");
+        assert_ne!(result["isError"], true, "{answer}");
+    }
+    for (answer, why) in [
+        (json!("not JSON"), "expected"),
+        (json!([]), "expected"),
+        (json!({ "content": "x" }), "`content` is `\"x\"`"),
+        (
+            json!({ "content": [{ "type": "bogus" }] }),
+            "`content[0].type`",
+        ),
+        (json!({ "content": [null] }), "`content[0]` is `null`"),
+        (json!({ "content": [], "isError": "yes" }), "`isError`"),
+        (
+            json!({ "content": [], "resultType": "input_required" }),
+            "`resultType`",
+        ),
+    ] {
+        let arguments = json!({ "answer": answer });
+        host.fails("adapter__answer", arguments, why);
+    }
+    host.stays_well();
+}
+
+#[test]
+fn structured_content_is_what_the_tool_says_that_it_is() {
+    let mut host = Host::with("adapter");
+    let good = answered(
+        &mut host,
+        "count",
+        &json!({ "structuredContent": { "n": 7 } }),
+    );
+    assert_eq!(good["structuredContent"], json!({ "n": 7 }));
+    let failed = json!({ "content": [], "isError": true });
+    assert_eq!(answered(&mut host, "count", &failed), failed);
+    for (answer, why) in [
+        (json!({ "content": [] }), "`structuredContent`"),
+        (json!({ "structuredContent": { "n": "7" } }), "`/n`"),
+        (
+            json!({ "structuredContent": {} }),
+            "`n` is a required property",
+        ),
+    ] {
+        host.fails("adapter__count", json!({ "answer": answer }), why);
+    }
+    host.stays_well();
+}
+
+/// A client of before 2026-07-28 knows objects only.
+#[test]
+fn what_an_old_client_has_no_place_for_it_is_not_given() {
+    let mut host = Host::with("adapter");
+    let tools = host.tools();
+    let list = tools
+        .iter()
+        .find(|tool| tool["name"] == "adapter__list")
+        .unwrap();
+    assert_eq!(list.get("outputSchema"), None);
+    assert_eq!(list["inputSchema"]["properties"]["answer"], json!({}));
+    let result = answered(&mut host, "list", &json!({ "structuredContent": [1, 2] }));
+    let text = json!([{ "type": "text", "text": "[1,2]" }]);
+    assert_eq!(result, json!({ "content": text }));
+    host.fails(
+        "adapter__list",
+        json!({ "answer": { "structuredContent": ["a"] } }),
+        "`/0`",
+    );
+
+    let stateless = dormouse_tests::wire::stateless;
+    let listed = host
+        .client
+        .request("tools/list", stateless(json!({}), json!({})))
+        .unwrap();
+    let tools = listed["tools"].as_array().unwrap();
+    let list = tools
+        .iter()
+        .find(|tool| tool["name"] == "adapter__list")
+        .unwrap();
+    assert_eq!(list["outputSchema"]["type"], "array");
+    let arguments = json!({ "answer": { "structuredContent": [1] } });
+    let call = json!({ "name": "adapter__list", "arguments": arguments });
+    let result = host
+        .client
+        .request("tools/call", stateless(call, json!({})))
+        .unwrap();
+    assert_eq!(result["structuredContent"], json!([1]));
+    host.stays_well();
+}

@@ -1,0 +1,55 @@
+//! What to do about what the parser of WIT says. It knows nothing of the contract,
+//! which is what authors of plugins stumble over.
+
+use wit_parser::{PackageId, Resolve};
+
+use crate::CONTRACT;
+
+/// The types that authors use of the contract.
+const TYPES: [&str; 7] = [
+    "content",
+    "prompt-message",
+    "embedded-resource",
+    "annotations",
+    "resource-link",
+    "role",
+    "text-content",
+];
+
+/// A hint on a message of the parser, in a line of its own; empty where there is
+/// nothing to say.
+pub(crate) fn on(message: &str) -> String {
+    let (name, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
+    let missing = TYPES
+        .iter()
+        .find(|ty| message.contains(&format!("`{ty}` does not exist")));
+    if let Some(ty) = missing {
+        return format!(
+            "\nhint: it is one of the contract's: write `use {name}/types@{version}.{{{ty}}};` into the interface or the world"
+        );
+    }
+    if message.contains(&format!("package '{name}")) && message.contains("not found") {
+        return format!("\nhint: name it with its version, like `{name}/types@{version}`");
+    }
+    String::new()
+}
+
+/// Why no world of a package was taken.
+pub(crate) fn on_worlds(
+    resolve: &Resolve,
+    package: PackageId,
+    wanted: Option<&str>,
+    message: String,
+) -> String {
+    let Some(package) = resolve.packages.get(package) else {
+        return message;
+    };
+    let worlds: Vec<_> = package.worlds.keys().map(|w| format!("`{w}`")).collect();
+    let list = worlds.join(", ");
+    match (wanted, worlds.as_slice()) {
+        (_, []) => format!("the package `{}` has none", package.name),
+        (Some(wanted), [_]) => format!("there is no `{wanted}`, only {list}"),
+        (Some(wanted), _) => format!("there is no `{wanted}` among {list}"),
+        (None, _) => format!("there are {list}"),
+    }
+}
