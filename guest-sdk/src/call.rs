@@ -10,7 +10,9 @@ pub fn progress(done: f64, total: Option<f64>, message: &str) {
 }
 
 /// Whether the agent has given up on the running call. A tool need not ask: the
-/// host ends a cancelled call by itself. Asking lets a tool end it tidily.
+/// host ends a cancelled call by itself, half a second later. Asking lets a tool end
+/// it tidily before that, and a tool that ends by itself keeps what it has in memory for
+/// its session (`@instance per-session`); one that is ended, by its deadline too, does not.
 #[must_use]
 pub fn is_cancelled() -> bool {
     call::is_cancelled()

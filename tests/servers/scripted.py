@@ -1,7 +1,7 @@
 """An MCP server over stdio whose tools are in a file, so that a test can change them.
 
 Its arguments: a file to which it adds a line when it is started, and the file with
-the array of its tools.
+the array of its tools, or with an object of all that it lists.
 """
 
 import json
@@ -9,6 +9,12 @@ import os
 import sys
 
 STARTS, TOOLS = sys.argv[1:3]
+LISTS = {
+    "tools/list": "tools",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+}
 
 
 def answer(id, **members):
@@ -16,9 +22,14 @@ def answer(id, **members):
     sys.stdout.flush()
 
 
-def tools():
+def lists():
     with open(TOOLS, encoding="utf-8") as file:
-        return json.load(file)
+        found = json.load(file)
+    return found if isinstance(found, dict) else {"tools": found}
+
+
+def tools():
+    return lists()["tools"]
 
 
 def call(params):
@@ -39,13 +50,17 @@ for line in sys.stdin:
     if method == "initialize":
         answer(id, result={
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {
+                "tools": {"listChanged": True},
+                **{name: {} for name in ("prompts", "resources") if name in lists()},
+            },
             "serverInfo": {"name": "scripted", "version": "1.2.3"},
         })
     elif method == "ping":
         answer(id, result={})
-    elif method == "tools/list":
-        answer(id, result={"tools": tools()})
+    elif method in LISTS:
+        name = LISTS[method]
+        answer(id, result={name: lists().get(name, [])})
     elif method == "tools/call" and any(tool["name"] == params["name"] for tool in tools()):
         answer(id, result={"content": [{"type": "text", "text": call(params)}]})
     elif method == "tools/call":

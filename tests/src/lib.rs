@@ -10,6 +10,7 @@ pub mod home;
 pub mod http;
 pub mod oauth;
 pub mod processes;
+pub mod proxy;
 pub mod sdk;
 pub mod upstream;
 pub mod wait;

@@ -16,6 +16,24 @@ const TYPES: [&str; 7] = [
     "text-content",
 ];
 
+/// A message of the parser without the folder, which is named in front of it.
+pub(crate) fn plain(message: &str) -> &str {
+    let mut message = message;
+    for (start, end) in [
+        (
+            "failed to resolve directory while parsing WIT for path [",
+            "]: ",
+        ),
+        ("failed to parse package: ", ": "),
+    ] {
+        let inner = message
+            .strip_prefix(start)
+            .and_then(|rest| rest.split_once(end));
+        message = inner.map_or(message, |(_, inner)| inner);
+    }
+    message
+}
+
 /// A hint on a message of the parser, in a line of its own; empty where there is
 /// nothing to say.
 pub(crate) fn on(message: &str) -> String {

@@ -74,7 +74,7 @@ fn told(exports: &[String]) -> (String, String) {
     let names: Vec<_> = exports.iter().map(|name| format!("`{name}`")).collect();
     (
         format!(
-            "it offers nothing: no function of {} can be a tool",
+            "it offers nothing: there is no tool in what it exports, {}",
             names.join(", ")
         ),
         "what is said of each of them tells why".into(),

@@ -69,7 +69,7 @@ fn declared(resolve: &Resolve, world: WorldId, files: Vec<PathBuf>) -> Declared 
 fn push(paths: &[&Path]) -> Result<(Resolve, PackageId, Vec<PathBuf>), Error> {
     let failed = |message: String| Error::Wit {
         paths: paths.iter().map(|path| path.to_path_buf()).collect(),
-        message: format!("{message}{}", hints::on(&message)),
+        message: format!("{}{}", hints::plain(&message), hints::on(&message)),
     };
     if let Some(path) = paths.iter().find(|path| !path.exists()) {
         let message = "there is no such file or folder".into();

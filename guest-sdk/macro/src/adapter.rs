@@ -65,3 +65,88 @@ pub(crate) fn expand(arguments: &Adapter) -> Result<TokenStream> {
     code.extend(section::expand(&declaration, component.span())?);
     Ok(code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &str = r#"{
+        "tools": [{ "name": "t", "inputSchema": {} }],
+        "prompts": [{ "name": "p" }],
+        "resources": [{ "uri": "a:b", "name": "r" }]
+    }"#;
+
+    /// What becomes of arguments in which `FILE` is a file with this text.
+    fn expanded(text: &str, arguments: &str) -> std::result::Result<String, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().display().to_string();
+        let arguments = arguments.replace("FILE", &path);
+        let code = syn::parse_str(&arguments).and_then(|arguments| expand(&arguments));
+        code.map(|code| code.to_string())
+            .map_err(|error| error.to_string().replace(&path, "FILE"))
+    }
+
+    #[test]
+    fn only_what_is_declared_is_exported() {
+        for (arguments, exported) in [
+            ("Shelf, tools = \"FILE\"", &["export_adapter"][..]),
+            ("Shelf, prompts = \"FILE\"", &["export_prompts"]),
+            (
+                "Shelf, prompts = \"FILE\", resources = \"FILE\", subscribe, completion",
+                &["export_prompts", "export_resources", "export_completion"],
+            ),
+        ] {
+            let code = expanded(ALL, arguments).unwrap();
+            for name in [
+                "export_adapter",
+                "export_prompts",
+                "export_resources",
+                "export_completion",
+            ] {
+                assert_eq!(code.contains(name), exported.contains(&name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_agent_could_use_does_not_compile() {
+        for (text, arguments, expected) in [
+            ("[]", "Shelf, tools = \"FILE.none\"", "`FILE.none`: "),
+            (
+                "[{\"name\":\"t\"}]",
+                "Shelf, tools = \"FILE\"",
+                "`FILE`: Tool `t` has no `inputSchema` object",
+            ),
+            (
+                ALL,
+                "Shelf, templates = \"FILE\"",
+                "`FILE`: it is no array of MCP ResourceTemplate objects, and has none as its member `resourceTemplates`",
+            ),
+            (ALL, "Shelf", "it offers nothing\nhint: add `tools = "),
+            (
+                ALL,
+                "Shelf, tools = \"FILE\", subscribe",
+                "`subscribe` belongs to `resources = \"…\"` or `templates = \"…\"`, and there is neither",
+            ),
+            (
+                ALL,
+                "Shelf, tools = \"FILE\", completion",
+                "`completion` belongs to `prompts = ",
+            ),
+            (
+                ALL,
+                "Shelf, tool = \"FILE\"",
+                "unknown argument `tool`\nhint: there is `tools = \"…\"`, `prompts = ",
+            ),
+            (
+                ALL,
+                "Shelf, tools = \"FILE\", tools = \"FILE\"",
+                "`tools` is given twice",
+            ),
+        ] {
+            let told = expanded(text, arguments).unwrap_err();
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+}

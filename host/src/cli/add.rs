@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::{component, describe, hosts, output};
 use crate::config::edit::{Editor, upstream_table};
 use crate::config::{self, name};
-use crate::roster::{Places, names};
+use crate::roster::{Collision, Kind, Places, Roster, names};
 use crate::runtime::Runtime;
 use crate::sandbox::{FsGrant, FsMode, Grants};
 
@@ -69,6 +69,13 @@ impl Add {
         for skipped in &entry.listing.skipped {
             output::warn(skipped.trim_start_matches("warning: "));
         }
+        for odd in &entry.listing.odd {
+            output::warn(&odd.to_string());
+        }
+        // Before it is added: from then on these are no mere warnings.
+        for collision in taken(places, name, &entry)? {
+            output::warn(&collision.to_string());
+        }
         compile(places, &file)?;
         let grants = Grants {
             fs: self.grant_fs,
@@ -83,6 +90,49 @@ impl Add {
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What another server has already that the new one has too.
+fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Collision>> {
+    let roster = Roster::open(places.clone())?;
+    let snapshot = roster.snapshot();
+    let listing = &entry.listing;
+    let ours = |what, key: &str, own: &str, theirs: Option<(&str, &str)>| {
+        let (theirs, their_own) = theirs.filter(|(theirs, _)| *theirs != server)?;
+        let owners = [(theirs, their_own), (server, own)];
+        Some(Collision {
+            what,
+            name: key.to_owned(),
+            owners: owners
+                .map(|(of, own)| (of.to_owned(), own.to_owned()))
+                .into(),
+        })
+    };
+    let tools = listing.tools.iter().filter_map(|tool| {
+        let shown = names::shown(server, None, &tool.name);
+        let theirs = snapshot
+            .find(&shown)
+            .map(|theirs| (theirs.server(), theirs.tool()));
+        ours("tool", &shown, &tool.name, theirs)
+    });
+    let offers = [
+        (Kind::Prompt, &listing.prompts),
+        (Kind::Resource, &listing.resources),
+        (Kind::Template, &listing.templates),
+    ];
+    let offers = offers.into_iter().flat_map(|(kind, items)| {
+        let (snapshot, ours) = (&snapshot, &ours);
+        items.iter().filter_map(move |item| {
+            let key = match kind {
+                Kind::Prompt => names::shown(server, None, &item.key),
+                Kind::Resource | Kind::Template => item.key.clone(),
+            };
+            let theirs = snapshot.offers(kind).find(&key)?;
+            let own = theirs.declared().map_or("", |theirs| &theirs.key);
+            ours(kind.noun(), &key, &item.key, Some((theirs.server(), own)))
+        })
+    });
+    Ok(tools.chain(offers).collect())
 }
 
 /// Compiles a plugin ahead of its first call.

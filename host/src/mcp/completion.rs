@@ -46,6 +46,11 @@ impl Host {
             let why = format!("Unknown {what}: `{}`", request.key);
             return Err(ErrorData::invalid_params(why, None));
         };
+        if !offer.has(&request.argument) {
+            let Request { key, argument, .. } = request;
+            let why = format!("Unknown argument: `{argument}` is none of `{key}`");
+            return Err(ErrorData::invalid_params(why, None));
+        }
         let cases = offer.cases(&request.argument);
         if cases.is_none() && offer.completes() {
             return self.ask_to_complete(offer, request, caller).await;

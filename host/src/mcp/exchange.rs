@@ -177,6 +177,8 @@ impl Host {
             }
         });
         let mut listening = true;
+        // Whether it is the host that has cancelled it: then its client hears so.
+        let mut ends = false;
         // An upstream may ask the next thing before the last one is answered.
         let mut asking = FuturesUnordered::new();
         if let Some((peer, ask)) = caller.peer.zip(begun.asked.take()) {
@@ -215,9 +217,12 @@ impl Host {
                 () = caller.gone.cancelled(), if !exchange.cancel.is_cancelled() => {
                     exchange.cancel.cancel();
                 }
-                // Nobody can be told anything any more. The guest ends without this.
-                () = caller.gone.cancelled(), if caller.peer.is_none() => return Err(cancelled()),
+                // Nobody can be told anything any more, and the guest ends without this.
+                () = caller.gone.cancelled(), if caller.peer.is_none() && !ends => {
+                    return Err(cancelled());
+                }
                 () = self.ending.cancelled(), if !exchange.cancel.is_cancelled() => {
+                    ends = true;
                     exchange.cancel.cancel();
                 }
                 () = &mut impatient => return put_aside(begun, caller),

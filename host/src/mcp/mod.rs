@@ -52,7 +52,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
-use crate::runtime;
 use common::Common;
 use handler::Host;
 use service::Lossless;
@@ -63,8 +62,8 @@ use wire::{Link, Wire};
 /// enough for the answers to what was piped in, short enough that nobody waits.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long, when they have had the time to end by themselves, unsent answers may
-/// take to go out.
+/// How long, after the grace, those that are cancelled then may take to end by
+/// themselves, and unsent answers to go out.
 const FLUSH: Duration = Duration::from_millis(250);
 
 /// How long an agent that has shaken hands may ask for nothing before the host
@@ -150,5 +149,5 @@ async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &Canc
     tokio::time::sleep(GRACE).await;
     ending.cancel();
     closed.cancelled().await;
-    tokio::time::sleep(runtime::GRACE + FLUSH).await;
+    tokio::time::sleep(FLUSH).await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse_catalog::ListedTool;
+use dormouse_catalog::{ListedTool, What};
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -93,6 +93,9 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
 /// What is wrong with the server whose tool a name would be, if its tools are
 /// not listed because of that.
 fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
+    if let Some(why) = not_shown(name, snapshot) {
+        return Some(why);
+    }
     let servers = snapshot.servers().values();
     let of = |server: &&Arc<Server>| {
         let config = server.config();
@@ -106,6 +109,18 @@ fn missing(name: &str, snapshot: &Snapshot) -> Option<String> {
     Some(match server.problem() {
         Some(problem) => format!("server `{name}` has failed: {problem}"),
         None => format!("server `{name}` is disabled\nhint: `dormouse enable {name}`"),
+    })
+}
+
+/// Why a tool of that name is not shown, if there is one all the same.
+fn not_shown(name: &str, snapshot: &Snapshot) -> Option<String> {
+    snapshot.servers().values().find_map(|server| {
+        let config = server.config();
+        let shown = |own: &str| names::shown(&config.name, config.prefix.as_deref(), own);
+        let mut odd = server.odd().iter();
+        let found =
+            odd.find(|odd| odd.what == What::Tool && !odd.shown && shown(&odd.name) == name)?;
+        Some(format!("server `{}`: {found}", config.name))
     })
 }
 

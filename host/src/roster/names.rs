@@ -52,7 +52,28 @@ pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Opti
     let end = format!("{BETWEEN}{}", name.to_lowercase());
     let mut named = tools.iter().copied();
     let named = named.find(|tool| !name.is_empty() && tool.to_lowercase().ends_with(&end));
-    named.or_else(|| crate::nearest::nearest(name, tools))
+    named.or_else(|| {
+        let alike = tools.iter().copied().filter(|tool| is_alike(name, tool));
+        crate::nearest::nearest(name, alike)
+    })
+}
+
+/// Whether two names are alike on both sides of what stands between: those of one
+/// server all begin with the same, which makes none of them what was meant.
+fn is_alike(name: &str, tool: &str) -> bool {
+    // Of few letters, two that have changed places are much.
+    const SHORT: std::ops::RangeInclusive<usize> = 3..=8;
+    let alike = |one: &str, other: &str| {
+        let (one, other) = (one.to_lowercase(), other.to_lowercase());
+        let short = SHORT.contains(&one.len()) && SHORT.contains(&other.len());
+        one == other
+            || short && strsim::osa_distance(&one, &other) < 2
+            || crate::nearest::nearest(&one, [other.as_str()]).is_some()
+    };
+    match (name.split_once(BETWEEN), tool.split_once(BETWEEN)) {
+        (Some(one), Some(other)) => alike(one.0, other.0) && alike(one.1, other.1),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +129,10 @@ mod tests {
         assert_eq!(near("TIME__NOW"), Some("time__now"));
         assert_eq!(near("read"), Some("files__read"));
         assert_eq!(near("Read"), Some("files__read"));
+        assert_eq!(near("tmie__now"), Some("time__now"));
         assert_eq!(near("weather"), None);
+        // One long beginning is no likeness.
+        assert_eq!(near("time__nosuch"), None);
         assert_eq!(near(""), None);
         assert_eq!(near(&"time__now".repeat(100)), None);
     }

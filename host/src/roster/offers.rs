@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};
 use dormouse_wit::{Template, Type};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::collision::{Collision, collisions};
@@ -33,7 +34,9 @@ impl Kind {
         }
     }
 
-    fn noun(self) -> &'static str {
+    /// What people call it.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
             Self::Resource => "resource",
@@ -90,6 +93,38 @@ impl Offer {
         self.listing.completion
     }
 
+    /// Whether it has an argument of that name. What an upstream's has, it knows itself.
+    #[must_use]
+    pub fn has(&self, argument: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Declared {
+            #[serde(default)]
+            arguments: Vec<Argument>,
+        }
+        #[derive(Deserialize)]
+        struct Argument {
+            name: String,
+        }
+        if self.server.config().bridge().is_some() {
+            return true;
+        }
+        match self.kind {
+            Kind::Prompt => self.declared().is_some_and(|item| {
+                let declared = serde_json::from_str::<Declared>(item.object.get());
+                let arguments = declared.map(|prompt| prompt.arguments).unwrap_or_default();
+                arguments.iter().any(|one| one.name == argument)
+            }),
+            Kind::Resource | Kind::Template => self
+                .parsed()
+                .is_some_and(|template| template.variables().any(|name| name == argument)),
+        }
+    }
+
+    fn parsed(&self) -> Option<&Template> {
+        let parse = || Template::parse(&self.key).ok();
+        self.template.get_or_init(parse).as_ref()
+    }
+
     /// The values that an argument can have, where its type says so.
     #[must_use]
     pub fn cases(&self, argument: &str) -> Option<Vec<String>> {
@@ -101,10 +136,7 @@ impl Offer {
     /// The values of a template's variables, where a URI is one of its.
     #[must_use]
     pub fn matched(&self, uri: &str) -> Option<Map<String, Value>> {
-        let template = self
-            .template
-            .get_or_init(|| Template::parse(&self.key).ok());
-        let values = template.as_ref()?.captures(uri)?.into_iter();
+        let values = self.parsed()?.captures(uri)?.into_iter();
         Some(
             values
                 .map(|(name, value)| (name.to_owned(), Value::from(value)))

@@ -61,7 +61,7 @@ impl Awaited {
     pub async fn begins(&mut self) {
         if self.0.wait_for(|count| *count > 0).await.is_err() {
             // The instance is forgotten, and nobody can wait for it any more.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

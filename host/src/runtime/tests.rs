@@ -183,7 +183,7 @@ async fn whatever_a_guest_does_the_next_call_is_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_loop_ends_at_once_while_others_go_on() {
+async fn a_cancelled_loop_ends_soon_while_others_go_on() {
     let place = place();
     let runtime = Runtime::new(place.cache());
     let slot = runtime.slot(place.target());

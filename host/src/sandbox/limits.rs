@@ -11,10 +11,11 @@ pub struct Limits {
     pub timeout: Duration,
     /// `idle`: how long after its last call a server is stopped.
     pub idle: Duration,
-    /// `result`: size of one result, in bytes of JSON.
+    /// `result`: size of one result, in bytes of JSON, and of the base64 in the
+    /// arguments of one call.
     pub result: u64,
-    /// `output`: what one call may print to stdout and stderr together, in bytes;
-    /// the rest is dropped and said to have been.
+    /// `output`: what one call may print to stdout and stderr together, in bytes, and
+    /// what it may log; the rest is dropped and said to have been.
     pub output: u64,
     /// `instances`: how many calls of this server may run at once; more wait.
     pub instances: u32,

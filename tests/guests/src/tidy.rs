@@ -40,7 +40,7 @@ impl Guest for Tidy {
 
     fn ask() -> Result<String, String> {
         let schema = serde_json::json!({ "type": "object", "properties": {} });
-        let answer = dormouse_sdk::client::elicit::<serde_json::Value>("ask", "Well?", schema);
+        let answer = dormouse_sdk::client::elicit("ask", "Well?", schema);
         if is_cancelled() {
             log::info("tidying up");
         }

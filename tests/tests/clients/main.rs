@@ -10,6 +10,7 @@
 )]
 
 mod items;
+mod odd;
 mod progress;
 mod questions;
 mod tools;
@@ -62,7 +63,8 @@ macro_rules! clients {
             tools::are_listed_and_called tools::are_replaced
             progress::is_heard progress::ends_with_a_cancelled_call
             questions::are_answered
-            items::prompts_are_got items::resources_are_read);
+            items::prompts_are_got items::resources_are_read
+            odd::items_cost_nobody_the_others);
     };
     (each $sdk:expr, $($module:ident::$feature:ident)*) => {
         $(#[test]

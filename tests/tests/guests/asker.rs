@@ -435,6 +435,43 @@ mod stateless_era {
         assert_eq!(client::text(&at_once["result"]), Some("Hello, Eve!"));
     }
 
+    /// Whoever answers learns what was wrong, and in the end the tool does.
+    #[test]
+    fn what_does_not_fit_is_asked_again_with_the_reason_but_not_for_ever() {
+        let mut asked = Asked::new(all());
+        for right in [true, false] {
+            let mut answer = asked.call("greet", json!({}), json!({}));
+            let mut messages = Vec::new();
+            while answer["result"]["resultType"] == "input_required" {
+                let params = &answer["result"]["inputRequests"]["user_name"]["params"];
+                messages.push(params["message"].as_str().unwrap().to_owned());
+                assert!(messages.len() < 10, "{messages:?}");
+                let name = match right && messages.len() == 3 {
+                    true => json!("Ada"),
+                    false => json!(5),
+                };
+                let more = json!({
+                    "requestState": answer["result"]["requestState"],
+                    "inputResponses": { "user_name": accepted(json!({ "name": name })) }
+                });
+                answer = asked.call("greet", json!({}), more);
+            }
+            assert_eq!(messages.len(), 3, "{messages:?}");
+            assert_eq!(messages[0], "What is your name?");
+            assert!(messages[2].starts_with(&messages[0]), "{messages:?}");
+            assert!(
+                messages[2].contains("does not fit at `/name`"),
+                "{messages:?}"
+            );
+            let text = client::text(&answer["result"]).unwrap();
+            let expected = match right {
+                true => "Hello, Ada!",
+                false => "does not fit at `/name`",
+            };
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+
     #[test]
     fn an_answer_is_good_for_one_question() {
         let mut asked = Asked::new(all());

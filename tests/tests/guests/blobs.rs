@@ -59,11 +59,13 @@ fn are_limited_on_their_way_in_too() {
 #[test]
 fn are_those_of_a_file() {
     let home = Home::new().unwrap();
-    let photo = home.path().join("photo.jpg");
+    let folder = home.path().join("photos");
+    std::fs::create_dir(&folder).unwrap();
+    let photo = folder.join("photo.jpg");
     std::fs::write(&photo, vec![7; 4_000_000]).unwrap();
     let grants = format!(
         "[servers.files.grants]\nfs = [{{ path = '{}', mode = \"ro\" }}]",
-        home.path().display()
+        folder.display()
     );
     let plugin = dormouse_tests::artifacts::plugin("filesystem").unwrap();
     home.server_with("files", &plugin, &grants).unwrap();

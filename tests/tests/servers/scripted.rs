@@ -68,7 +68,12 @@ impl Scripted {
             json!({ "name": name, "description": description, "inputSchema": schema })
         });
         let tools: Vec<_> = tools.collect();
-        fs::write(self.file(name, "tools"), json!(tools).to_string()).unwrap();
+        self.offers_just(name, &json!(tools));
+    }
+
+    /// From now on, that server has just these tools, whatever they are.
+    pub(crate) fn offers_just(&self, name: &str, tools: &Value) {
+        fs::write(self.file(name, "tools"), tools.to_string()).unwrap();
     }
 
     /// How a server is started: the words.

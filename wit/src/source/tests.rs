@@ -151,6 +151,14 @@ fn what_the_parser_says_of_the_contract_has_a_hint() {
         "{told}"
     );
     assert!(!error("package a:b; world w { export f: func() -> x; }").contains("hint"));
+    // Of a folder, the parser says twice where it is.
+    std::fs::write(&path, "package a:b; world w { export f: func() -> x; }").unwrap();
+    let told = from_wit(&[folder.path()], None).unwrap_err().to_string();
+    let expected = format!(
+        "cannot read the WIT in `{}`: name `x` does not exist",
+        folder.path().display()
+    );
+    assert!(told.starts_with(&expected), "{told}");
     let missing = folder.path().join("wit");
     let told = from_wit(&[&missing], None).unwrap_err().to_string();
     let expected = format!(
@@ -187,7 +195,7 @@ fn a_world_that_offers_nothing_is_told_what_it_has_instead() {
         ),
         (
             "package a:b; interface i { resource r; f: func(x: r); } world w { export i; }",
-            "no function of `a:b/i` can be a tool",
+            "there is no tool in what it exports, `a:b/i`",
             "tells why",
         ),
         (

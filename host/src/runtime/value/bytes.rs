@@ -72,3 +72,75 @@ fn holds(ty: &Type) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dormouse_wit::{Field, VariantCase};
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(item: Type) -> Type {
+        Type::List(Box::new(item))
+    }
+
+    #[test]
+    fn only_bytes_are_counted_wherever_they_are() {
+        let field = |json: &str, ty| Field {
+            wit: json.into(),
+            json: json.into(),
+            ty,
+            default: None,
+        };
+        let record = Type::Record(vec![
+            field("name", Type::String),
+            field("data", Type::Option(Box::new(Type::Bytes))),
+        ]);
+        let variant = Type::Variant(vec![VariantCase {
+            wit: "blob".into(),
+            json: "blob".into(),
+            ty: Some(Type::Bytes),
+        }]);
+        let table = [
+            (Type::Bytes, json!("AAAA"), 4),
+            (Type::String, json!("AAAA"), 0),
+            (Type::Bytes, json!(["AAAA"]), 0),
+            (list(Type::Bytes), json!(["AAAA", "BB==", 5]), 8),
+            (list(Type::String), json!(["AAAA"]), 0),
+            (record.clone(), json!({ "name": "AAAA" }), 0),
+            (list(record), json!([{ "name": "n", "data": "AAAA" }]), 4),
+            (
+                variant.clone(),
+                json!({ "tag": "blob", "value": "AAAA" }),
+                4,
+            ),
+            (variant, json!({ "tag": "text", "value": "AAAA" }), 0),
+            (
+                Type::Tuple(vec![Type::U8, Type::Bytes]),
+                json!([1, "AAAA"]),
+                4,
+            ),
+            (
+                Type::Result {
+                    ok: Some(Box::new(Type::Bytes)),
+                    err: None,
+                },
+                json!({ "ok": "AAAA" }),
+                4,
+            ),
+            (
+                Type::Map(Box::new(Type::String), Box::new(Type::Bytes)),
+                json!({ "AAAA": "AAAA" }),
+                4,
+            ),
+            (
+                Type::Map(Box::new(Type::U8), Box::new(Type::Bytes)),
+                json!([[1, "AAAA"], [2, "BBBB"]]),
+                8,
+            ),
+        ];
+        for (ty, value, expected) in table {
+            assert_eq!(within(&ty, &value), expected, "{value}");
+        }
+    }
+}

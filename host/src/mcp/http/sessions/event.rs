@@ -1,11 +1,19 @@
 //! One event of a stream, and the id that a client comes back with.
+#![expect(
+    deprecated,
+    reason = "MCP's logging is deprecated since 2026-07-28, not gone"
+)]
 
 use std::fmt;
 use std::io;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rmcp::model::ServerJsonRpcMessage;
+use rmcp::model::{
+    CustomResult, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, ServerJsonRpcMessage,
+    ServerNotification, ServerRequest, ServerResult,
+};
+use serde_json::Value;
 
 /// Which event of which stream: no other of the session has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,26 +44,66 @@ impl FromStr for EventId {
     }
 }
 
+/// A message, and about how much memory it takes.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) message: Arc<ServerJsonRpcMessage>,
+    pub(super) bytes: usize,
+}
+
+impl From<ServerJsonRpcMessage> for Said {
+    fn from(message: ServerJsonRpcMessage) -> Self {
+        Self {
+            bytes: size_of_val(&message) + content(&message),
+            message: Arc::new(message),
+        }
+    }
+}
+
+/// About how long a message is. To write it only to know that takes long where it is
+/// long, and then all of it that matters is a value.
+fn content(message: &ServerJsonRpcMessage) -> usize {
+    match message {
+        ServerJsonRpcMessage::Response(JsonRpcResponse {
+            result: ServerResult::CustomResult(CustomResult(value)),
+            ..
+        }) => size(value),
+        ServerJsonRpcMessage::Request(JsonRpcRequest {
+            request: ServerRequest::CustomRequest(asked),
+            ..
+        }) => asked.params.as_ref().map_or(0, size),
+        ServerJsonRpcMessage::Notification(JsonRpcNotification {
+            notification: ServerNotification::LoggingMessageNotification(log),
+            ..
+        }) => size(&log.params.data),
+        other => {
+            let mut written = Written(0);
+            // Counting cannot fail, and what cannot be written goes out nowhere.
+            let _ = serde_json::to_writer(&mut written, other);
+            written.0
+        }
+    }
+}
+
+/// How much memory a value takes.
+fn size(value: &Value) -> usize {
+    let within = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| name.len() + size(value))
+            .sum(),
+    };
+    size_of_val(value) + within
+}
+
 /// A message on a stream.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) index: u64,
-    pub(super) message: Arc<ServerJsonRpcMessage>,
-    /// About how much memory it takes.
-    pub(super) bytes: usize,
-}
-
-impl Event {
-    pub(super) fn new(index: u64, message: ServerJsonRpcMessage) -> Self {
-        let mut written = Written(size_of_val(&message));
-        // Counting cannot fail, and what cannot be written goes out nowhere.
-        let _ = serde_json::to_writer(&mut written, &message);
-        Self {
-            index,
-            message: Arc::new(message),
-            bytes: written.0,
-        }
-    }
+    pub(super) said: Said,
 }
 
 /// Counts what is written to it.
@@ -74,7 +122,31 @@ impl io::Write for Written {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn what_is_long_is_said_to_be() {
+        let long = "x".repeat(100_000);
+        for message in [
+            json!({ "id": 1, "result": { "content": [{ "text": &long }] } }),
+            json!({ "id": 1, "result": &long }),
+            json!({ "id": 1, "result": { "tools": [], "nextCursor": &long } }),
+            json!({ "id": 1, "error": { "code": 1, "message": "", "data": &long } }),
+            json!({ "id": 1, "method": "a/b", "params": { &long: 1 } }),
+            json!({ "method": "notifications/message",
+                "params": { "level": "info", "data": [&long] } }),
+            json!({ "method": "notifications/progress",
+                "params": { "progressToken": 1, "progress": 1, "message": &long } }),
+        ] {
+            let mut message = message;
+            message["jsonrpc"] = json!("2.0");
+            let message: ServerJsonRpcMessage = serde_json::from_value(message).unwrap();
+            let bytes = Said::from(message).bytes;
+            assert!((100_000..110_000).contains(&bytes), "{bytes}");
+        }
+    }
 
     #[test]
     fn an_id_is_read_as_it_is_written() {

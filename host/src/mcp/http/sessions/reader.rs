@@ -59,7 +59,7 @@ impl futures::Stream for Reader {
                 index: event.index,
                 stream: self.stream,
             });
-            message = Some(event.message);
+            message = Some(event.said.message);
         }
         let mut event = ServerSseMessage::default();
         event.event_id = id.map(|id| id.to_string());

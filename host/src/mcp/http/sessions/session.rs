@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::budget::Budget;
 use super::claim::Claim;
-use super::event::{Event, EventId};
+use super::event::{Event, EventId, Said};
 use super::reader::Reader;
 use super::routes::{Route, Routes};
 use super::stream::Stream;
@@ -160,7 +160,7 @@ impl Session {
     ) -> Result<Reader, Ended> {
         let ClientJsonRpcMessage::Request(request) = &message else {
             self.tell(message).await?;
-            return Ok(self.listen());
+            return Ok(self.nothing());
         };
         let reader = {
             let mut state = self.state();
@@ -295,23 +295,24 @@ impl Session {
 
     /// Sends what rmcp has to say.
     pub(super) fn send(&self, message: ServerJsonRpcMessage) {
-        let mut state = self.state();
+        let said = Said::from(message);
         let is_answer = matches!(
-            message,
+            *said.message,
             ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)
         );
+        let mut state = self.state();
         if is_answer && let Some(handshake) = state.handshake.take() {
             // Where nobody waits for it any more, the session ends in its idle time.
-            let _ = handshake.send(message);
+            let _ = handshake.send(Arc::unwrap_or_clone(said.message));
             return;
         }
-        match state.routes.of(&message) {
+        match state.routes.of(&said.message) {
             Route::Answer(number) => {
-                state.streams.on(number, |stream| stream.answer(message));
+                state.streams.on(number, |stream| stream.answer(said));
                 state.streams.expire(Instant::now());
             }
             Route::On(number) => {
-                state.streams.on(number, |stream| stream.send(message));
+                state.streams.on(number, |stream| stream.send(said));
             }
             Route::Nowhere => tracing::debug!("an answer has come too late for its request"),
         }

@@ -8,10 +8,10 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use rmcp::model::{RequestId, ServerJsonRpcMessage};
+use rmcp::model::RequestId;
 use tokio::time::Instant;
 
-use super::event::{Event, EventId};
+use super::event::{Event, EventId, Said};
 
 /// How many events are kept, those included that were not read yet.
 pub(super) const MOST: usize = 1024;
@@ -99,7 +99,7 @@ impl Stream {
     /// there to read could not.
     pub(super) fn bytes(&self) -> usize {
         let owed = self.events.back().filter(|last| self.is_owed(last));
-        self.bytes - owed.map_or(0, |last| last.bytes)
+        self.bytes - owed.map_or(0, |last| last.said.bytes)
     }
 
     fn is_owed(&self, event: &Event) -> bool {
@@ -125,10 +125,11 @@ impl Stream {
     }
 
     /// Sends something.
-    pub(super) fn send(&mut self, message: ServerJsonRpcMessage) {
-        let event = Event::new(self.index(), message);
-        self.bytes += event.bytes;
-        self.events.push_back(event);
+    pub(super) fn send(&mut self, said: impl Into<Said>) {
+        let said = said.into();
+        self.bytes += said.bytes;
+        let index = self.index();
+        self.events.push_back(Event { index, said });
         while self.events.len() > MOST {
             self.drop_first();
         }
@@ -136,9 +137,9 @@ impl Stream {
     }
 
     /// Sends the answer, which is the last that is sent.
-    pub(super) fn answer(&mut self, message: ServerJsonRpcMessage) {
+    pub(super) fn answer(&mut self, said: impl Into<Said>) {
         self.ended = Some(Instant::now());
-        self.send(message);
+        self.send(said);
     }
 
     /// Lets somebody read from after that event on, or else what nobody has read yet;
@@ -216,7 +217,7 @@ impl Stream {
         let Some(event) = self.events.pop_front() else {
             return;
         };
-        self.bytes -= event.bytes;
+        self.bytes -= event.said.bytes;
         // What is owed stays to be read all the same.
         let ends = self.ended.is_some();
         if self.reader.is_some_and(|next| event.index >= next) && !ends {
@@ -233,7 +234,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::{EmptyResult, NumberOrString, ServerResult};
+    use rmcp::model::{EmptyResult, NumberOrString, ServerJsonRpcMessage, ServerResult};
 
     use super::*;
     use crate::mcp::http::sessions::tests::log;
@@ -369,7 +370,7 @@ mod tests {
             while stream.spare(what) {}
             let left: Vec<u64> = kept(&stream);
             assert_eq!(left, expected, "{case}");
-            let bytes: usize = stream.events.iter().map(|event| event.bytes).sum();
+            let bytes: usize = stream.events.iter().map(|event| event.said.bytes).sum();
             assert_eq!(stream.bytes, bytes, "{case}");
             let sent_away = reads && what == Spare::Unread && !ends;
             assert_eq!(stream.is_left(turn), sent_away || !reads, "{case}");

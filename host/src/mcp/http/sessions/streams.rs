@@ -160,3 +160,94 @@ impl Streams {
 pub(super) fn error(request: RequestId, why: impl Into<String>) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::internal_error(why.into(), None), Some(request))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+    use crate::mcp::http::sessions::tests::log;
+
+    fn id(number: u64) -> RequestId {
+        NumberOrString::Number(i64::try_from(number).unwrap())
+    }
+
+    /// So many streams of which nobody has read the answer yet, each so long.
+    fn answered(many: u64, bytes: usize) -> Streams {
+        let mut streams = Streams::new();
+        for number in 1..=many {
+            streams.open(number, id(number));
+            streams.on(number, |stream| stream.answer(log(bytes)));
+        }
+        streams
+    }
+
+    fn bytes(streams: &Streams) -> usize {
+        streams.all.values().map(Stream::bytes).sum()
+    }
+
+    #[test]
+    fn answers_are_kept_for_some_time_and_only_so_many() {
+        let many = u64::try_from(MOST).unwrap() + 3;
+        let mut streams = answered(many, 10);
+        streams.expire(Instant::now());
+        assert_eq!(streams.ended, MOST);
+        assert!(
+            !streams.all.contains_key(&3)
+                && streams.all.contains_key(&4)
+                && streams.all.contains_key(&many)
+        );
+        let reading = streams.on(4, |stream| stream.attach(None)).unwrap();
+        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        assert_eq!(streams.ended, 1, "who reads an answer can do so");
+        streams.on(4, |stream| stream.detach(reading));
+        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        assert_eq!((streams.ended, streams.bytes), (0, 0));
+        assert_eq!(streams.all.len(), 1);
+    }
+
+    #[test]
+    fn who_comes_too_late_hears_of_it_once() {
+        let mut streams = answered(3, 10);
+        streams.expire(Instant::now() + KEPT + Duration::from_secs(1));
+        let after = |stream| EventId { index: 5, stream };
+        assert_eq!(streams.resume(after(2), |_| true), None);
+        assert_eq!(streams.resume(after(9), |_| false), None);
+        let turn = streams.resume(after(1), |_| false).unwrap();
+        let cx = Context::from_waker(Waker::noop());
+        let polled = streams.on(1, |stream| stream.poll(turn, &cx)).unwrap();
+        let Poll::Ready(Some(event)) = polled else {
+            panic!("{polled:?}");
+        };
+        let error = serde_json::to_value(&*event.said.message).unwrap();
+        assert_eq!((&error["id"], event.index), (&1.into(), 6));
+        assert!(error["error"]["message"].is_string(), "{error}");
+        let polled = streams.on(1, |stream| stream.poll(turn, &cx)).unwrap();
+        assert!(matches!(polled, Poll::Ready(None)));
+    }
+
+    #[test]
+    fn what_is_too_much_is_forgotten_oldest_first() {
+        const KIB: usize = 1 << 10;
+        let mut streams = answered(8, 100 * KIB);
+        streams.on(NEWS, |stream| stream.send(log(100 * KIB)));
+        assert_eq!(streams.bytes, bytes(&streams));
+        streams.shrink(650 * KIB);
+        // The news, of which there is more to come, before answers; and these in the
+        // order in which they were asked for.
+        let left: Vec<u64> = streams.all.keys().copied().collect();
+        assert_eq!(left, [0, 3, 4, 5, 6, 7, 8]);
+        assert!(streams.all[&NEWS].is_empty());
+        // Who is there to read an answer gets it.
+        let reading = streams.on(3, |stream| stream.attach(None)).unwrap();
+        streams.shrink(0);
+        assert!(streams.all.contains_key(&3));
+        assert_eq!((streams.all.len(), streams.bytes), (2, 0));
+        streams.on(3, |stream| stream.detach(reading));
+        assert_eq!(streams.bytes, bytes(&streams));
+        streams.shrink(0);
+        assert_eq!((streams.all.len(), streams.ended), (1, 0));
+    }
+}

@@ -1,0 +1,139 @@
+//! Servers whose lists are not what MCP says: one odd tool costs nobody the others.
+
+use dormouse_tests::client::PATIENCE;
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, tools};
+
+/// A server that has one tool of each kind of oddness, and a good one.
+fn odd() -> Scripted {
+    odd_with("")
+}
+
+/// The same with more lines in its table.
+fn odd_with(more: &str) -> Scripted {
+    let all = Scripted::new();
+    let schema = json!({ "type": "object" });
+    all.offers_just(
+        "odd",
+        &json!([
+            { "name": "good", "description": "Is in order.", "inputSchema": schema },
+            { "name": "untyped", "inputSchema": { "properties": [] } },
+            { "name": "schemaless" },
+            { "name": "described", "description": null, "inputSchema": schema },
+            { "name": "hinted", "inputSchema": schema, "annotations": { "readOnlyHint": "yes" } },
+            { "name": "pictured", "inputSchema": schema, "icons": [{ "url": "x" }], "_meta": 7 },
+            { "name": "listing", "inputSchema": schema, "outputSchema": { "type": "array" } },
+            { "name": "astray", "inputSchema": schema, "outputSchema": { "$ref": "#/none" } },
+            { "name": "unreadable", "inputSchema": { "type": "string" } }
+        ]),
+    );
+    all.own("odd", more);
+    all.offers("other", &[("echo", "Is another's.")]);
+    all.own("other", "");
+    all.run(&["sync"]);
+    all
+}
+
+#[test]
+fn one_odd_tool_costs_nobody_the_others() {
+    let all = odd();
+    let mut host = all.serve(&[]);
+    let names = [
+        "astray",
+        "described",
+        "good",
+        "hinted",
+        "listing",
+        "pictured",
+        "schemaless",
+        "untyped",
+    ];
+    let mut expected: Vec<String> = names.iter().map(|name| format!("odd__{name}")).collect();
+    expected.push("other__echo".to_owned());
+    assert_eq!(tools(&mut host), expected);
+    for tool in host.tools().unwrap() {
+        let name = tool["name"].as_str().unwrap().to_owned();
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        let members = tool.as_object().unwrap();
+        let odd = ["description", "_meta", "outputSchema"];
+        let left = odd
+            .iter()
+            .find(|odd| members.get(**odd).is_some_and(|is| !is.is_string()));
+        assert_eq!(left, None, "{tool}");
+        assert_ne!(tool["annotations"]["readOnlyHint"], "yes", "{tool}");
+        assert_ne!(tool["icons"][0]["url"], "x", "{tool}");
+        // What it was mended to can be called as ever.
+        let own = name.split_once("__").unwrap().1;
+        assert_eq!(host.text(&name, json!({})).unwrap(), format!("{own} {{}}"));
+    }
+    // Who knows no bounds of what structured content may be, is told all.
+    let stateless = dormouse_tests::wire::stateless(json!({}), json!({}));
+    let listed = host.request("tools/list", stateless).unwrap();
+    let listed: &Vec<Value> = listed["tools"].as_array().unwrap();
+    let array = listed
+        .iter()
+        .find(|tool| tool["name"] == "odd__listing")
+        .unwrap();
+    assert_eq!(array["outputSchema"], json!({ "type": "array" }));
+
+    let call = json!({ "name": "odd__unreadable", "arguments": {} });
+    let refused = host.request("tools/call", call).unwrap_err().to_string();
+    assert!(refused.contains("`inputSchema.type` is"), "{refused}");
+    drop(host);
+    // What was mended is no change that anybody had to approve.
+    let status = all.home.json(&["status", "--json"]).unwrap();
+    assert_eq!(status[0]["servers"][0]["changed"], json!([]), "{status}");
+}
+
+#[test]
+fn what_is_not_shown_is_told() {
+    let all = odd();
+    let missing = "tool `unreadable` is not shown, because clients could not read it";
+    for words in [&["status"][..], &["list"], &["doctor"]] {
+        let (_, said) = all.run_in(all.home.path(), words);
+        assert!(said.contains(missing), "{words:?}: {said}");
+        assert!(
+            said.contains("`inputSchema.type` is `\"string\"`"),
+            "{said}"
+        );
+    }
+    let (_, said) = all.run_in(all.home.path(), &["doctor"]);
+    for told in [
+        "`described` is shown without what MCP does not have: `description` is `null`",
+        "`annotations.readOnlyHint` is `\"yes\"`",
+        "`icons[0]` has no `src`, `_meta` is `7`",
+    ] {
+        assert!(said.contains(told), "no {told} in {said}");
+    }
+    let status = all.home.json(&["status", "--json"]).unwrap();
+    let told = status[0]["servers"][0]["not_shown"][0].as_str().unwrap();
+    assert!(told.starts_with(missing), "{told}");
+}
+
+#[test]
+fn who_does_not_want_a_tool_does_not_hear_of_it() {
+    let all = odd_with("exclude_tools = [\"unreadable\"]");
+    let said = all.run(&["status"]);
+    assert!(!said.contains("unreadable"), "{said}");
+}
+
+/// What a component of a server has in it is what agents see, and no change.
+#[test]
+fn a_component_of_such_a_server_is_in_order() {
+    let all = odd();
+    let file = all.home.path().join("odd.wasm").display().to_string();
+    let said = all.run(&["adapt", "odd", "-o", &file]);
+    assert!(said.contains("tool `unreadable` is not shown"), "{said}");
+    let said = all.run(&["check", &file]);
+    assert!(!said.contains("what MCP has there"), "{said}");
+    all.run(&["add", "n2", &file, "--grant-upstream"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(
+        host.text("n2__described", json!({})).unwrap(),
+        "described {}"
+    );
+    let changed = host.notification("notifications/tools/list_changed", PATIENCE / 10);
+    assert!(changed.is_err(), "nothing is new: {changed:?}");
+    assert!(tools(&mut host).contains(&"n2__untyped".to_owned()));
+}

@@ -1,0 +1,235 @@
+//! Sessions over HTTP whose clients lose their connections, or do not read: what was
+//! sent is there when they come back, once, and nobody else waits for them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use dormouse_tests::http::{Answer, Server, Session};
+use dormouse_tests::proxy::{Break, Proxy};
+use dormouse_tests::{Home, Sdk, artifacts};
+use serde_json::{Value, json};
+
+const CLIENTS: [Sdk; 4] = [
+    Sdk::new("python", "legacy"),
+    Sdk::new("fastmcp", "legacy"),
+    Sdk::new("v1", "legacy"),
+    Sdk::new("v2", "legacy"),
+];
+
+fn home(guests: &[&str]) -> Home {
+    let home = Home::new().unwrap();
+    home.guests(guests).unwrap();
+    home
+}
+
+fn guest(name: &str) -> Vec<u8> {
+    artifacts::read(&artifacts::guest(name).unwrap()).unwrap()
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({ "name": tool, "arguments": arguments })
+}
+
+/// Each client takes a step in a session of which a connection breaks, and comes back.
+/// Gives the outcomes.
+fn broken(home: &Home, next: Break, step: &Value) -> Vec<Value> {
+    let server = home.serve_http(&[]).unwrap();
+    let outcomes = CLIENTS.map(|client| {
+        let proxy = Proxy::start(server.address(), next).unwrap();
+        let [outcome] = client
+            .run_at(home, &[proxy.url()], std::array::from_ref(step))
+            .unwrap();
+        assert!(proxy.has_broken(), "{client:?}");
+        assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
+        outcome
+    });
+    outcomes.into()
+}
+
+#[test]
+fn an_answer_that_came_meanwhile_is_there() {
+    let home = home(&["sleep"]);
+    let sleep = json!({ "do": "call", "tool": "sleep__sleep",
+        "arguments": { "milliseconds": 300 } });
+    for noticed in [true, false] {
+        let next = Break {
+            asked: "sleep__sleep",
+            answered: "id: 0/",
+            noticed,
+        };
+        for outcome in broken(&home, next, &sleep) {
+            assert_eq!(outcome["content"][0]["text"], "slept 300 ms", "{outcome}");
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_once() {
+    let home = home(&["asker"]);
+    let greet = json!({ "do": "call", "tool": "asker__greet", "arguments": {},
+        "answers": { "elicit": [{ "action": "accept", "content": { "name": "Zoe" } }] } });
+    let next = Break {
+        asked: "asker__greet",
+        answered: "elicitation/create",
+        noticed: true,
+    };
+    for outcome in broken(&home, next, &greet) {
+        assert_eq!(outcome["content"][0]["text"], "Hello, Zoe!", "{outcome}");
+        assert_eq!(outcome["asked"].as_array().unwrap().len(), 1, "{outcome}");
+    }
+}
+
+/// As when what is between them has forgotten the connection: the server still has it
+/// when the client comes back over another one.
+#[test]
+fn news_come_to_who_came_last() {
+    let next = Break {
+        asked: "GET /mcp",
+        answered: "id: ",
+        noticed: false,
+    };
+    for client in CLIENTS {
+        let home = home(&["sleep"]);
+        let file = home.plugin_file("swap.wasm", &guest("counter")).unwrap();
+        home.server("swap", &file).unwrap();
+        let by = home.plugin_file("by.wasm", &guest("echo")).unwrap();
+        let server = home.serve_http(&[]).unwrap();
+        let proxy = Proxy::start(server.address(), next).unwrap();
+        // Meanwhile the client comes back.
+        let sleep = json!({ "do": "call", "tool": "sleep__sleep",
+            "arguments": { "milliseconds": 3000 } });
+        let replace = json!({ "do": "replace", "file": file, "by": by, "tool": "swap__echo",
+            "arguments": { "text": "new" } });
+        let [slept, replaced] = client
+            .run_at(&home, &[proxy.url()], &[sleep, replace])
+            .unwrap();
+        assert_eq!(slept["isError"], false, "{client:?} {slept}");
+        assert_eq!(replaced["after"][1], "swap__echo", "{client:?} {replaced}");
+        assert!(proxy.has_broken() && !proxy.resumed().is_empty());
+    }
+}
+
+fn able(server: &Server) -> Session {
+    Session::open_able(server, json!({ "elicitation": {} })).unwrap()
+}
+
+/// The next event: its id, and its message.
+fn next(answer: &mut Answer) -> (String, Value) {
+    answer.event().unwrap().unwrap()
+}
+
+#[test]
+fn only_what_came_after_an_event_comes_again() {
+    let home = home(&["asker", "reporter"]);
+    let server = home.serve_http(&[]).unwrap();
+    let session = able(&server);
+    let mut news = server.ask(&session.news()).unwrap();
+    let mut ids = HashSet::new();
+    let mut is_new = |id: &str| ids.insert(id.to_owned());
+    assert!(is_new(&next(&mut news).0));
+
+    let request = session.request(1, "tools/call", call("asker__greet", json!({})));
+    let mut greeting = server.ask(&request).unwrap();
+    let (priming, nothing) = next(&mut greeting);
+    assert!(nothing.is_null() && is_new(&priming));
+    let (asked, question) = next(&mut greeting);
+    assert_eq!(question["method"], "elicitation/create");
+    assert!(is_new(&asked));
+    drop(greeting);
+    // What was had is not sent again, and what was not is.
+    let resume = |after: &str| {
+        let request = session.news().header("last-event-id", after);
+        server.ask(&request).unwrap()
+    };
+    assert_eq!(
+        next(&mut resume(&priming)),
+        (asked.clone(), question.clone())
+    );
+    let mut resumed = resume(&asked);
+    let accept = json!({ "jsonrpc": "2.0", "id": question["id"],
+        "result": { "action": "accept", "content": { "name": "Zoe" } } });
+    let taken = server.ask(&session.message(&accept)).unwrap();
+    assert_eq!(taken.status, 202);
+    let (answered, answer) = next(&mut resumed);
+    assert_eq!(answer["result"]["content"][0]["text"], "Hello, Zoe!");
+    assert!(is_new(&answered));
+    assert_eq!(resumed.event().unwrap(), None);
+    // Nobody knows whether the client got it.
+    assert_eq!(next(&mut resume(&asked)), (answered.clone(), answer));
+    assert_eq!(resume(&answered).event().unwrap(), None);
+
+    // The same with what belongs to no request.
+    let request = session.request(
+        2,
+        "tools/call",
+        call("reporter__work", json!({ "steps": 3 })),
+    );
+    server.ask(&request).unwrap().result().unwrap();
+    let logs: Vec<_> = (0..3).map(|_| next(&mut news)).collect();
+    assert!(logs.iter().all(|(id, _)| is_new(id)), "{logs:?}");
+    let mut resumed = resume(&logs[0].0);
+    assert_eq!([next(&mut resumed), next(&mut resumed)], logs[1..]);
+    // Whoever came before is sent away.
+    assert_eq!(news.event().unwrap(), None);
+    // One that says nothing of what it has had, hears what is new.
+    let mut news = server.ask(&session.news()).unwrap();
+    assert!(next(&mut news).1.is_null());
+    // What is the id of no event is that of no stream either.
+    for odd in ["x", "0", "9/9", "99/0"] {
+        assert_eq!(resume(odd).event().unwrap_or(None), None, "{odd}");
+    }
+}
+
+/// Of several requests with the same id one is taken at a time, and all are answered.
+#[test]
+fn an_id_is_taken_once_at_a_time() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&[]).unwrap();
+    let session = Session::open(&server).unwrap();
+    let ask = || {
+        let mut answer = server.ask(&session.request(7, "ping", json!({}))).unwrap();
+        let messages = answer.messages().unwrap();
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        if answer.status == 200 {
+            assert!(messages[0]["result"].is_object(), "{messages:?}");
+            return;
+        }
+        let refused = (answer.status, &messages[0]["error"]["code"]);
+        assert_eq!(refused, (400, &json!(-32600)));
+    };
+    for _ in 0..60 {
+        std::thread::scope(|scope| (0..6).for_each(|_| drop(scope.spawn(ask))));
+    }
+}
+
+/// A client that comes back when nothing is kept any more is told so, and does not
+/// come back for ever.
+#[test]
+fn who_comes_back_too_late_is_told_so() {
+    let home = home(&["spin"]);
+    let server = home.serve_http(&[]).unwrap();
+    let session = Session::open(&server).unwrap();
+    let request = session.request(5, "tools/call", call("spin__spin", json!({})));
+    let mut gone = server.ask(&request).unwrap();
+    let (priming, _) = next(&mut gone);
+    drop(gone);
+    std::thread::sleep(Duration::from_millis(3000));
+    let mut resumed = server
+        .ask(&session.news().header("last-event-id", &priming))
+        .unwrap();
+    let (_, error) = next(&mut resumed);
+    assert_eq!(
+        (&error["id"], &error["error"]["code"]),
+        (&json!(5), &json!(-32603))
+    );
+    let why = error["error"]["message"].as_str().unwrap();
+    assert!(why.contains("away"), "{why}");
+    assert_eq!(resumed.event().unwrap(), None);
+}
