@@ -353,7 +353,7 @@ fn told(error: &jsonschema::ValidationError<'_>) -> String {
     const VALUE: &str = "\0";
     let told = error.masked_with(VALUE).to_string();
     let told: String = told.replace(['"', '\''], "`").chars().take(300).collect();
-    let told = told.replace(VALUE, &shown(&error.instance()));
+    let told = told.replace(VALUE, &shown(error.instance()));
     match error.instance_path().as_str() {
         "" => format!(": {told}"),
         place => format!(" at `{place}`: {told}"),

@@ -2,7 +2,7 @@
 //! answering that it needs more.
 
 use super::*;
-use dormouse_tests::wire::stateless;
+use dormouse_tests::wire::{self, stateless};
 
 fn all() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} })
@@ -165,6 +165,48 @@ mod with_sessions {
         ] {
             assert_eq!(params[member], expected, "{member}");
         }
+        assert_eq!(client::text(&result(&mut client, id)), Some("A dormouse."));
+    }
+
+    /// The revision before the last of this era has neither choices of several things
+    /// nor messages of several blocks.
+    #[test]
+    fn an_older_client_is_asked_in_words_that_it_knows() {
+        let home = Home::new().unwrap();
+        home.guests(&["asker"]).unwrap();
+        let mut client = Client::spawn(&mut home.command(&["serve"])).unwrap();
+        let mut hello = wire::initialize(all());
+        hello["protocolVersion"] = json!("2025-06-18");
+        client.request("initialize", hello).unwrap();
+        client
+            .notify("notifications/initialized", json!({}))
+            .unwrap();
+
+        let error = client.error("asker__survey", json!({})).unwrap();
+        assert!(
+            error.contains("2025-06-18") && error.contains("`times`"),
+            "{error}"
+        );
+        let id = call(&mut client, "think", json!({}));
+        let params = client
+            .answers("sampling/createMessage", said("A dormouse."))
+            .unwrap();
+        let messages = params["messages"].as_array().unwrap();
+        let kinds: Vec<_> = messages
+            .iter()
+            .map(|message| (&message["role"], &message["content"]["type"]))
+            .collect();
+        let [user, assistant, text, image] =
+            ["user", "assistant", "text", "image"].map(|name| json!(name));
+        assert_eq!(
+            kinds,
+            [
+                (&user, &text),
+                (&assistant, &text),
+                (&user, &text),
+                (&user, &image)
+            ]
+        );
         assert_eq!(client::text(&result(&mut client, id)), Some("A dormouse."));
     }
 

@@ -268,13 +268,10 @@ fn hints_that_are_none_are_left_out() {
         let hints = Val::Record(vec![
             ("audience".into(), Val::List(vec![])),
             ("priority".into(), some(Val::Float64(priority))),
-            (
-                "last-modified".into(),
-                some(Val::String(when.to_owned().into())),
-            ),
+            ("last-modified".into(), some(Val::String(when.to_owned()))),
         ]);
         let text = Val::Record(vec![
-            ("text".into(), Val::String("hi".to_owned().into())),
+            ("text".into(), Val::String("hi".to_owned())),
             ("annotations".into(), some(hints)),
         ]);
         let block = Val::Variant("text".into(), Some(Box::new(text)));
