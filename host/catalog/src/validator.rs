@@ -18,8 +18,8 @@ pub fn validator(schema: &Value) -> Result<Validator, String> {
         (schema.get("$schema"), Draft::default().detect(schema))
     {
         return Err(format!(
-            "its dialect, {}, is not known here\n\
-             hint: 2020-12, 2019-09, draft-07, draft-06 and draft-04 are",
+            "its dialect, {}, is not known here (2020-12, 2019-09, draft-07, draft-06 and \
+             draft-04 are)",
             told(&dialect.to_string())
         ));
     }

@@ -47,7 +47,8 @@ impl Host {
             return Err(ErrorData::invalid_params(why, None));
         };
         if !offer.has(&request.argument) {
-            let why = format!("`{}` has no argument `{}`", request.key, request.argument);
+            let Request { key, argument, .. } = request;
+            let why = format!("Unknown argument: `{argument}` is none of `{key}`");
             return Err(ErrorData::invalid_params(why, None));
         }
         let cases = offer.cases(&request.argument);

@@ -31,7 +31,9 @@ impl CallError {
 pub enum Cause {
     #[error("the arguments do not fit:\n{problems}\nhint: {signature}")]
     Arguments { problems: String, signature: String },
-    #[error("its `{which}` cannot be used: {why}")]
+    #[error(
+        "its `{which}` cannot be used: {why}\nhint: whoever wrote the plugin has to mend it; nothing is fetched to read a schema"
+    )]
     Schema { which: &'static str, why: String },
     #[error("could not be started: {0}")]
     Load(String),
