@@ -224,7 +224,7 @@ fn each_session_has_its_own_instance() {
         home.server_status("keeper").unwrap()["instances"] == 2
     });
     let gone = server.ask(&sessions[0].delete()).unwrap();
-    assert_eq!(gone.status, 202);
+    assert_eq!(gone.status, 204);
     let mut news = server.ask(&sessions[1].news()).unwrap();
     wait_for("the instance of a session ends with it", || {
         home.server_status("keeper").unwrap()["instances"] == 1
@@ -455,9 +455,24 @@ fn what_is_no_message_is_refused_as_the_specification_says() {
     assert_eq!(status(&chunked), 413);
     assert_eq!(status(&Request::get("/")), 404);
     // A legacy request belongs to a session, and to one that there is.
+    for params in [
+        json!({}),
+        json!({ "protocolVersion": 5 }),
+        json!({ "_meta": [] }),
+    ] {
+        let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let refused = refusal(&server, &Request::post(begin.to_string()));
+        assert_eq!(refused, (400, json!(-32602)), "{params}");
+    }
     let ping = Request::post(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert_eq!(status(&ping), 400);
     assert_eq!(status(&ping.header("mcp-session-id", "none")), 404);
+    let session = Session::open(&server).unwrap();
+    let unordered = session.request(1, "tools/list", json!({ "_meta": [] }));
+    assert_eq!(refusal(&server, &unordered), (400, json!(-32602)));
+    // It ends once.
+    assert_eq!(status(&session.delete()), 204);
+    assert_eq!(status(&session.delete()), 404);
     // After all that it is as it was.
     assert_eq!(
         server
@@ -475,8 +490,25 @@ fn what_makes_no_sense_is_answered_by_the_rules_of_its_era() {
     let echo = || stateless("tools/call", call("echo__echo", json!({ "text": "x" })));
     let mut bare = stateless("tools/list", json!({}));
     bare.body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.into();
+    // Of a member that is there twice nobody knows which counts.
+    let mut twice = stateless("tools/list", json!({ "cursor": null }));
+    let text = String::from_utf8(twice.body).unwrap();
+    twice.body = text
+        .replace(r#""cursor":null"#, r#""cursor":null,"cursor":null"#)
+        .into();
     for (request, expected) in [
         (stateless("no/such", json!({})), (404, -32601)),
+        // What there was, or may be in another version.
+        (stateless("ping", json!({})), (404, -32601)),
+        (
+            stateless("resources/subscribe", json!({ "uri": "a://b" })),
+            (404, -32601),
+        ),
+        (
+            stateless("tasks/get", json!({ "taskId": "1" })),
+            (404, -32601),
+        ),
+        (twice, (400, -32602)),
         (stateless("raw:tools/list", json!({})), (404, -32601)),
         (
             stateless("logging/setLevel", json!({ "level": "info" })),

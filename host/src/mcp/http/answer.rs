@@ -120,13 +120,10 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response {
 
 /// An answer that is a JSON-RPC error.
 pub(super) fn error(status: StatusCode, error: JsonRpcError) -> Response {
-    // Where the id could not be read, JSON-RPC wants it to be null.
-    let mut value = serde_json::to_value(error).unwrap_or_default();
-    if let Some(answer) = value.as_object_mut() {
-        answer.entry("id").or_insert(serde_json::Value::Null);
-    }
-    let message = verbatim::unfolded(value.to_string().into());
-    json(status, message.into())
+    // Without an id where it could not be read: MCP has none that is null. Writing an
+    // error into memory cannot fail.
+    let message = serde_json::to_vec(&error).unwrap_or_default();
+    json(status, verbatim::unfolded(message.into()).into())
 }
 
 /// An answer that has ended before there was one: an empty stream of events.

@@ -9,8 +9,9 @@ use hyper::header::{
     ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Request, StatusCode};
-use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use rmcp::model::{ErrorCode, ErrorData, InitializeRequestParams, JsonRpcError, RequestId};
 use rmcp::transport::StreamableHttpService;
+use rmcp::transport::streamable_http_server::SessionManager as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,8 +20,12 @@ use super::answer::{self, Held, Response};
 use super::connections::Connection;
 use super::cors;
 use super::guard::{Guard, Refusal};
+use super::header::only;
+use super::message::{self, Kind};
 use super::quick::{Asked, Outcome};
-use super::raw::{self, Kind};
+use super::raw;
+use super::repeated;
+use super::repeated::VERSION;
 use super::sessions::Sessions;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
@@ -85,6 +90,7 @@ impl Endpoint {
                 let answered = self.post(connection, request).await;
                 answered.unwrap_or_else(|refused| *refused)
             }
+            PATH if request.method() == Method::DELETE => self.end(request).await,
             PATH => {
                 let held = Held {
                     _busy: connection.busy(),
@@ -121,14 +127,15 @@ impl Endpoint {
             _busy: connection.busy(),
             _running: None,
         };
-        let message = raw::read(&body)
+        let message = message::read(&body)
             .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
         let mut marked = body.clone();
         // Whatever of a request is known here, until rmcp has it.
         let mut quick = None;
         match &message.kind {
             Kind::Request { id, method } => {
-                self.admit(&parts.headers, id, method)?;
+                let params = body.get(message.params.clone()).unwrap_or_default();
+                self.admit(&parts.headers, id, (method, params))?;
                 let tracker = if method == listen::METHOD {
                     &self.listening
                 } else {
@@ -136,10 +143,11 @@ impl Endpoint {
                 };
                 held._running = Some(tracker.token());
                 let schema = |name: &str| self.shared.schema(name);
-                let params = body.get(message.params.clone()).unwrap_or_default();
-                if raw::is_concerned(method)
-                    && let Some(params) = raw::params(params)
-                    && raw::in_order(method, &params, &parts.headers, schema)
+                let concerned = raw::is_concerned(method, &parts.headers);
+                let params = concerned.then(|| message::params(params)).transpose();
+                let params = params.map_err(|error| refused_request(id, error))?;
+                if let Some(params) = params
+                    && repeated::are_in_order(method, &params, &parts.headers, schema)
                 {
                     let original = Original::new(body.clone());
                     let asked = Asked {
@@ -189,17 +197,31 @@ impl Endpoint {
         Ok(answer::hold(response, held))
     }
 
+    /// Ends a session.
+    async fn end(&self, request: Request<Incoming>) -> Response {
+        if let Some(id) = session(request.headers()) {
+            let there = self.sessions.has_session(&id.into()).await;
+            if matches!(there, Ok(false)) {
+                return answer::text(StatusCode::NOT_FOUND, "there is no such session\n");
+            }
+        }
+        let response = self.pass(request).await;
+        // It has happened, where rmcp says that it will: some clients take that for a
+        // failure.
+        if response.status() == StatusCode::ACCEPTED {
+            return answer::empty(StatusCode::NO_CONTENT);
+        }
+        response
+    }
+
     /// Whether a request may be begun now.
     fn admit(
         &self,
         headers: &HeaderMap,
         id: &RequestId,
-        method: &str,
+        (method, params): (&str, &[u8]),
     ) -> Result<(), Box<Response>> {
-        let refuse = |error| {
-            let error = JsonRpcError::new(Some(id.clone()), error);
-            Err(Box::new(answer::error(StatusCode::BAD_REQUEST, error)))
-        };
+        let refuse = |error| Err(refused_request(id, error));
         let busy = |message: &str| {
             let error = ErrorData::internal_error(message.to_owned(), None);
             let error = JsonRpcError::new(Some(id.clone()), error);
@@ -210,6 +232,18 @@ impl Endpoint {
         };
         if self.stopping.is_cancelled() {
             return busy("this server is stopping");
+        }
+        if only(headers, VERSION).is_err() {
+            let why = format!("the header `{VERSION}` is there twice, or is no text");
+            return refuse(ErrorData::new(ErrorCode::HEADER_MISMATCH, why, None));
+        }
+        // rmcp would miss the id of a session that is not there yet.
+        if method == "initialize"
+            && !repeated::are_wanted(headers)
+            && let Err(error) = serde_json::from_slice::<InitializeRequestParams>(params)
+        {
+            let why = format!("the `params` of `initialize` cannot be read: {error}");
+            return refuse(ErrorData::invalid_params(why, None));
         }
         match session(headers) {
             Some(session) if self.sessions.has_asked(session, id) => {
@@ -284,6 +318,11 @@ fn refused(refusal: &Refusal) -> Response {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response
+}
+
+fn refused_request(id: &RequestId, error: ErrorData) -> Box<Response> {
+    let error = JsonRpcError::new(Some(id.clone()), error);
+    Box::new(answer::error(StatusCode::BAD_REQUEST, error))
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {

@@ -229,10 +229,11 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|ip| ip.is_loopback())
 }
 
-/// Whether a name can only mean this machine: the names of the loopback, and the
-/// very address that the request has come to.
+/// Whether a name can only mean this machine: the names of the loopback, the very
+/// address that the request has come to, and the one that stands for all of them.
 fn is_local(host: &str, local: IpAddr) -> bool {
-    is_loopback(host) || address(host) == Some(local.to_canonical())
+    let ours = |ip: IpAddr| ip.is_unspecified() || ip == local.to_canonical();
+    is_loopback(host) || address(host).is_some_and(ours)
 }
 
 #[cfg(test)]
@@ -276,6 +277,8 @@ mod tests {
             ("[::ffff:127.0.0.1]", true),
             ("192.168.1.7:80", true),
             ("192.168.1.8:80", false),
+            ("0.0.0.0:80", true),
+            ("[::]:80", true),
             ("mcp.example", true),
             ("MCP.example:9", true),
             ("b.example:8443", true),
@@ -331,6 +334,7 @@ mod tests {
             ("mcp.example", "https://app.example.evil", false),
             ("localhost", "vscode-webview://abc", true),
             ("localhost", "null", false),
+            ("0.0.0.0:1", "http://0.0.0.0:1", false),
             ("localhost", "", false),
             ("localhost", "http://evil.example", false),
             ("localhost", "http://evil@localhost", false),

@@ -2,9 +2,10 @@
 //!
 //! From the outside in: the [`connections`], of which there are only so many; the
 //! [`guard`], which looks at a request's head; and the [`endpoint`], which reads a
-//! body within bounds. What one message answers, it answers itself: see [`quick`].
-//! The rest of the protocol rmcp speaks, requests of the stateless era each on their
-//! own, legacy ones in [`sessions`]; [`raw`] marks what is to pass by rmcp's types.
+//! [`message`] within bounds. What one message answers, it answers itself: see
+//! [`quick`]. The rest of the protocol rmcp speaks, requests of the stateless era each
+//! on their own, legacy ones in [`sessions`]; [`raw`] marks what is to pass by rmcp's
+//! types, once [`repeated`] has found its headers to be in order.
 //! Behind it is an [`agent`] for each session or request, which is the same host as
 //! over stdio.
 
@@ -15,8 +16,10 @@ mod cors;
 mod endpoint;
 pub mod guard;
 mod header;
+mod message;
 mod quick;
 mod raw;
+mod repeated;
 mod sessions;
 
 #[cfg(test)]

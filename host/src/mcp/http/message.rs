@@ -1,0 +1,261 @@
+//! Reads the outside of a message, and as little of its inside as can be.
+
+use std::fmt;
+use std::ops::Range;
+
+use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::map::Entry;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// What a message is, as far as one has to know to pass it on.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) kind: Kind,
+    /// Where in the text the method's name begins, quotation mark included.
+    pub(super) method: usize,
+    /// Where in the text the parameters are.
+    pub(super) params: Range<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Request {
+        id: RequestId,
+        method: String,
+    },
+    /// That the answer to a request is not wanted any more.
+    Cancelled(RequestId),
+    Notification,
+    Response,
+}
+
+#[derive(Deserialize)]
+struct Outside<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// A value that is there, also where it is null.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(value).map(Some)
+}
+
+/// Parameters, each of which is there once: which of two the headers repeat is not for
+/// us to choose.
+struct Params(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Params;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Params, A::Error> {
+                let mut params = Map::new();
+                while let Some((name, value)) = all.next_entry::<String, Value>()? {
+                    match params.entry(name) {
+                        Entry::Vacant(place) => place.insert(value),
+                        Entry::Occupied(there) => {
+                            let twice = format!("`{}` is there twice", there.key());
+                            return Err(serde::de::Error::custom(twice));
+                        }
+                    };
+                }
+                Ok(Params(params))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// Reads a message.
+///
+/// # Errors
+/// It is none; what is answered to it.
+pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
+    let refuse = |id, error| Box::new(JsonRpcError::new(id, error));
+    let text = std::str::from_utf8(body).map_err(|error| {
+        let message = format!("the body is not UTF-8: {error}");
+        refuse(None, ErrorData::parse_error(message, None))
+    })?;
+    let invalid = |id: Option<RequestId>, what: &str| {
+        let error = ErrorData::invalid_request(what.to_owned(), None);
+        Err(refuse(id, error))
+    };
+    let outside: Outside<'_> = match serde_json::from_str(text) {
+        _ if text.trim_start().starts_with('[') && is_json(text) => {
+            let why = "batches are not part of this protocol: send one message at a time";
+            return invalid(None, why);
+        }
+        Ok(outside) => outside,
+        Err(error) if is_json(text) => {
+            let why = format!("this is not a JSON-RPC 2.0 message: {error}");
+            return invalid(None, &why);
+        }
+        Err(error) => {
+            let message = format!("the body is not JSON: {error}");
+            return Err(refuse(None, ErrorData::parse_error(message, None)));
+        }
+    };
+    let id = outside
+        .id
+        .map(|id| serde_json::from_str::<RequestId>(id.get()));
+    let id = match id.transpose() {
+        Ok(id) => id,
+        // An error that answers nothing has no id.
+        Err(_) if outside.method.is_none() => None,
+        // rmcp would take it for a notification, and nobody would be answered.
+        Err(_) => return invalid(None, "the `id` of a request is a string or an integer"),
+    };
+    if outside
+        .jsonrpc
+        .is_none_or(|version| version.get() != "\"2.0\"")
+    {
+        return invalid(id, "`jsonrpc` has to be \"2.0\"");
+    }
+    let Some(name) = outside.method else {
+        return Ok(Message {
+            kind: Kind::Response,
+            method: 0,
+            params: 0..0,
+        });
+    };
+    let Ok(method) = serde_json::from_str::<String>(name.get()) else {
+        return invalid(id, "`method` has to be a string");
+    };
+    if outside
+        .params
+        .is_some_and(|params| !params.get().starts_with(['{', 'n']))
+    {
+        return invalid(id, "`params` have to be an object");
+    }
+    let kind = match id {
+        Some(id) => Kind::Request { id, method },
+        None if method == "notifications/cancelled" => cancelled(outside.params),
+        None => Kind::Notification,
+    };
+    Ok(Message {
+        kind,
+        method: place(text, name).start,
+        params: outside.params.map_or(0..0, |params| place(text, params)),
+    })
+}
+
+/// A notification that a request is cancelled, if it says which.
+fn cancelled(params: Option<&RawValue>) -> Kind {
+    #[derive(Deserialize)]
+    struct Cancelled {
+        #[serde(rename = "requestId")]
+        id: RequestId,
+    }
+    let cancelled = params.map(|params| serde_json::from_str::<Cancelled>(params.get()));
+    match cancelled {
+        Some(Ok(cancelled)) => Kind::Cancelled(cancelled.id),
+        _ => Kind::Notification,
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Where in a text a part of it is.
+fn place(text: &str, part: &RawValue) -> Range<usize> {
+    let start = (part.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + part.get().len()
+}
+
+/// The parameters of a request.
+///
+/// # Errors
+/// They make no sense.
+pub(super) fn params(text: &[u8]) -> Result<Map<String, Value>, ErrorData> {
+    let refuse = |why: String| Err(ErrorData::invalid_params(why, None));
+    let params = match text {
+        b"" | b"null" => Map::new(),
+        text => match serde_json::from_slice(text) {
+            Ok(Params(params)) => params,
+            Err(error) => return refuse(format!("`params` cannot be read: {error}")),
+        },
+    };
+    match params.get("_meta") {
+        None | Some(Value::Object(_)) => Ok(params),
+        Some(meta) => refuse(format!("`_meta` has to be an object, and is `{meta}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_message_is_refused_with_its_id() {
+        for (body, id, code) in [
+            ("", None, -32700),
+            ("{", None, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"x"} x"#, None, -32700),
+            ("[]", None, -32600),
+            (
+                r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+                None,
+                -32600,
+            ),
+            (r#"["2.0",1,"ping",{}]"#, None, -32600),
+            ("[", None, -32700),
+            ("7", None, -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                None,
+                -32600,
+            ),
+            (r#"{"id":1,"method":"ping"}"#, Some(1), -32600),
+            (
+                r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+                Some(1),
+                -32600,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, Some(1), -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+                None,
+                -32600,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                None,
+                -32600,
+            ),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, None, -32600),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#,
+                Some(1),
+                -32600,
+            ),
+        ] {
+            let refused = read(body.as_bytes()).unwrap_err();
+            assert_eq!(
+                (refused.id, refused.error.code.0),
+                (id.map(RequestId::Number), code),
+                "{body}"
+            );
+        }
+        assert_eq!(read(b"\"\xff\"").unwrap_err().error.code.0, -32700);
+        let response = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+        assert_eq!(response.kind, Kind::Response);
+        let error = br#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
+        assert_eq!(read(error).unwrap().kind, Kind::Response);
+    }
+}

@@ -1,0 +1,109 @@
+//! Following a server of the stateless era: one request that lasts says all that is
+//! wanted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, Fuse, FutureExt as _};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::Failure;
+use super::follow::declares;
+use super::handshake::Hello;
+use super::message::Members;
+use super::peer::{PATIENCE, Peer};
+use super::subscriptions::{Follower, Wanted};
+
+/// How long is waited before a request is made again that was ended, which servers and
+/// what is between do now and then: twice as long each time, up to the second.
+const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// A request that lasts. One that was never made does not end.
+type Asking<'a> = Fuse<BoxFuture<'a, Result<Box<RawValue>, Failure>>>;
+
+/// Has the server tell of what is wanted, whenever that is something else.
+pub(super) async fn listen(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
+    let mut standing = Fuse::terminated();
+    let mut pause = PAUSE.0;
+    loop {
+        let wanted = follower.wanted();
+        let filter = filter(hello, &wanted);
+        // What stands is heard until the next is acknowledged, so that nothing is missed
+        // between the two.
+        standing = match filter.is_empty() {
+            true => Fuse::terminated(),
+            false => ask(peer, filter, &mut standing).await,
+        };
+        follower.told(&wanted);
+        let since = Instant::now();
+        loop {
+            tokio::select! {
+                changed = follower.wanted.changed() => match changed {
+                    Ok(()) => break,
+                    Err(_) => return,
+                },
+                ended = &mut standing => {
+                    tracing::debug!("server `{}` tells no more changes: {ended:?}", peer.server);
+                    if let Err(Failure::Refused(_)) = ended {
+                        continue;
+                    }
+                    if since.elapsed() > PAUSE.1 {
+                        pause = PAUSE.0;
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSE.1);
+                    // Nobody has heard of what has changed meanwhile.
+                    peer.changed.notify_one();
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Makes a request, and returns it when it is acknowledged. Where it is not, it may
+/// still be heeded.
+async fn ask<'a>(
+    peer: &'a Arc<Peer>,
+    filter: Map<String, Value>,
+    standing: &mut Asking<'a>,
+) -> Asking<'a> {
+    let mut params = Members::default();
+    params.set_value("notifications", &Value::Object(filter));
+    let asking = peer.request("subscriptions/listen", params, None);
+    let mut asking = asking.boxed().fuse();
+    let mut late = std::pin::pin!(tokio::time::sleep(PATIENCE));
+    // One that came too late for the request before is not this one's.
+    let _ = peer.acknowledged.notified().now_or_never();
+    loop {
+        tokio::select! {
+            () = peer.acknowledged.notified() => return asking,
+            () = &mut late => return asking,
+            ended = &mut asking => {
+                tracing::debug!("server `{}` tells no changes: {ended:?}", peer.server);
+                return asking;
+            }
+            // Both are still to be heard of.
+            _ = &mut *standing => {}
+        }
+    }
+}
+
+fn filter(hello: &Hello, wanted: &Wanted) -> Map<String, Value> {
+    let mut filter = Map::new();
+    for (list, name) in [
+        ("tools", "toolsListChanged"),
+        ("prompts", "promptsListChanged"),
+        ("resources", "resourcesListChanged"),
+    ] {
+        if declares(hello, list, "listChanged") {
+            filter.insert(name.to_owned(), Value::Bool(true));
+        }
+    }
+    if !wanted.uris.is_empty() && declares(hello, "resources", "subscribe") {
+        filter.insert("resourceSubscriptions".to_owned(), json!(wanted.uris));
+    }
+    filter
+}
