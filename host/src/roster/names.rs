@@ -61,8 +61,15 @@ pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Opti
 /// Whether two names are alike on both sides of what stands between: those of one
 /// server all begin with the same, which makes none of them what was meant.
 fn is_alike(name: &str, tool: &str) -> bool {
-    let alike =
-        |one: &str, other: &str| one == other || crate::nearest::nearest(one, [other]).is_some();
+    // Of few letters, two that have changed places are much.
+    const SHORT: std::ops::RangeInclusive<usize> = 3..=8;
+    let alike = |one: &str, other: &str| {
+        let (one, other) = (one.to_lowercase(), other.to_lowercase());
+        let short = SHORT.contains(&one.len()) && SHORT.contains(&other.len());
+        one == other
+            || short && strsim::osa_distance(&one, &other) < 2
+            || crate::nearest::nearest(&one, [other.as_str()]).is_some()
+    };
     match (name.split_once(BETWEEN), tool.split_once(BETWEEN)) {
         (Some(one), Some(other)) => alike(one.0, other.0) && alike(one.1, other.1),
         _ => true,

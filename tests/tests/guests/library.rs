@@ -224,18 +224,24 @@ fn arguments_are_completed() {
     // The plugin is not asked for what it does not have.
     for (of, key) in [
         (prompt("library__talk"), "library__talk"),
-        (json!({ "type": "ref/resource", "uri": "library://book/{title}" }), "library://book/{title}"),
+        (
+            json!({ "type": "ref/resource", "uri": "library://books/{title}" }),
+            "library://books/{title}",
+        ),
     ] {
         let error = &complete(of, "nothing", "d")["error"];
         assert_eq!(error["code"], -32602);
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("`nothing`") && message.contains(key), "{message}");
+        assert!(
+            message.contains("`nothing`") && message.contains(key),
+            "{message}"
+        );
     }
     let name = complete(prompt("library__greet"), "name", "k");
     assert_eq!(name["result"]["completion"]["values"], json!(["known"]));
     let unknown = complete(prompt("library__nothing"), "x", "");
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
-    let refused = complete(prompt("library__talk"), "x", "");
+    let refused = complete(prompt("library__greet"), "times", "");
     assert_eq!(refused["error"]["code"], -32603, "{refused}");
 }
 
@@ -329,14 +335,16 @@ fn two_of_one_uri_are_told_of_and_neither_is_shown() {
 fn who_adds_a_second_hears_what_is_taken() {
     let (home, _client) = library();
     let file = dormouse_tests::artifacts::guest("library").unwrap();
-    let added = home.run(&["add", "second", file.to_str().unwrap()]).unwrap();
+    let added = home
+        .run(&["add", "second", file.to_str().unwrap()])
+        .unwrap();
     let said = String::from_utf8_lossy(&added.stderr);
     assert!(added.status.success(), "{said}");
     for part in [
         "resource `library://today` of server `library` and resource `library://today` of server \
          `second` would both be shown",
         "hint: disable one of the servers: `dormouse disable library` or `dormouse disable second`",
-        "resource template `library://book/{title}` of server `library`",
+        "resource template `library://books/{title}` of server `library`",
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
