@@ -13,7 +13,7 @@ use crate::roster::tests::{ADD, Home, component};
 /// A server with one tool, which is declared with fields that nobody knows and
 /// wants one of its arguments in a header, too.
 async fn serve(home: &Home) -> (SocketAddr, CancellationToken) {
-    let tool = r#"{"x-first":{"b":1,"a":[null]},"name":"odd","inputSchema":{"type":"object","properties":{"a":{"type":"integer","x-mcp-header":"Left"},"b":{"type":"integer"}},"x-more":true},"icons":7,"x-number":1.10}"#;
+    let tool = r#"{"x-first":{"b":1,"a":[null]},"name":"odd","inputSchema":{"type":"object","properties":{"a":{"type":"integer","x-mcp-header":"Left"},"b":{"type":"integer"}},"x-more":true},"icons":[{"src":"x:y","odd":7}],"x-number":1.10}"#;
     let mut declared = dormouse_wit::from_component(&component(&[ADD]))
         .unwrap()
         .declaration;
@@ -68,7 +68,7 @@ async fn a_tool_is_listed_with_all_that_it_declares() {
     let home = Home::new();
     let (address, _stop) = serve(&home).await;
     let answer = ask(address, "tools/list", json!({}), "").await;
-    let expected = r#""tools":[{"x-first":{"b":1,"a":[null]},"name":"s__odd","inputSchema":{"type":"object","properties":{"a":{"type":"integer","x-mcp-header":"Left"},"b":{"type":"integer"}},"x-more":true},"icons":7,"x-number":1.10}]"#;
+    let expected = r#""tools":[{"x-first":{"b":1,"a":[null]},"name":"s__odd","inputSchema":{"type":"object","properties":{"a":{"type":"integer","x-mcp-header":"Left"},"b":{"type":"integer"}},"x-more":true},"icons":[{"src":"x:y","odd":7}],"x-number":1.10}]"#;
     assert!(answer.contains(expected), "{answer}");
 }
 
