@@ -11,6 +11,7 @@
 mod asker;
 mod library;
 mod painter;
+mod readme;
 mod shelf;
 
 use std::time::{Duration, Instant};
