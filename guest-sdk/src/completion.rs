@@ -4,6 +4,13 @@ pub use crate::bindings::completion::exports::dormouse::plugin::completion::{
     Completions, Guest as Completion, Reference,
 };
 
+impl Default for Completions {
+    /// Nothing to go on with.
+    fn default() -> Self {
+        Self::from_iter([""; 0])
+    }
+}
+
 /// All that there are, of anything that is text. The host tells at most a hundred of
 /// them, and that there are more.
 impl<T: Into<String>> FromIterator<T> for Completions {

@@ -117,6 +117,31 @@ fn another_version_of_the_contract() {
     is_refused(&bytes.unwrap(), &["dormouse:plugin/call@9.0.0", "0.1"]);
 }
 
+/// A component that is fine, and of no use to any agent.
+#[test]
+fn one_that_offers_nothing() {
+    let home = Home::new().unwrap();
+    let bytes = wat::parse_str("(component)").unwrap();
+    let file = home.plugin_file("odd.wasm", &bytes).unwrap();
+    let file = file.to_str().unwrap();
+    for words in [&["check", file][..], &["add", "odd", file], &["pack", file]] {
+        let refused = home.run(words).unwrap();
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let told = [refused.stdout, refused.stderr].concat();
+        let told = String::from_utf8(told).unwrap();
+        assert!(
+            told.contains("it offers nothing") && told.contains("hint: export functions"),
+            "{words:?}: {told}"
+        );
+    }
+    home.server("odd", &home.path().join("plugins/odd.wasm"))
+        .unwrap();
+    let doctor = home.run(&["doctor"]).unwrap();
+    assert_eq!(doctor.status.code(), Some(1), "{doctor:?}");
+    let told = String::from_utf8(doctor.stdout).unwrap();
+    assert!(told.contains("it offers nothing"), "{told}");
+}
+
 /// A section that declares the tools of another plugin.
 #[test]
 fn a_section_that_lies() {

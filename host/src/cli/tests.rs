@@ -42,6 +42,8 @@ fn what_is_right_is_taken() {
         "dormouse pack x.wasm",
         "dormouse pack x.wasm --wit wit --world w -o y.wasm",
         "dormouse pack x.wasm --strip --output y.wasm",
+        "dormouse pack x.wasm --tools t.json --prompts t.json --resources t.json --subscribe",
+        "dormouse pack x.wasm --wit wit --templates t.json",
         "dormouse cache clean",
         "dormouse completions bash",
     ] {
@@ -88,6 +90,10 @@ fn what_is_wrong_is_misuse() {
         (
             "dormouse add a x.wasm --grant-env A=b",
             ErrorKind::ValueValidation,
+        ),
+        (
+            "dormouse pack x.wasm --strip --tools t.json",
+            ErrorKind::ArgumentConflict,
         ),
         (
             "dormouse pack x.wasm --strip --wit wit",

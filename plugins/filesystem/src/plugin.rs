@@ -1,9 +1,9 @@
 //! The tools of `wit/`, each bound to the function behind it.
 
-use dormouse_bindings::exports::dormouse_plugins::filesystem::tools::{
+use dormouse_sdk::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
+use tools::{
     EditArguments, Guest, ListArguments, ReadArguments, SearchArguments, SortBy, TreeArguments,
 };
-use dormouse_sdk::types::{Content, EmbeddedResource, MediaContent, ResourceBody};
 
 use crate::edit::Edit;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! The tools of `wit/`, each bound to the function behind it.
 
 use chrono::Utc;
-use dormouse_bindings::exports::dormouse_plugins::time::tools::{Conversion, Guest, Moment};
+use tools::{Conversion, Guest, Moment};
 
 use crate::clock;
 

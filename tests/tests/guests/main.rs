@@ -13,6 +13,7 @@ mod asker;
 mod blobs;
 mod library;
 mod painter;
+mod readme;
 mod shelf;
 #[cfg(unix)]
 mod terminal;

@@ -79,6 +79,49 @@ fn lists_are_the_objects_of_its_file() {
     });
 }
 
+/// What the macro does for Rust, `dormouse pack` does for every language.
+#[test]
+fn another_file_of_objects_is_packed() {
+    let home = Home::new().unwrap();
+    let plain = dormouse_tests::artifacts::guest("shelf").unwrap();
+    let objects = home.path().join("objects.json");
+    let packed = home.path().join("packed.wasm");
+    let file = json!({
+        "tools": [{ "name": "turn", "description": "Turns.", "inputSchema": { "type": "object" } }],
+        "resources": [{ "uri": "shelf://open", "name": "page" }],
+    });
+    std::fs::write(&objects, file.to_string()).unwrap();
+    let objects = objects.to_str().unwrap();
+    let run = |more: &[&str]| {
+        let words = ["pack", plain.to_str().unwrap(), "--output"];
+        let words = [&words[..], &[packed.to_str().unwrap()], more].concat();
+        let output = home.run(&words).unwrap();
+        (
+            output.status.success(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (done, told) = run(&["--prompts", objects]);
+    assert!(!done, "{told}");
+    assert!(
+        told.contains("no array of MCP Prompt objects") && told.contains("objects.json"),
+        "{told}"
+    );
+    let (done, told) = run(&["--tools", objects, "--resources", objects, "--subscribe"]);
+    assert!(done, "{told}");
+
+    home.server("shelf", &packed).unwrap();
+    let mut client = home.serve().unwrap();
+    let tools = client.tools().unwrap();
+    assert_eq!(tools.len(), 1, "{tools:?}");
+    assert_eq!(tools[0]["description"], "Turns.");
+    let open = json!({ "uri": "shelf://open" });
+    client.request("resources/subscribe", open.clone()).unwrap();
+    assert_eq!(client.text("shelf__turn", json!({})).unwrap(), "turned");
+    let read = client.request("resources/read", open).unwrap();
+    assert_eq!(read["contents"][0]["blob"], "AQID");
+}
+
 #[test]
 fn tools_answer_with_blocks_and_structured_content_at_once() {
     in_both_eras(|mut agent| {

@@ -222,3 +222,16 @@ fn what_is_no_component_is_said_to_be_none() {
     let long = [&COMPONENT[..], &[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat();
     assert!(find(&long).is_err());
 }
+
+/// What the README says of the section's JSON is what is read and written.
+#[test]
+fn the_json_of_the_readme_is_a_declaration() {
+    let readme = include_str!("../../README.md");
+    let json = readme.split("```json\n").nth(1).unwrap();
+    let (json, _) = json.split_once("```").unwrap();
+    let length = u32::try_from(json.len()).unwrap();
+    let section = [&length.to_le_bytes(), json.as_bytes()].concat();
+    let written = serde_json::to_value(decode(&section).unwrap()).unwrap();
+    let read: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(written, read);
+}
