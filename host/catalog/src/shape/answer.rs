@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::object::{Is, Judge, Record, Verdict, members, string, wrong};
+use super::members::members;
+use super::object::{Is, Judge, Record, Verdict, wrong};
+use super::text::string;
 use super::{ANNOTATIONS, RESOURCE};
 
 static TEXT: Record = Record {

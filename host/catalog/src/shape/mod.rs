@@ -7,8 +7,11 @@
 //! and either is told. One that is in order stays byte for byte what it was.
 
 mod answer;
+mod members;
 mod object;
 mod schema;
+mod sound;
+mod text;
 
 use std::fmt;
 
@@ -203,7 +206,7 @@ impl Shape {
     /// # Errors
     /// It cannot be shown; why.
     pub(crate) fn of(what: What, key: &str, object: &RawValue) -> Result<Self, String> {
-        object::sound(object.get())?;
+        sound::sound(object.get())?;
         let mut judge = Judge::default();
         // What is found by a URI has a name for people only.
         let name = || ("name", Value::from(key).to_string());

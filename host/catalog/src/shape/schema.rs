@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::object::{Edit, Judge, Verdict, members, string, wrong};
+use super::members::{Edit, members};
+use super::object::{Judge, Verdict, wrong};
+use super::text::string;
 
 /// The schema of arguments that may be anything.
 pub(super) const ANY: &str = r#"{"type":"object"}"#;
