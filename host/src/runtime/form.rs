@@ -5,7 +5,11 @@
 //! than this; shown anything else, one fails, and another lets its user fill in what is
 //! refused afterwards.
 
+mod field;
+
 use serde_json::{Map, Value};
+
+pub use field::{Choice, Field, Kind};
 
 /// What of JSON Schema combines schemas or refers to others, which no form may.
 const COMBINING: [&str; 7] = [
@@ -18,65 +22,11 @@ const COMBINING: [&str; 7] = [
     "if",
 ];
 
-/// Bounds that come in pairs.
-const BOUNDS: [(&str, &str); 3] = [
-    ("minLength", "maxLength"),
-    ("minimum", "maximum"),
-    ("minItems", "maxItems"),
-];
-
-/// The formats that a text may have.
-const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
-
 /// A form: what is to be filled in.
 #[derive(Debug, Clone)]
 pub struct Form {
     /// Its fields, in the order in which they were declared.
     pub fields: Vec<Field>,
-}
-
-/// One field of a form.
-#[derive(Debug, Clone)]
-pub struct Field {
-    /// Its name in the answer.
-    pub name: String,
-    /// What people call it.
-    pub title: Option<String>,
-    /// What is to be filled in.
-    pub description: Option<String>,
-    /// Whether it has to be filled in.
-    pub required: bool,
-    /// What it is filled with beforehand.
-    pub default: Option<Value>,
-    /// What it holds.
-    pub kind: Kind,
-    schema: Value,
-}
-
-/// What a field holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// A text.
-    Text,
-    /// A number.
-    Number,
-    /// A whole number.
-    Integer,
-    /// Yes or no.
-    Boolean,
-    /// One of these.
-    One(Vec<Choice>),
-    /// Any of these.
-    Several(Vec<Choice>),
-}
-
-/// What can be chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// What it is in the answer.
-    pub value: String,
-    /// What people call it.
-    pub title: Option<String>,
 }
 
 impl Form {
@@ -131,179 +81,6 @@ impl Form {
     }
 }
 
-impl Field {
-    fn read(name: &str, schema: &Value, required: bool) -> Result<Self, String> {
-        let field = schema
-            .as_object()
-            .ok_or_else(|| format!("is {}, and no object", shown(schema)))?;
-        let kind = kind(field)?;
-        let text = |name: &str| field.get(name).and_then(Value::as_str).map(str::to_owned);
-        let read = Self {
-            name: name.to_owned(),
-            title: text("title"),
-            description: text("description"),
-            required,
-            default: field.get("default").cloned(),
-            kind,
-            schema: schema.clone(),
-        };
-        validator(schema).map_err(|error| format!("is no schema{}", told(&error)))?;
-        for (least, most) in BOUNDS {
-            let [low, high] = [least, most].map(|name| field.get(name));
-            let bounds = low
-                .and_then(Value::as_f64)
-                .zip(high.and_then(Value::as_f64));
-            if bounds.is_some_and(|(low, high)| low > high) {
-                let [low, high] = [low, high].map(|bound| bound.map(shown).unwrap_or_default());
-                return Err(format!(
-                    "has a `{least}` of {low} and a `{most}` of {high}, and nothing is both"
-                ));
-            }
-        }
-        if let Some(default) = &read.default {
-            let wrong = |why| format!("has a `default` that {why}");
-            read.check(default).map_err(wrong)?;
-        }
-        Ok(read)
-    }
-
-    /// The format that a text has to have.
-    #[must_use]
-    pub fn format(&self) -> Option<&str> {
-        self.schema.get("format")?.as_str()
-    }
-
-    /// Sees whether the field may be filled with that.
-    ///
-    /// # Errors
-    /// Why not: "does not fit…".
-    pub fn check(&self, value: &Value) -> Result<(), String> {
-        fits(&self.schema, value)
-    }
-}
-
-fn kind(field: &Map<String, Value>) -> Result<Kind, String> {
-    const TYPES: &str = "`string`, `number`, `integer` or `boolean`, or `array` where several \
-                         of some texts can be chosen";
-    let combining = |but: &[&str]| {
-        let combining = COMBINING.into_iter().filter(|word| !but.contains(word));
-        flat(field, &combining.collect::<Vec<_>>())
-    };
-    let ty = match field.get("type") {
-        Some(Value::String(ty)) => ty.as_str(),
-        Some(other) => {
-            let other = shown(other);
-            return Err(format!("has the type {other}, and fields are {TYPES}"));
-        }
-        None => {
-            combining(&[])?;
-            return Err(format!("has no `type`, and fields are {TYPES}"));
-        }
-    };
-    if ty == "string" {
-        combining(&["oneOf"])?;
-        return text(field);
-    }
-    combining(&[])?;
-    let kind = match ty {
-        "number" => Kind::Number,
-        "integer" => Kind::Integer,
-        "boolean" => Kind::Boolean,
-        "array" => return several(field),
-        other => return Err(format!("has the type `{other}`, and fields are {TYPES}")),
-    };
-    match field.contains_key("enum") {
-        true => Err(format!(
-            "is of the type `{ty}` and has an `enum`, and only a `string` may have one"
-        )),
-        false => Ok(kind),
-    }
-}
-
-fn text(field: &Map<String, Value>) -> Result<Kind, String> {
-    match (field.get("oneOf"), field.get("enum")) {
-        (Some(_), Some(_)) => {
-            Err("has both an `enum` and a `oneOf`, and one is all that it may have".into())
-        }
-        (Some(choices), None) => titled("oneOf", choices).map(Kind::One),
-        (None, Some(choices)) => {
-            let mut choices = untitled(choices)?;
-            if let Some(names) = field.get("enumNames") {
-                let names =
-                    texts(names).map_err(|other| format!("has {other} as its `enumNames`"))?;
-                if names.len() != choices.len() {
-                    return Err(format!(
-                        "has `{}` of `enumNames` for `{}` of `enum`",
-                        names.len(),
-                        choices.len()
-                    ));
-                }
-                for (choice, name) in choices.iter_mut().zip(names) {
-                    choice.title = Some(name.to_owned());
-                }
-            }
-            Ok(Kind::One(choices))
-        }
-        (None, None) => match field.get("format") {
-            Some(format) if !FORMATS.iter().any(|known| format == known) => Err(format!(
-                "has the format {}, and those of MCP are `email`, `uri`, `date` and `date-time`",
-                shown(format)
-            )),
-            _ => Ok(Kind::Text),
-        },
-    }
-}
-
-fn several(field: &Map<String, Value>) -> Result<Kind, String> {
-    const ITEMS: &str = "`{\"type\": \"string\", \"enum\": […]}` or \
-                         `{\"anyOf\": [{\"const\": …, \"title\": …}, …]}`";
-    let items = field.get("items").and_then(Value::as_object);
-    let items = items.ok_or_else(|| format!("has no `items`, which are {ITEMS}"))?;
-    let choices = match (items.get("anyOf"), items.get("enum"), items.get("type")) {
-        (Some(choices), None, _) => titled("anyOf", choices),
-        (None, Some(choices), Some(Value::String(ty))) if ty == "string" => untitled(choices),
-        _ => {
-            let items = shown(&Value::Object(items.clone()));
-            Err(format!("has {items} as its `items`, which are {ITEMS}"))
-        }
-    };
-    choices.map(Kind::Several)
-}
-
-fn untitled(choices: &Value) -> Result<Vec<Choice>, String> {
-    let values =
-        texts(choices).map_err(|other| format!("has {other} in its `enum`, and no text"))?;
-    if values.is_empty() {
-        return Err("has an `enum` of nothing to choose from".into());
-    }
-    let choice = |value: &str| Choice {
-        value: value.to_owned(),
-        title: None,
-    };
-    Ok(values.into_iter().map(choice).collect())
-}
-
-fn titled(word: &str, choices: &Value) -> Result<Vec<Choice>, String> {
-    let choice = |choice: &Value| {
-        let text = |name: &str| choice.get(name).and_then(Value::as_str);
-        match (text("const"), text("title")) {
-            (Some(value), Some(title)) => Ok(Choice {
-                value: value.to_owned(),
-                title: Some(title.to_owned()),
-            }),
-            _ => Err(format!(
-                "has {} in its `{word}`, and no `{{\"const\": …, \"title\": …}}` of texts",
-                shown(choice)
-            )),
-        }
-    };
-    match choices {
-        Value::Array(choices) if !choices.is_empty() => choices.iter().map(choice).collect(),
-        Value::Array(_) => Err(format!("has a `{word}` of nothing to choose from")),
-        other => Err(format!("has {} as its `{word}`, and no list", shown(other))),
-    }
-}
-
 /// Sees that nothing in a schema combines others.
 fn flat(schema: &Map<String, Value>, combining: &[&str]) -> Result<(), String> {
     match combining.iter().find(|word| schema.contains_key(**word)) {
@@ -340,6 +117,7 @@ pub(super) fn validator(
     schema: &Value,
 ) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
     jsonschema::options()
+        .offline()
         // Linear in the length of its input: a pattern cannot hang an answer.
         .with_pattern_options(jsonschema::PatternOptions::regex())
         .should_validate_formats(true)
