@@ -120,16 +120,20 @@ impl<'a> Lower<'a> {
 
     /// The name of a type, if it is one of a contract that this crate knows.
     fn of_contract(&self, def: &'a TypeDef) -> Option<&'a str> {
+        // Most types are told from these by having no name, or no interface.
+        let name = def.name.as_deref()?;
         let TypeOwner::Interface(owner) = def.owner else {
             return None;
         };
         let interface = self.resolve.interfaces.get(owner)?;
+        if interface.name.as_deref() != Some("types") {
+            return None;
+        }
         let package = &self.resolve.packages.get(interface.package?)?.name;
         let version = package.version.as_ref()?;
-        let ours = interface.name.as_deref() == Some("types")
-            && (&*package.namespace, &*package.name) == ("dormouse", "plugin")
+        let ours = (&*package.namespace, &*package.name) == ("dormouse", "plugin")
             && (version.major, version.minor) == (0, 1);
-        def.name.as_deref().filter(|_| ours)
+        ours.then_some(name)
     }
 
     /// Warns of `content` that is neither a result nor a side of one. The other types

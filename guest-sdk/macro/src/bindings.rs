@@ -204,8 +204,7 @@ fn interfaces(resolve: &Resolve, world: &World) -> Vec<String> {
                 let Some(name) = interface.and_then(|interface| interface.name.as_deref()) else {
                     continue;
                 };
-                let path =
-                    [&package.name.namespace, &package.name.name, name].map(|part| ident(part));
+                let path = [&package.name.namespace, &package.name.name, name].map(ident);
                 (ident(name), path.join("::"))
             }
         };
@@ -227,7 +226,8 @@ fn interfaces(resolve: &Resolve, world: &World) -> Vec<String> {
     // Beside them are the modules of packages, and wit-bindgen's own.
     let beside = |module: &str| {
         let mut packages = resolve.packages.iter();
-        module == "exports" || packages.any(|(_, package)| ident(&package.name.namespace) == module)
+        matches!(module, "exports" | "std" | "core" | "alloc")
+            || packages.any(|(_, package)| ident(&package.name.namespace) == module)
     };
     let twice = |module: &str| modules.iter().filter(|(other, _)| other == module).count() > 1;
     modules
@@ -244,5 +244,41 @@ fn ident(kebab: &str) -> String {
     match syn::parse_str::<Ident>(&name) {
         Ok(_) => name,
         Err(_) => name + "_",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// wit-bindgen's own names for them are proved by whatever plugin compiles.
+    #[test]
+    fn interfaces_are_called_by_their_names_where_these_are_clear() {
+        let folder = tempfile::tempdir().unwrap();
+        let wit = "package a:b@1.0.0;
+            interface more-tools { f: func(); }
+            interface %type { f: func(); }
+            interface std { f: func(); }
+            interface a { f: func(); }
+            interface twice { f: func(); }
+            world w {
+                export more-tools;
+                export %type;
+                export std;
+                export a;
+                export twice;
+                export c:d/twice;
+                export mine: interface { f: func(); }
+            }";
+        std::fs::create_dir(folder.path().join("deps")).unwrap();
+        std::fs::write(folder.path().join("a.wit"), wit).unwrap();
+        let other = "package c:d; interface twice { f: func(); }";
+        std::fs::write(folder.path().join("deps/c.wit"), other).unwrap();
+        let found = found(&[folder.path().to_owned()], None).unwrap();
+        assert_eq!(
+            found.interfaces,
+            ["a::b::more_tools", "a::b::type_", "mine"]
+        );
+        assert!(!found.completes);
     }
 }

@@ -17,9 +17,10 @@ use proc_macro::TokenStream;
 ///
 /// reads the folder `wit` beside `Cargo.toml`, which has to hold one world. It
 /// generates the bindings where it stands (`Guest` for the functions of the
-/// world itself, `exports::…::Guest` for those of an interface), exports the
+/// world itself, `tools::Guest` for those of an interface `tools`), exports the
 /// type as the component, and puts the declaration of its tools into the
-/// component's `dormouse:declaration` section. The WIT may use
+/// component's `dormouse:declaration` section. A world that exports the
+/// contract's `completion` wants `dormouse_sdk::Completion` implemented. The WIT may use
 /// `dormouse:plugin` without a copy of it in `wit/deps`.
 ///
 /// Another folder, or one world of several:
@@ -42,16 +43,26 @@ pub fn plugin(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a plugin of a type that implements `dormouse_sdk::Adapter`: one whose
-/// tools are given as MCP `Tool` objects rather than in WIT.
+/// Makes a plugin of a type that answers for MCP's own objects, which are given in
+/// files rather than in WIT.
 ///
 /// ```ignore
 /// dormouse_sdk::adapter!(Weather, tools = "tools.json");
 /// ```
 ///
-/// The file, beside `Cargo.toml`, holds an array of `Tool` objects, or the
-/// reply to `tools/list` that has them in its member `tools`. Agents get to see
-/// each object as it is there, unknown members included.
+/// | argument | MCP objects | what the type implements |
+/// |---|---|---|
+/// | `tools = "…"` | `Tool` | `dormouse_sdk::Adapter` |
+/// | `prompts = "…"` | `Prompt` | `dormouse_sdk::Prompts` |
+/// | `resources = "…"` | `Resource` | `dormouse_sdk::Resources` |
+/// | `templates = "…"` | `ResourceTemplate` | the same |
+/// | `subscribe` | agents may subscribe to the resources | |
+/// | `completion` | arguments are completed | `dormouse_sdk::Completion` |
+///
+/// A file, beside `Cargo.toml`, holds an array of such objects, or the reply to a
+/// list request that has them in its member `tools`, `prompts`, `resources` or
+/// `resourceTemplates`. Agents get to see each object as it is there, unknown members
+/// included.
 #[proc_macro]
 pub fn adapter(input: TokenStream) -> TokenStream {
     let arguments = syn::parse_macro_input!(input as arguments::Adapter);
