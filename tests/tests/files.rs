@@ -210,9 +210,11 @@ fn a_section_of_rubbish() {
 #[test]
 fn every_component_is_valid_and_has_wit() {
     let tools = artifacts::wasm_tools().unwrap();
-    let guests = dormouse_guests::NAMES
+    // Some of its schemas are none, and are there to be refused.
+    let good = dormouse_guests::NAMES
         .iter()
-        .map(|name| artifacts::guest(name).unwrap());
+        .filter(|name| **name != "adapter");
+    let guests = good.map(|name| artifacts::guest(name).unwrap());
     let plugins = ["filesystem", "time"]
         .iter()
         .map(|name| artifacts::plugin(name).unwrap());

@@ -151,7 +151,10 @@ impl Drop for Daemon<'_> {
 /// Every schema that is made from WIT, of every guest and plugin.
 fn strictly_accepts_every_tool(way: Way) {
     let home = Home::new().unwrap();
-    home.guests(dormouse_guests::NAMES).unwrap();
+    let names = dormouse_guests::NAMES.iter().copied();
+    // Its schemas are made by hand.
+    let names: Vec<_> = names.filter(|name| *name != "adapter").collect();
+    home.guests(&names).unwrap();
     for plugin in ["conformance", "filesystem", "time"] {
         home.server(plugin, &artifacts::plugin(plugin).unwrap())
             .unwrap();

@@ -438,7 +438,7 @@ async fn the_end_of_the_input_ends_the_host_at_once() {
     assert_eq!(answer["result"]["structuredContent"]["result"], 8);
     agent.host.await.unwrap().unwrap();
     assert!(
-        closed.elapsed() < Duration::from_secs(1),
+        closed.elapsed() < Duration::from_secs(3),
         "{:?}",
         closed.elapsed()
     );
