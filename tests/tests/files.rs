@@ -210,11 +210,9 @@ fn a_section_of_rubbish() {
 #[test]
 fn every_component_is_valid_and_has_wit() {
     let tools = artifacts::wasm_tools().unwrap();
-    // Some of its schemas are none, and are there to be refused.
-    let good = dormouse_guests::NAMES
+    let guests = dormouse_guests::NAMES
         .iter()
-        .filter(|name| **name != "adapter");
-    let guests = good.map(|name| artifacts::guest(name).unwrap());
+        .map(|name| artifacts::guest(name).unwrap());
     let plugins = ["filesystem", "time"]
         .iter()
         .map(|name| artifacts::plugin(name).unwrap());
@@ -238,9 +236,11 @@ fn every_component_is_valid_and_has_wit() {
 #[test]
 fn every_good_component_passes_the_check() {
     let home = Home::new().unwrap();
-    let guests = dormouse_guests::NAMES
+    // Some of its schemas are none, and are there to be refused.
+    let good = dormouse_guests::NAMES
         .iter()
-        .map(|name| artifacts::guest(name).unwrap());
+        .filter(|name| **name != "adapter");
+    let guests = good.map(|name| artifacts::guest(name).unwrap());
     let plugins = ["filesystem", "time"]
         .iter()
         .map(|name| artifacts::plugin(name).unwrap());
