@@ -119,6 +119,12 @@ impl<'a> Caller<'a> {
         client::ask(peer, ask).await;
     }
 
+    /// Whether there is anything that its client can be asked.
+    pub(super) fn may_be_asked(&self) -> bool {
+        let able = &self.capabilities;
+        able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
+    }
+
     /// Keeps a call that cannot go on without a peer. What is answered then is of
     /// no meaning.
     pub(super) fn put_aside(&self, begun: Begun) {

@@ -141,7 +141,12 @@ impl Host {
                     line,
                     asks,
                     cancel,
-                    binding: order.binding(),
+                    // Nothing is put aside for who cannot be asked.
+                    binding: if caller.may_be_asked() {
+                        order.binding()
+                    } else {
+                        <[u8; 32]>::default()
+                    },
                     session: self.lasting.then_some(self.session),
                     requests: caller.id.clone().into_iter().collect(),
                     work: work(roster, order, call).boxed(),

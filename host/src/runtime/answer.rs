@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::json;
 
@@ -72,7 +72,7 @@ impl Answer {
     /// Puts members in. The rest stays as it is.
     pub fn edit(&mut self, edit: &Edit<'_>) {
         match self {
-            Self::Made(Value::Object(members)) => put(members, edit),
+            Self::Made(Value::Object(members)) => *self = Self::Verbatim(written(members, edit)),
             Self::Made(_) => {}
             Self::Verbatim(text) => {
                 if let Some(edited) = edited(text, edit) {
@@ -149,20 +149,54 @@ fn cut(text: &mut String, name: &str) -> bool {
     true
 }
 
-fn put(members: &mut Map<String, Value>, edit: &Edit<'_>) {
-    if let Some((name, value)) = &edit.first {
-        members.shift_insert(0, (*name).to_owned(), value.clone());
+/// The text of an object with members put in: what is made here is written once, and
+/// nothing is moved about before.
+fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
+    let mut text = Vec::with_capacity(512);
+    let mut put = |name: &str, value: &Value| {
+        text.push(if text.is_empty() { b'{' } else { b',' });
+        // Writing a text or a `Value` into memory cannot fail.
+        let _ = serde_json::to_writer(&mut text, name);
+        text.push(b':');
+        let _ = serde_json::to_writer(&mut text, value);
+    };
+    let first = edit.first.as_ref();
+    if let Some((name, value)) = first {
+        put(name, value);
+    }
+    let mut there = false;
+    for (member, value) in members {
+        if first.is_some_and(|(name, _)| name == member) {
+            continue;
+        }
+        match (edit.within, value) {
+            (Some((object, name, one)), Value::Object(inner)) if object == member => {
+                there = true;
+                let mut inner = inner.clone();
+                inner.entry(name).or_insert_with(|| one.clone());
+                put(member, &Value::Object(inner));
+            }
+            (Some((object, ..)), value) => {
+                there |= object == member;
+                put(member, value);
+            }
+            (None, value) => put(member, value),
+        }
     }
     for (name, value) in &edit.defaults {
-        members.entry(*name).or_insert_with(|| value.clone());
+        if !members.contains_key(*name) {
+            put(name, value);
+        }
     }
-    if let Some((object, name, value)) = edit.within
-        && let Value::Object(inner) = members
-            .entry(object)
-            .or_insert_with(|| Value::Object(Map::new()))
-    {
-        inner.entry(name).or_insert_with(|| value.clone());
+    if let (Some((object, name, value)), false) = (edit.within, there) {
+        put(object, &json!({ name: value }));
     }
+    if text.is_empty() {
+        text.push(b'{');
+    }
+    text.push(b'}');
+    // JSON is written as UTF-8.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// An object's text with members put in.
