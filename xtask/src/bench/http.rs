@@ -18,6 +18,10 @@ use super::sample::Samples;
 /// How many clients, and how many calls each of them makes in a round.
 const CLIENTS: [(usize, usize); 2] = [(1, 1000), (64, 100)];
 
+/// How many processes of each server take part. How one lies in memory and on the
+/// processors changes its times by a tenth for as long as it runs, whatever it does.
+const PROCESSES: usize = 5;
+
 /// How many times as much as the floor a call may cost.
 const AT_MOST: f64 = 1.3;
 
@@ -31,24 +35,34 @@ enum Era {
 
 pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
     let home = fleet::home(&artifacts::guest("bench")?, 1)?;
-    let ours = home.serve_http(&[])?;
-    let floor = fleet::floor_http(1)?;
-    for (era, name) in [(Era::Legacy, "legacy"), (Era::Stateless, "stateless")] {
-        for (clients, calls) in CLIENTS {
-            println!("\nHTTP, {name}, clients: {clients}");
-            let mut ours = Side::new(&ours, era, (clients, calls))?;
-            let mut floor = Side::new(&floor, era, (clients, calls))?;
-            for _ in 0..rounds {
+    let eras = [(Era::Legacy, "legacy"), (Era::Stateless, "stateless")];
+    let cases = eras
+        .iter()
+        .flat_map(|era| CLIENTS.map(|clients| (*era, clients)));
+    let mut cases: Vec<_> = cases
+        .map(|case| (case, Seen::default(), Seen::default()))
+        .collect();
+    for _ in 0..PROCESSES {
+        let (ours, floor) = (home.serve_http(&[])?, fleet::floor_http(1)?);
+        for (((era, _), clients), of_ours, of_floor) in &mut cases {
+            let mut ours = Side::new(&ours, *era, *clients, of_ours)?;
+            let mut floor = Side::new(&floor, *era, *clients, of_floor)?;
+            for _ in 0..rounds.div_ceil(PROCESSES) {
                 ours.round()?;
                 floor.round()?;
             }
-            tell(report, &format!("http {name}, {clients}"), &ours, &floor);
+            ours.end();
+            floor.end();
         }
+    }
+    for (((_, name), (clients, _)), ours, floor) in &cases {
+        println!("\nHTTP, {name}, clients: {clients}");
+        tell(report, &format!("http {name}, {clients}"), ours, floor);
     }
     Ok(())
 }
 
-fn tell(report: &mut Report, name: &str, ours: &Side<'_>, floor: &Side<'_>) {
+fn tell(report: &mut Report, name: &str, ours: &Seen, floor: &Seen) {
     for (what, share) in [("p50", 0.5), ("p99", 0.99)] {
         let [ours, floor] = [ours, floor].map(|side| side.times.percentile(share));
         report.value(&format!("{name}: floor, {what}"), floor, "ms");
@@ -63,35 +77,58 @@ fn tell(report: &mut Report, name: &str, ours: &Side<'_>, floor: &Side<'_>) {
     let worse = format!("{name}: floor ÷ calls per second");
     report.target(&worse, of_floor / per_second, AT_MOST, "×");
     // Says where the time has gone, on a machine with something else to do too.
-    let [ours, floor] = [ours, floor].map(Side::cpu_time);
+    let [ours, floor] = [ours, floor].map(Seen::cpu_time);
     report.value(&format!("{name}: floor, CPU time of a call"), floor, "ms");
     report.value(&format!("{name}: CPU time of a call"), ours, "ms");
 }
 
-/// One of the two servers, its clients and what they have seen of it.
+/// What the clients of one of the two servers have seen of it, in all its processes.
+#[derive(Default)]
+struct Seen {
+    times: Samples,
+    per_second: Samples,
+    /// The CPU time that it has used; none where the system does not tell.
+    used: Option<Duration>,
+}
+
+impl Seen {
+    /// What a call has cost the server, in milliseconds; not a number where the system
+    /// does not tell.
+    fn cpu_time(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
+        let calls = self.times.len() as f64;
+        self.used
+            .map_or(f64::NAN, |used| used.as_secs_f64() * 1e3 / calls)
+    }
+}
+
+/// One process of a server, and its clients.
 struct Side<'a> {
     server: &'a Server,
     callers: Vec<Caller>,
     /// How many calls each of them makes in a round.
     calls: usize,
     /// The CPU time that the server had used before the first round.
-    used: Option<Duration>,
-    times: Samples,
-    per_second: Samples,
+    before: Option<Duration>,
+    seen: &'a mut Seen,
 }
 
 impl<'a> Side<'a> {
     /// Connects the clients, and warms up.
-    fn new(server: &'a Server, era: Era, (clients, calls): (usize, usize)) -> Result<Self> {
+    fn new(
+        server: &'a Server,
+        era: Era,
+        (clients, calls): (usize, usize),
+        seen: &'a mut Seen,
+    ) -> Result<Self> {
         let mut callers = callers(server, era, clients)?;
         burst(&mut callers, calls)?;
         Ok(Self {
             server,
             callers,
             calls,
-            used: server.cpu_time().ok(),
-            times: Samples::default(),
-            per_second: Samples::default(),
+            before: server.cpu_time().ok(),
+            seen,
         })
     }
 
@@ -99,22 +136,20 @@ impl<'a> Side<'a> {
         let burst = burst(&mut self.callers, self.calls)?;
         #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
         let calls = burst.times.len() as f64;
-        self.per_second.push(calls / burst.lasted.as_secs_f64());
+        self.seen
+            .per_second
+            .push(calls / burst.lasted.as_secs_f64());
         for time in burst.times {
-            self.times.push_time(time);
+            self.seen.times.push_time(time);
         }
         Ok(())
     }
 
-    /// What a call has cost the server so far, in milliseconds; not a number where
-    /// the system does not tell.
-    fn cpu_time(&self) -> f64 {
-        let used = self.used.zip(self.server.cpu_time().ok());
-        #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
-        let calls = self.times.len() as f64;
-        used.map_or(f64::NAN, |(before, now)| {
-            (now - before).as_secs_f64() * 1e3 / calls
-        })
+    /// Takes note of what all that has cost the server.
+    fn end(self) {
+        if let (Some(before), Ok(now)) = (self.before, self.server.cpu_time()) {
+            *self.seen.used.get_or_insert_default() += now - before;
+        }
     }
 }
 
