@@ -8,7 +8,6 @@
 pub mod cli;
 pub mod config;
 pub mod control;
-mod json;
 pub mod mcp;
 pub mod nearest;
 pub mod replace;

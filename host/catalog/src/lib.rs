@@ -10,6 +10,7 @@
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: what a call of a tool may be answered with;
+//! - [`json`]: where in a text of JSON things are;
 //! - [`stamp`]: whether a file is still the one that was read.
 
 mod catalog;
@@ -18,6 +19,7 @@ pub mod entry;
 pub mod error;
 mod index;
 mod inspect;
+pub mod json;
 mod pack;
 pub mod read;
 mod shape;
@@ -34,6 +36,6 @@ pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};
 pub use pack::{PackError, pack};
-pub use shape::{Odd, What, answer, shown};
+pub use shape::{Odd, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::validator;

@@ -1,5 +1,6 @@
 //! What an agent's lines say.
 
+use dormouse_catalog::json;
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, JsonRpcMessage, RequestId};
 use serde::de::IgnoredAny;
@@ -8,7 +9,6 @@ use serde_json::Value;
 use super::lines::{Input, LONGEST};
 use super::original::Original;
 use super::verbatim;
-use crate::json;
 
 /// What a line says.
 pub(super) enum Incoming {

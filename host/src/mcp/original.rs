@@ -1,10 +1,9 @@
 //! A request as its client has written it.
 
 use bytes::Bytes;
+use dormouse_catalog::json;
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use crate::json;
 
 /// The text of a request's message. rmcp hands on values, which have no room for all
 /// that JSON can say; what goes to an upstream is taken from here.

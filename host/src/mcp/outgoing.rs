@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io;
 
+use dormouse_catalog::json;
 use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 
 use super::verbatim::{self, Text};
-use crate::json;
 
 /// Where lines go, until it is closed.
 pub(super) struct Output<W>(Mutex<Option<W>>);

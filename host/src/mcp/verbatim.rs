@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
+use dormouse_catalog::json;
 use rmcp::model::{
     ClientResult, CustomRequest, CustomResult, JsonRpcMessage, JsonRpcResponse,
     ServerJsonRpcMessage, ServerRequest, ServerResult,
 };
 use serde_json::{Value, json};
 
-use crate::json;
 use crate::runtime::{Answer, Question};
 
 /// The member that the parameters of a question and the data of an error are folded

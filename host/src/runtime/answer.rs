@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use dormouse_catalog::json;
 use serde_json::{Map, Value, json};
-
-use crate::json;
 
 /// A result, an object of MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]

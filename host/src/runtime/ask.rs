@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dormouse_catalog::json;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,6 @@ use super::capability::Capability;
 use super::content::{content, role, text};
 use super::form::{Form, fits, shown};
 use super::sampling;
-use crate::json;
 
 /// One question, as MCP asks it.
 #[derive(Debug, Clone)]

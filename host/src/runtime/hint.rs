@@ -1,9 +1,7 @@
 //! The hints about a piece of content (MCP `Annotations`), as clients take them: some
 //! throw a whole result away for one hint that is none.
 
-use serde_json::{Value, json};
-
-use super::form::validator;
+use serde_json::Value;
 
 /// How important something is.
 ///
@@ -30,10 +28,7 @@ pub(super) fn part(number: f64) -> Result<Value, String> {
 /// # Errors
 /// Why it is no such time.
 pub(super) fn last_modified(when: &str) -> Result<(), String> {
-    let schema = json!({ "format": "date-time" });
-    let valid = |validator: jsonschema::Validator| validator.is_valid(&when.into());
-    let lower = when.contains(['t', 'z']);
-    match !lower && validator(&schema).is_ok_and(valid) {
+    match dormouse_catalog::is_moment(when) {
         true => Ok(()),
         false => {
             let shown: String = when.chars().take(60).collect();
@@ -46,6 +41,8 @@ pub(super) fn last_modified(when: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dormouse_catalog::json;
 use dormouse_wit::{Export, Function, Type, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
@@ -12,7 +13,6 @@ use super::arguments::Arguments;
 use super::error::Cause;
 use super::schemas::Schemas;
 use super::value;
-use crate::json;
 
 /// What is asked of a plugin.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_catalog::json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -9,7 +10,6 @@ use serde_json::{Map, Value, json};
 use super::callers::Nobody;
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
-use crate::json;
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
 
 /// The longest text of a message that is passed on, in bytes.

@@ -1,14 +1,7 @@
 //! The members of an object, and changing some of them.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
 use super::object::Verdict;
-use super::text::string;
+use crate::json::{self, Member};
 
 /// What is changed of an object. Everything else stays as it is written.
 #[derive(Default)]
@@ -44,48 +37,7 @@ impl Edit {
     }
 }
 
-/// A member of an object.
-#[derive(Debug)]
-pub(super) struct Member<'a> {
-    pub(super) name: Cow<'a, str>,
-    /// The name as it is written.
-    written: &'a str,
-    /// The text of its value.
-    pub(super) value: &'a str,
-}
-
-/// The members of an object, in order.
+/// The members of an object, in order; none where a text is something else.
 pub(super) fn members(text: &str) -> Option<Vec<Member<'_>>> {
-    struct All<'a>(Vec<Member<'a>>);
-
-    impl<'de> Deserialize<'de> for All<'de> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Object;
-            impl<'de> Visitor<'de> for Object {
-                type Value = All<'de>;
-
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("an object")
-                }
-
-                fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                    let mut all = Vec::new();
-                    while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-                        let written = name.get();
-                        let name = string(written).unwrap_or(Cow::Borrowed(written));
-                        let value = value.get();
-                        all.push(Member {
-                            name,
-                            written,
-                            value,
-                        });
-                    }
-                    Ok(All(all))
-                }
-            }
-            deserializer.deserialize_map(Object)
-        }
-    }
-
-    serde_json::from_str(text).ok().map(|All(members)| members)
+    json::members(text).ok()
 }

@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 
 pub use answer::answer;
 use object::{Is, Judge, Record, Verdict};
+pub use text::is_moment;
 
 /// What an item of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,23 +10,27 @@ use serde_json::value::RawValue;
 
 /// A member of a JSON object, as it is written there.
 #[derive(Debug)]
-pub(crate) struct Member<'a> {
-    pub(crate) name: Cow<'a, str>,
+pub struct Member<'a> {
+    /// Its name. One that is no Unicode stays as it is written.
+    pub name: Cow<'a, str>,
+    /// Its name as it is written, with its quotation marks.
+    pub written: &'a str,
     /// The text of its value.
-    pub(crate) value: &'a str,
+    pub value: &'a str,
     /// Where in the object's text it is, from its name to the end of its value.
-    pub(crate) place: Range<usize>,
+    pub place: Range<usize>,
 }
 
 /// The members of the object that a text is, in order; two may have one name.
 ///
 /// # Errors
 /// The text is no JSON, or something else than an object.
-pub(crate) fn members(text: &str) -> serde_json::Result<Vec<Member<'_>>> {
+pub fn members(text: &str) -> serde_json::Result<Vec<Member<'_>>> {
     let Members(members) = serde_json::from_str(text)?;
     let at = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let members = members.into_iter().map(|(name, value)| Member {
         name: unquoted(name.get()),
+        written: name.get(),
         value: value.get(),
         place: at(name.get())..at(value.get()) + value.get().len(),
     });
@@ -35,14 +39,16 @@ pub(crate) fn members(text: &str) -> serde_json::Result<Vec<Member<'_>>> {
 
 /// The text of a member's value. Of two members of one name it is the later that
 /// counts, as everywhere.
-pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+#[must_use]
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let members = members(text).ok()?;
     let found = members.into_iter().rev().find(|member| member.name == name);
     found.map(|member| member.value)
 }
 
 /// The text of an object without a member; none where the text is no object.
-pub(crate) fn without(text: &str, name: &str) -> Option<String> {
+#[must_use]
+pub fn without(text: &str, name: &str) -> Option<String> {
     let members = members(text).ok()?;
     let left = members.iter().filter(|member| member.name != name);
     let left: Option<Vec<_>> = left.map(|member| text.get(member.place.clone())).collect();
@@ -51,7 +57,8 @@ pub(crate) fn without(text: &str, name: &str) -> Option<String> {
 
 /// A text without line breaks, which JSON has between its tokens only: inside of
 /// strings they are escaped.
-pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r']) {
         return Cow::Owned(text.replace(['\n', '\r'], " "));
     }
