@@ -8,6 +8,7 @@
 //! - [`Catalog`]: the declarations of all components that anybody asks for;
 //! - [`read`]: one file → its declaration;
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
+//! - [`is_concurrent`]: what a component wants of the engine that runs it;
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: what a call of a tool may be answered with;
 //! - [`json`]: where in a text of JSON things are;
@@ -15,6 +16,7 @@
 
 mod catalog;
 mod check;
+mod concurrent;
 pub mod entry;
 pub mod error;
 mod index;
@@ -32,6 +34,7 @@ mod tests;
 
 pub use catalog::{Catalog, Counts};
 pub use check::check;
+pub use concurrent::is_concurrent;
 pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};

@@ -23,8 +23,8 @@ pub struct Status {
     pub config: PathBuf,
     /// When the host started, in seconds since the Unix epoch.
     pub started: Option<u64>,
-    /// How many wasmtime engines this host has made: 0 until a tool is called,
-    /// 1 from then on.
+    /// How many wasmtime engines this host has made: 0 until a tool is called, and
+    /// most often 1 from then on.
     pub engines: u64,
     /// How many components it has compiled, and how many it took from the cache.
     pub compiled: u64,

@@ -35,6 +35,16 @@ pub(super) enum Origin {
     Demand,
 }
 
+/// What kind of engine runs a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub origin: Origin,
+    /// Whether it can do the component model's concurrency. A call that goes through
+    /// all of that takes a fifth more of a processor's time (`cargo xtask bench http`),
+    /// and few components have any use for it; those of componentize-js are among them.
+    pub concurrent: bool,
+}
+
 /// An engine and what hangs on it.
 pub(super) struct Machine {
     pub engine: Engine,
@@ -45,8 +55,8 @@ pub(super) struct Machine {
 
 /// The engines, each made when it is first needed.
 pub(super) struct Machines {
-    pool: OnceLock<Result<Machine, String>>,
-    demand: OnceLock<Result<Machine, String>>,
+    /// By what they can do.
+    all: [OnceLock<Result<Machine, String>>; 4],
     /// The places of the pool.
     places: Arc<Semaphore>,
     ticker: Ticker,
@@ -56,8 +66,7 @@ pub(super) struct Machines {
 impl Default for Machines {
     fn default() -> Self {
         Self {
-            pool: OnceLock::new(),
-            demand: OnceLock::new(),
+            all: Default::default(),
             places: Arc::new(Semaphore::new(POOL as usize)),
             ticker: Ticker::default(),
             made: AtomicU64::new(0),
@@ -72,14 +81,17 @@ impl Machines {
     }
 
     /// An engine, made now if need be.
-    pub(super) fn get(&self, origin: Origin) -> Result<&Machine, String> {
-        let machine = match origin {
-            Origin::Pool => &self.pool,
-            Origin::Demand => &self.demand,
+    pub(super) fn get(&self, kind: Kind) -> Result<&Machine, String> {
+        let [pool, demand, concurrent_pool, concurrent_demand] = &self.all;
+        let machine = match (kind.origin, kind.concurrent) {
+            (Origin::Pool, false) => pool,
+            (Origin::Demand, false) => demand,
+            (Origin::Pool, true) => concurrent_pool,
+            (Origin::Demand, true) => concurrent_demand,
         };
         let make = || {
             self.made.fetch_add(1, Ordering::Relaxed);
-            let machine = Machine::new(origin).map_err(|error| format!("{error:#}"))?;
+            let machine = Machine::new(kind).map_err(|error| format!("{error:#}"))?;
             let begun = self.ticker.begin(&machine.engine);
             begun.map_err(|error| format!("no thread can be started: {error}"))?;
             Ok(machine)
@@ -126,13 +138,12 @@ fn pool() -> PoolingAllocationConfig {
 }
 
 impl Machine {
-    fn new(origin: Origin) -> wasmtime::Result<Self> {
+    fn new(kind: Kind) -> wasmtime::Result<Self> {
         let mut config = Config::new();
         config
             .epoch_interruption(true)
             .wasm_component_model(true)
-            // Components made by componentize-js need it, also for plain calls.
-            .concurrency_support(true)
+            .concurrency_support(kind.concurrent)
             .wasm_component_model_map(true)
             .wasm_component_model_fixed_length_lists(true)
             .max_wasm_stack(GUEST_STACK)
@@ -142,7 +153,7 @@ impl Machine {
             .memory_reservation(256 << 20)
             // A guest can see the text of an error; none shows the host's code.
             .wasm_backtrace_max_frames(None);
-        if origin == Origin::Pool {
+        if kind.origin == Origin::Pool {
             config.allocation_strategy(pool());
         }
         let engine = Engine::new(&config)?;
@@ -155,18 +166,22 @@ impl Machine {
 mod tests {
     use super::*;
 
-    /// What is compiled once serves both engines.
+    /// What is compiled once serves the pool and what is made on demand.
     #[test]
-    fn both_engines_take_the_same_code() {
+    fn both_origins_take_the_same_code() {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let machines = Machines::default();
-        let hash = |origin| {
+        let hash = |origin, concurrent| {
             let mut hasher = DefaultHasher::new();
-            let engine = &machines.get(origin).unwrap().engine;
+            let kind = Kind { origin, concurrent };
+            let engine = &machines.get(kind).unwrap().engine;
             engine.precompile_compatibility_hash().hash(&mut hasher);
             hasher.finish()
         };
-        assert_eq!(hash(Origin::Pool), hash(Origin::Demand));
-        assert_eq!(machines.made(), 2);
+        for concurrent in [false, true] {
+            let pooled = hash(Origin::Pool, concurrent);
+            assert_eq!(pooled, hash(Origin::Demand, concurrent));
+        }
+        assert_eq!(machines.made(), 4);
     }
 }

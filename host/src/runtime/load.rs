@@ -10,7 +10,7 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use super::cache::{Cache, Compiled};
-use super::engine::{Machine, Machines, Origin, POOL_MEMORY};
+use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
 use super::signature::find;
 use super::state::State;
 use super::wanted::{BY_NAME, by_name};
@@ -96,16 +96,21 @@ impl Loader {
         }
     }
 
-    /// The component in a file, from the cache or compiled now. Blocks, for
-    /// seconds where a large component is compiled.
-    pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Component, String> {
+    /// The component in a file, from the cache or compiled now, and what it is for.
+    /// Blocks, for seconds where a large component is compiled.
+    pub(super) fn component(
+        &self,
+        code: &Code,
+        origin: Origin,
+    ) -> Result<(Component, &Machine), String> {
         let bytes = code
             .bytes()
             .map_err(|error| format!("{code} cannot be read: {error}"))?;
-        let machine = self.machines.get(origin)?;
+        let concurrent = dormouse_catalog::is_concurrent(&bytes);
+        let machine = self.machines.get(Kind { origin, concurrent })?;
         let name = Cache::name(&machine.engine, &bytes);
         if let Some(component) = self.cached(machine, &name) {
-            return Ok(component);
+            return Ok((component, machine));
         }
         // Whoever wants the same content waits here and then finds it cached;
         // different contents compile side by side.
@@ -126,7 +131,7 @@ impl Loader {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&name);
-        component
+        Ok((component?, machine))
     }
 
     fn cached(&self, machine: &Machine, name: &str) -> Option<Component> {
@@ -179,8 +184,7 @@ impl Loader {
 
     /// Loads a component into an engine, and compares it with its declaration.
     fn bind(&self, target: &Target, origin: Origin) -> Result<Bound, String> {
-        let component = self.component(&target.code, origin)?;
-        let machine = self.machines.get(origin)?;
+        let (component, machine) = self.component(&target.code, origin)?;
         let mut functions = HashMap::new();
         for declared in &target.functions {
             let export = &declared.export;

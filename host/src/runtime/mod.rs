@@ -72,7 +72,8 @@ pub struct Runtime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     /// Engines made: none until the first call; one whose instances come from a
-    /// pool, and one for those that do not fit it.
+    /// pool, one for those that do not fit it, and the same again for components that
+    /// have the component model's concurrency.
     pub engines: u64,
     /// Components compiled.
     pub compiled: u64,
