@@ -53,16 +53,46 @@ struct Inner {
 #[derive(Default)]
 struct Open {
     next: u64,
-    seats: HashMap<u64, Seat>,
+    seats: HashMap<u64, Arc<Seat>>,
 }
 
+/// The place of one connection. Its requests come and go without a lock that other
+/// connections take.
 struct Seat {
+    usage: Mutex<Usage>,
+    /// Ends the connection, when cancelled.
+    close: CancellationToken,
+}
+
+/// What a connection is used for.
+struct Usage {
     /// Requests that were received in full and are not answered in full.
     busy: usize,
     /// Since when there are none.
     idle: Instant,
-    /// Ends the connection, when cancelled.
-    close: CancellationToken,
+}
+
+impl Seat {
+    fn new() -> Self {
+        Self {
+            usage: Mutex::new(Usage {
+                busy: 0,
+                idle: Instant::now(),
+            }),
+            close: CancellationToken::new(),
+        }
+    }
+
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        // Nothing that is done under this lock can be left half done.
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Since when it is idle, if it is.
+    fn idle(&self) -> Option<Instant> {
+        let used = self.usage();
+        (used.busy == 0).then_some(used.idle)
+    }
 }
 
 /// Why there is no seat.
@@ -75,10 +105,8 @@ enum Full {
 }
 
 /// One connection, as those who answer its requests see it.
-#[derive(Clone)]
 pub(super) struct Connection {
-    all: Connections,
-    number: u64,
+    seat: Arc<Seat>,
     /// The address of this machine that it goes to.
     pub(super) local: IpAddr,
 }
@@ -116,7 +144,7 @@ impl Connections {
     }
 
     /// A seat for one more, which may take a moment; none where all are busy.
-    async fn seat(&self) -> Option<(u64, CancellationToken)> {
+    async fn seat(&self) -> Option<(u64, Arc<Seat>)> {
         loop {
             let seat = self.open().sit(self.0.most);
             match seat {
@@ -135,13 +163,12 @@ impl Connections {
         let _ = tokio::time::timeout(at_most, self.0.tasks.wait()).await;
     }
 
-    fn admit(&self, stream: TcpStream, seat: (u64, CancellationToken), endpoint: &Arc<Endpoint>) {
-        let (number, close) = seat;
+    fn admit(&self, stream: TcpStream, seat: (u64, Arc<Seat>), endpoint: &Arc<Endpoint>) {
+        let (number, seat) = seat;
         let local = stream.local_addr();
         let local = local.map_or(Ipv4Addr::UNSPECIFIED.into(), |local| local.ip());
         let connection = Connection {
-            all: self.clone(),
-            number,
+            seat: seat.clone(),
             local,
         };
         let endpoint = endpoint.clone();
@@ -150,7 +177,7 @@ impl Connections {
         self.0.tasks.spawn(async move {
             tokio::select! {
                 () = serve(stream, (endpoint, connection), head, closing) => {}
-                () = close.cancelled() => tracing::debug!("an idle connection has made room"),
+                () = seat.close.cancelled() => tracing::debug!("an idle connection has made room"),
             }
             all.open().seats.remove(&number);
         });
@@ -165,29 +192,24 @@ impl Connections {
 impl Open {
     /// Takes a seat, if need be that of the connection which has been idle for
     /// longest.
-    fn sit(&mut self, most: usize) -> Result<(u64, CancellationToken), Full> {
+    fn sit(&mut self, most: usize) -> Result<(u64, Arc<Seat>), Full> {
         if self.seats.len() >= most {
-            let idle = self.seats.iter().filter(|(_, seat)| seat.busy == 0);
-            let longest = idle.min_by_key(|(_, seat)| seat.idle);
-            let (number, seat) = longest.ok_or(Full::OfBusy)?;
-            let left = MOMENT.saturating_sub(seat.idle.elapsed());
+            let seats = self.seats.iter();
+            let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
+            let (since, number) = idle.min().ok_or(Full::OfBusy)?;
+            let left = MOMENT.saturating_sub(since.elapsed());
             if !left.is_zero() {
                 return Err(Full::ForNow(left));
             }
-            seat.close.cancel();
-            let number = *number;
-            self.seats.remove(&number);
+            if let Some(seat) = self.seats.remove(&number) {
+                seat.close.cancel();
+            }
         }
         let number = self.next;
         self.next += 1;
-        let close = CancellationToken::new();
-        let seat = Seat {
-            busy: 0,
-            idle: Instant::now(),
-            close: close.clone(),
-        };
-        self.seats.insert(number, seat);
-        Ok((number, close))
+        let seat = Arc::new(Seat::new());
+        self.seats.insert(number, seat.clone());
+        Ok((number, seat))
     }
 }
 
@@ -195,22 +217,19 @@ impl Connection {
     /// Keeps the connection, as long as this is held. Whoever has not yet sent
     /// a whole request does not hold one.
     pub(super) fn busy(&self) -> Busy {
-        if let Some(seat) = self.all.open().seats.get_mut(&self.number) {
-            seat.busy += 1;
-        }
-        Busy(self.clone())
+        self.seat.usage().busy += 1;
+        Busy(self.seat.clone())
     }
 }
 
 /// A request that is being answered.
-pub(super) struct Busy(Connection);
+pub(super) struct Busy(Arc<Seat>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        if let Some(seat) = self.0.all.open().seats.get_mut(&self.0.number) {
-            seat.busy = seat.busy.saturating_sub(1);
-            seat.idle = Instant::now();
-        }
+        let mut usage = self.0.usage();
+        usage.busy -= 1;
+        usage.idle = Instant::now();
     }
 }
 
@@ -258,30 +277,29 @@ mod tests {
     #[tokio::test]
     async fn the_longest_idle_makes_room() {
         let connections = Connections::new(2, Duration::from_secs(1));
-        let sit = async || connections.seat().await;
-        let connection = |number| Connection {
-            all: connections.clone(),
-            number,
+        let sit = async || Some(connections.seat().await?.1);
+        let connection = |seat: &Arc<Seat>| Connection {
+            seat: seat.clone(),
             local: Ipv4Addr::LOCALHOST.into(),
         };
-        let (first, first_close) = sit().await.unwrap();
+        let first = sit().await.unwrap();
         tokio::time::sleep(Duration::from_millis(2)).await;
-        let (second, second_close) = sit().await.unwrap();
+        let second = sit().await.unwrap();
         // The first has asked something since.
-        drop(connection(first).busy());
+        drop(connection(&first).busy());
         assert!(matches!(connections.open().sit(2), Err(Full::ForNow(_))));
-        let (third, third_close) = sit().await.unwrap();
-        assert!(second_close.is_cancelled() && !first_close.is_cancelled());
+        let third = sit().await.unwrap();
+        assert!(second.close.is_cancelled() && !first.close.is_cancelled());
         // Who is busy stays.
-        let busy = connection(first).busy();
-        let (fourth, fourth_close) = sit().await.unwrap();
-        assert!(third_close.is_cancelled() && !first_close.is_cancelled());
-        let also = connection(fourth).busy();
-        assert_eq!(connections.open().sit(2).unwrap_err(), Full::OfBusy);
+        let busy = connection(&first).busy();
+        let fourth = sit().await.unwrap();
+        assert!(third.close.is_cancelled() && !first.close.is_cancelled());
+        let also = connection(&fourth).busy();
+        assert!(matches!(connections.open().sit(2), Err(Full::OfBusy)));
         // One who has gone already is missed by nobody.
-        drop((connection(second).busy(), connection(third).busy()));
+        drop((connection(&second).busy(), connection(&third).busy()));
         drop(also);
-        assert!(sit().await.is_some() && fourth_close.is_cancelled());
+        assert!(sit().await.is_some() && fourth.close.is_cancelled());
         drop(busy);
     }
 }
