@@ -15,8 +15,8 @@ use crate::runtime::{Answer, Edit};
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What this server says of itself in every result of the stateless era.
-static SERVER: LazyLock<Value> =
-    LazyLock::new(|| serde_json::to_value(ourselves()).unwrap_or_default());
+static SERVER: LazyLock<String> =
+    LazyLock::new(|| serde_json::to_string(&ourselves()).unwrap_or_default());
 
 /// What a list in the stateless era begins with: complete, stale at once, and for
 /// nobody else, which is what rmcp says of a list that does not say itself.

@@ -1,10 +1,11 @@
 //! What is answered: to a call, and to what it asks meanwhile.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io;
 
 use dormouse_catalog::json;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// A result, an object of MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub struct Edit<'a> {
     pub first: Option<(&'a str, Value)>,
     /// Members behind all others, each unless it is there.
     pub defaults: Vec<(&'a str, Value)>,
-    /// A member of an object that is a member, unless it is there. Where there is no
-    /// such object it is made, behind all others.
-    pub within: Option<(&'a str, &'a str, &'a Value)>,
+    /// A member of an object that is a member, unless it is there: its value is JSON
+    /// text. Where there is no such object it is made, behind all others.
+    pub within: Option<(&'a str, &'a str, &'a str)>,
 }
 
 impl From<Value> for Answer {
@@ -152,16 +153,9 @@ fn cut(text: &mut String, name: &str) -> bool {
 /// nothing is moved about before.
 fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
     let mut text = Vec::with_capacity(512);
-    let mut put = |name: &str, value: &Value| {
-        text.push(if text.is_empty() { b'{' } else { b',' });
-        // Writing a text or a `Value` into memory cannot fail.
-        let _ = serde_json::to_writer(&mut text, name);
-        text.push(b':');
-        let _ = serde_json::to_writer(&mut text, value);
-    };
     let first = edit.first.as_ref();
     if let Some((name, value)) = first {
-        put(name, value);
+        put(&mut text, name, value);
     }
     let mut there = false;
     for (member, value) in members {
@@ -171,24 +165,27 @@ fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
         match (edit.within, value) {
             (Some((object, name, one)), Value::Object(inner)) if object == member => {
                 there = true;
-                let mut inner = inner.clone();
-                inner.entry(name).or_insert_with(|| one.clone());
-                put(member, &Value::Object(inner));
+                put(&mut text, member, value);
+                if !inner.contains_key(name) {
+                    text.pop();
+                    put_within(&mut text, inner.is_empty(), name, one);
+                }
             }
-            (Some((object, ..)), value) => {
-                there |= object == member;
-                put(member, value);
+            (within, value) => {
+                there |= within.is_some_and(|(object, ..)| object == member);
+                put(&mut text, member, value);
             }
-            (None, value) => put(member, value),
         }
     }
     for (name, value) in &edit.defaults {
         if !members.contains_key(*name) {
-            put(name, value);
+            put(&mut text, name, value);
         }
     }
-    if let (Some((object, name, value)), false) = (edit.within, there) {
-        put(object, &json!({ name: value }));
+    if let (Some((object, name, one)), false) = (edit.within, there) {
+        begin(&mut text, object);
+        text.push(b'{');
+        put_within(&mut text, true, name, one);
     }
     if text.is_empty() {
         text.push(b'{');
@@ -198,12 +195,37 @@ fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
+/// Writes the name of an object's next member.
+fn begin(text: &mut Vec<u8>, name: &str) {
+    text.push(if text.is_empty() { b'{' } else { b',' });
+    // Writing a text or a `Value` into memory cannot fail.
+    let _ = serde_json::to_writer(&mut *text, name);
+    text.push(b':');
+}
+
+/// Writes an object's next member.
+fn put(text: &mut Vec<u8>, name: &str, value: &Value) {
+    begin(text, name);
+    let _ = serde_json::to_writer(text, value);
+}
+
+/// Writes the last member of an inner object, whose value is text, and its end.
+fn put_within(text: &mut Vec<u8>, is_first: bool, name: &str, value: &str) {
+    if !is_first {
+        text.push(b',');
+    }
+    let _ = serde_json::to_writer(&mut *text, name);
+    text.push(b':');
+    text.extend_from_slice(value.as_bytes());
+    text.push(b'}');
+}
+
 /// An object's text with members put in.
 fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
     let members = json::members(text).ok()?;
     // Of two members of one name it is the later that counts.
     let find = |name: &str| members.iter().rev().find(|member| member.name == name);
-    let member = |name: &str, value: &Value| format!("{}:{value}", Value::from(name));
+    let member = |name: &str, value: &dyn Display| format!("{}:{value}", Value::from(name));
     let first = edit.first.as_ref();
     let first = first.map(|(name, value)| member(name, value));
     let defaults = edit.defaults.iter();
@@ -215,7 +237,7 @@ fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
     if let Some((object, name, value)) = edit.within {
         match find(object) {
             None => {
-                let inner = member(name, value);
+                let inner = member(name, &value);
                 last.push(format!("{}:{{{inner}}}", Value::from(object)));
             }
             Some(found) => {
@@ -224,7 +246,7 @@ fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
                 if is_object && !inner.iter().any(|member| member.name == name) {
                     let comma = if inner.is_empty() { "" } else { "," };
                     let place = found.place.end.saturating_sub(1);
-                    within = (place, format!("{comma}{}", member(name, value)));
+                    within = (place, format!("{comma}{}", member(name, &value)));
                 }
             }
         }
@@ -327,11 +349,10 @@ mod tests {
 
     #[test]
     fn members_come_into_members() {
-        let two = json!(2);
         let edit = Edit {
             first: Some(("f", json!(0))),
             defaults: vec![("d", json!(1))],
-            within: Some(("m", "k", &two)),
+            within: Some(("m", "k", "2")),
         };
         for (object, expected) in [
             ("{}", r#"{"f":0,"d":1,"m":{"k":2}}"#),

@@ -84,9 +84,18 @@ impl Schemas {
     }
 
     /// Every problem of the arguments at once, and the signature to mend them by.
-    pub(super) fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), Cause> {
-        let arguments = Value::Object(arguments.clone());
-        match self.input.problems("inputSchema", &arguments)? {
+    pub(super) fn check(
+        &self,
+        tool: &str,
+        arguments: &mut Map<String, Value>,
+    ) -> Result<(), Cause> {
+        // They may be large, and are a value only as long as this looks at them.
+        let value = Value::Object(std::mem::take(arguments));
+        let problems = self.input.problems("inputSchema", &value);
+        if let Value::Object(value) = value {
+            *arguments = value;
+        }
+        match problems? {
             problems if problems.is_empty() => Ok(()),
             problems => Err(self.problem(tool, problems)),
         }

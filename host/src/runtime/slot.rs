@@ -91,22 +91,15 @@ impl Slot {
         {
             super::value::drop_nulls(function, &mut tool.arguments.values);
         }
+        // Nothing is started for a call that cannot be made.
+        let params = self.params(&mut call.wanted);
         let call = Arc::new(call);
         let fail = |cause| CallError {
             server: self.target.server.clone(),
             subject: call.wanted.subject(),
             cause,
         };
-        // Nothing is started for a call that cannot be made.
-        let (size, limit) = (call.wanted.base64(), self.target.limits.result);
-        if size > limit {
-            return Err(fail(Cause::ArgumentsTooLarge {
-                server: self.target.server.clone(),
-                size,
-                limit,
-            }));
-        }
-        let params = call.wanted.params().map_err(fail)?;
+        let params = params.map_err(fail)?;
         let running = Running::begin(Arc::clone(self));
         let ready = async {
             let loaded = self.loaded(&call).await?;
@@ -127,6 +120,19 @@ impl Slot {
             .ended()
             .await;
         ended.unwrap_or(Err(Cause::Cancelled)).map_err(fail)
+    }
+
+    /// The parameters of a call, if they are right and there is room for them.
+    fn params(&self, wanted: &mut Wanted) -> Result<Vec<Val>, Cause> {
+        let (size, limit) = (wanted.base64(), self.target.limits.result);
+        if size > limit {
+            return Err(Cause::ArgumentsTooLarge {
+                server: self.target.server.clone(),
+                size,
+                limit,
+            });
+        }
+        wanted.params()
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,

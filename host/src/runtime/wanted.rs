@@ -168,7 +168,7 @@ impl Wanted {
     }
 
     /// The parameters, if they are right.
-    pub(super) fn params(&self) -> Result<Vec<Val>, Cause> {
+    pub(super) fn params(&mut self) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
             Self::Tool(Tool {
@@ -178,7 +178,7 @@ impl Wanted {
             }) => {
                 let schemas = callable.schemas.as_ref();
                 if let Some(schemas) = schemas {
-                    schemas.check(name, &arguments.values)?;
+                    schemas.check(name, &mut arguments.values)?;
                 }
                 let Some(function) = &callable.function else {
                     return Ok(vec![text(name), Val::String(arguments.to_text())]);
