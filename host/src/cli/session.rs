@@ -54,7 +54,7 @@ impl Session {
     /// In what a server of that name is asked something.
     pub(super) fn context(&self, server: &str) -> Context {
         Context {
-            session: self.roster.begin_session(),
+            session: Some(self.roster.begin_session()),
             cancel: self.cancel.clone(),
             listener: Arc::new(Terminal::new(server)),
         }

@@ -1,6 +1,6 @@
 //! Who waits for the answer to a request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::http::request::Parts;
@@ -50,7 +50,7 @@ pub(super) struct Caller<'a> {
     /// What is wrong with what the request says of itself, if anything.
     wrong: Option<ErrorData>,
     /// Set when the client has said that it is ready.
-    ready: Arc<SetOnce<()>>,
+    ready: &'a SetOnce<()>,
     aside: Mutex<Option<Begun>>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Caller<'a> {
     /// Who waits for the answer to a request that rmcp has read, and goes on with
     /// what was begun for them, if anything was.
     pub(super) fn of(
-        host: &Host,
+        host: &'a Host,
         context: &'a RequestContext<RoleServer>,
         begun: Option<Begun>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl<'a> Caller<'a> {
 
     /// Who hears nothing but the answer.
     pub(super) fn of_answer(
-        host: &Host,
+        host: &'a Host,
         (stateless, meta, original): (bool, &RequestMetaObject, Original),
         capabilities: ClientCapabilities,
         gone: CancellationToken,

@@ -133,7 +133,7 @@ impl Host {
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
                 let call = Context {
-                    session: self.session,
+                    session: self.session.filter(|_| self.lasting || !caller.stateless),
                     cancel: cancel.clone(),
                     listener: line.clone(),
                 };
@@ -147,7 +147,7 @@ impl Host {
                     } else {
                         <[u8; 32]>::default()
                     },
-                    session: self.lasting.then_some(self.session),
+                    session: self.session.filter(|_| self.lasting),
                     requests: caller.id.clone().into_iter().collect(),
                     work: work(roster, order, call).boxed(),
                 }

@@ -34,7 +34,8 @@ use crate::runtime::{Answer, SessionId};
 /// One agent's view of the host.
 pub(super) struct Host {
     pub(super) common: Arc<Common>,
-    pub(super) session: SessionId,
+    /// The agent's; none where each request is for itself.
+    pub(super) session: Option<SessionId>,
     /// Whether the session is a connection's, and so lasts longer than a request.
     pub(super) lasting: bool,
     /// Cancelled when the agent has closed its end.
@@ -46,39 +47,38 @@ pub(super) struct Host {
     subscriptions: Arc<Subscriptions>,
     /// Set when the client has said that it is ready: from then on it is asked, and told
     /// what belongs to no request of its.
-    ready: Arc<SetOnce<()>>,
+    ready: SetOnce<()>,
 }
 
 impl Host {
-    pub(super) fn new(common: Arc<Common>, session: SessionId, closed: CancellationToken) -> Self {
+    /// The only one of its process, whose calls end when `ending` is cancelled.
+    pub(super) fn new(
+        common: Arc<Common>,
+        session: Option<SessionId>,
+        (closed, ending): (CancellationToken, CancellationToken),
+    ) -> Self {
         Self {
             common,
             session,
             lasting: true,
             closed,
-            ending: CancellationToken::new(),
+            ending,
             level: Arc::default(),
             subscriptions: Arc::default(),
-            ready: Arc::default(),
+            ready: SetOnce::new(),
         }
     }
 
     /// One of many over HTTP, which end together. A request of the stateless era
     /// belongs to no connection there, and so neither does a call that waits.
-    pub(super) fn among_others(mut self, ending: CancellationToken) -> Self {
-        self.ending = ending;
+    pub(super) fn among_others(mut self) -> Self {
         self.lasting = false;
         self
     }
 
-    /// Ends the calls that still run, when cancelled.
-    pub(super) fn ending(&self) -> CancellationToken {
-        self.ending.clone()
-    }
-
     /// Set when the client has said that it is ready.
-    pub(super) fn ready(&self) -> Arc<SetOnce<()>> {
-        self.ready.clone()
+    pub(super) fn ready(&self) -> &SetOnce<()> {
+        &self.ready
     }
 
     /// The least severe level that is to be told to the client of a request. From
@@ -263,7 +263,9 @@ impl ServerHandler for Host {
         }
         self.level.set(level::of(request.level));
         // Before the answer: what comes next is logged at that level.
-        self.common.roster.level_changed(self.session).await;
+        if let Some(session) = self.session {
+            self.common.roster.level_changed(session).await;
+        }
         Ok(())
     }
 
@@ -306,7 +308,9 @@ impl ServerHandler for Host {
         let roster = self.common.roster.clone();
         let closed = self.closed.clone();
         let client = Client::new(&context.peer, self.level.clone());
-        roster.attend(self.session, client.clone());
+        if let Some(session) = self.session {
+            roster.attend(session, client.clone());
+        }
         let end = closed.clone();
         tokio::spawn(async move { client.run(end).await });
         let audience = announce::Legacy {
@@ -325,12 +329,14 @@ impl ServerHandler for Host {
         cancelled: CancelledNotificationParam,
         _context: NotificationContext<RoleServer>,
     ) {
-        if let Some(id) = &cancelled.request_id {
-            self.common.shelf.cancel(self.session, id);
+        if let (Some(session), Some(id)) = (self.session, &cancelled.request_id) {
+            self.common.shelf.cancel(session, id);
         }
     }
 
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        self.common.roster.roots_changed(self.session);
+        if let Some(session) = self.session {
+            self.common.roster.roots_changed(session);
+        }
     }
 }

@@ -94,8 +94,9 @@ where
     loop {
         let over = closed.child_token();
         let wire = Wire::new(&link, first, over.clone());
-        let host = Host::new(common.clone(), session.id(), over.clone());
-        let ending = host.ending();
+        let ending = CancellationToken::new();
+        let ends = (over.clone(), ending.clone());
+        let host = Host::new(common.clone(), Some(session.id()), ends);
         let outcome = tokio::select! {
             outcome = service(host, wire, stop.child_token(), &ready) => outcome,
             // Whoever closed its end and does not read any more gets no more.

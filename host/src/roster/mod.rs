@@ -103,8 +103,8 @@ impl Places {
 
 /// What a caller brings along with a call.
 pub struct Context {
-    /// The agent's session.
-    pub session: SessionId,
+    /// The agent's session, if the call is of one.
+    pub session: Option<SessionId>,
     /// Ends the call when cancelled.
     pub cancel: tokio_util::sync::CancellationToken,
     /// Hears what the tool says while it runs.

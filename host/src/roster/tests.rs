@@ -100,7 +100,7 @@ async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, Refusa
         unreachable!()
     };
     let context = Context {
-        session: SessionId(1),
+        session: Some(SessionId(1)),
         cancel: CancellationToken::new(),
         listener: Arc::new(Deaf),
     };

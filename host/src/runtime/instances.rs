@@ -106,10 +106,10 @@ impl Instances {
     /// Waits for the calls before this one that have the same instance, if it is to
     /// be one that is kept: before the call takes its turn and its time begins.
     pub(super) async fn place(&self, call: &Call) -> Result<Option<Place>, Cause> {
-        if self.target.instance == Kind::PerCall {
+        let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
             return Ok(None);
-        }
-        let kept = lock(&self.kept).entry(call.session).or_default().clone();
+        };
+        let kept = lock(&self.kept).entry(session).or_default().clone();
         let place = match Arc::clone(&kept.live).try_lock_owned() {
             Ok(place) => place,
             Err(_) => {

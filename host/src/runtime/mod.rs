@@ -180,8 +180,9 @@ impl fmt::Display for Code {
 pub struct Call {
     /// What is asked of it.
     pub wanted: Wanted,
-    /// The agent's session, for plugins that are kept for one.
-    pub session: SessionId,
+    /// The agent's session, for plugins and upstreams that are kept for one; none where
+    /// its requests belong to no connection.
+    pub session: Option<SessionId>,
     /// Ends the call when cancelled, and is cancelled when nobody waits for the call
     /// any more: its guest can see that, and has [`GRACE`] to end by itself.
     pub cancel: CancellationToken,

@@ -57,7 +57,7 @@ pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
     pub pace: Pace,
-    pub session: SessionId,
+    pub session: Option<SessionId>,
     /// Why the upstream has not given it what it asked for, the last time.
     pub failed: Option<Cause>,
     /// What the upstream has said of a completion, the last time: JSON text.

@@ -105,7 +105,7 @@ impl Place {
                 }),
                 arguments: arguments.as_object().unwrap().clone().into(),
             }),
-            session: SessionId(1),
+            session: Some(SessionId(1)),
             cancel: CancellationToken::new(),
             listener: Arc::new(Silent),
         }
@@ -209,7 +209,7 @@ async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
     let runtime = Runtime::new(place.cache());
     let count = async |slot: &Arc<Slot>, session| {
         let mut call = place.call("count", json!({}));
-        call.session = SessionId(session);
+        call.session = Some(SessionId(session));
         let result = slot.call(call).await.unwrap().into_value().unwrap();
         result["structuredContent"]["result"].clone()
     };

@@ -14,7 +14,7 @@ pub(super) struct Callers(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     next: u64,
-    listeners: BTreeMap<u64, (SessionId, Arc<dyn Listener>)>,
+    listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
     /// Until they end.
     sessions: BTreeSet<SessionId>,
 }
@@ -34,7 +34,7 @@ pub(super) enum Nobody {
     /// Nothing says whose call it is about.
     #[error(
         "calls of several agents are running, and nothing says which of them this is about\n\
-         hint: without `share = true`, each agent has a server of its own"
+         hint: without `share = true`, each session of an agent has a server of its own"
     )]
     Unclear,
 }
@@ -42,7 +42,7 @@ pub(super) enum Nobody {
 impl Callers {
     pub(super) fn join(
         self: &Arc<Self>,
-        session: SessionId,
+        session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
     ) -> Calling {
         let mut inner = self.inner();
@@ -50,7 +50,7 @@ impl Callers {
         let number = inner.next;
         let caller = (session, Arc::clone(listener));
         inner.listeners.insert(number, caller);
-        inner.sessions.insert(session);
+        inner.sessions.extend(session);
         drop(inner);
         Calling {
             callers: Arc::clone(self),
@@ -70,8 +70,13 @@ impl Callers {
         let mut callers = inner.listeners.values().rev();
         let latest = callers.find(|(_, listener)| wanted(listener.as_ref()));
         let (session, listener) = latest.ok_or(Nobody::Unable)?;
-        let mut others = inner.listeners.values();
-        match others.all(|(other, _)| other == session) {
+        let mut all = inner.listeners.values();
+        // Two calls of no session may be two agents'; one can be here twice.
+        let clear = all.all(|(other, its)| match session {
+            Some(_) => other == session,
+            None => Arc::ptr_eq(its, listener),
+        });
+        match clear {
             true => Ok(Arc::clone(listener)),
             false => Err(Nobody::Unclear),
         }
@@ -90,7 +95,8 @@ impl Callers {
         let only = sessions.next().filter(|_| sessions.next().is_none())?;
         // A call that waits for answers can outlive its session.
         let mut callers = inner.listeners.values();
-        callers.all(|(other, _)| other == only).then_some(*only)
+        let only = Some(*only);
+        callers.all(|(other, _)| *other == only).then_some(only)?
     }
 
     /// Whether no call runs.

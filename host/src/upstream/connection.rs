@@ -167,7 +167,7 @@ impl Connection {
     /// first, the caller's client is asked.
     pub(super) async fn request(
         &self,
-        (session, listener): (SessionId, &Arc<dyn Listener>),
+        (session, listener): (Option<SessionId>, &Arc<dyn Listener>),
         method: &str,
         params: &Members,
     ) -> Result<Box<RawValue>, Failure> {

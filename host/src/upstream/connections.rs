@@ -28,7 +28,7 @@ pub struct Setup {
     pub server: String,
     /// How the upstream is reached.
     pub launch: Launch,
-    /// Whether all sessions share one connection.
+    /// Whether all sessions share one connection. Requests of no session always do.
     pub share: bool,
     /// How long it may take to connect and to say what it offers.
     pub start_timeout: Duration,
@@ -96,7 +96,7 @@ impl Upstream {
     }
 
     /// The connection of a session, if there is one.
-    pub(crate) fn open(&self, session: SessionId) -> Option<Line> {
+    pub(crate) fn open(&self, session: Option<SessionId>) -> Option<Line> {
         match &lock(&self.state).links.get(&self.key(session))?.stage {
             Stage::Open(connection) if connection.ended().is_none() => {
                 Some(Line::new(Arc::clone(connection), None))
@@ -114,7 +114,7 @@ impl Upstream {
     /// It cannot be made, or is not tried again yet, or nobody has logged in.
     pub(crate) async fn connect(
         &self,
-        session: SessionId,
+        session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
     ) -> Result<Line, Failure> {
         let connected = match self.attempt(session, listener).await {
@@ -146,7 +146,7 @@ impl Upstream {
 
     async fn attempt(
         &self,
-        session: SessionId,
+        session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
     ) -> Result<Line, Lost> {
         let (connecting, calling) = {
@@ -266,7 +266,7 @@ impl Upstream {
     /// The gate does not let it through, the upstream refuses, or it is lost.
     pub(crate) async fn request(
         &self,
-        (session, mut line): (SessionId, Line),
+        (session, mut line): (Option<SessionId>, Line),
         (method, params): (&str, &str),
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
@@ -342,7 +342,7 @@ impl Upstream {
     /// Has a session's connection know that the session wants to hear other logs. One
     /// that is being made is told when it is there.
     pub async fn level_changed(&self, session: SessionId) {
-        if let Some(line) = self.open(session) {
+        if let Some(line) = self.open(Some(session)) {
             line.connection.set_level().await;
         }
     }
@@ -352,7 +352,7 @@ impl Upstream {
     pub fn roots_changed(&self, session: SessionId) {
         let connecting = {
             let state = lock(&self.state);
-            let link = state.links.get(&self.key(session));
+            let link = state.links.get(&self.key(Some(session)));
             match link.map(|link| (&link.stage, &link.callers)) {
                 Some((_, callers)) if !callers.sessions().contains(&session) => return,
                 Some((Stage::Connecting(_, connecting), _)) => connecting.clone(),
@@ -435,8 +435,8 @@ impl Upstream {
         status
     }
 
-    fn key(&self, session: SessionId) -> Option<SessionId> {
-        (!self.setup.share).then_some(session)
+    fn key(&self, session: Option<SessionId>) -> Option<SessionId> {
+        session.filter(|_| !self.setup.share)
     }
 }
 

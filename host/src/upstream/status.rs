@@ -24,7 +24,7 @@ pub struct Status {
 /// One connection.
 #[derive(Debug, Clone)]
 pub struct Connected {
-    /// The session that it is for; none where all share it.
+    /// The session that it is for; none where it is shared.
     pub session: Option<SessionId>,
     /// The process behind it, where it is a child.
     pub pid: Option<u32>,

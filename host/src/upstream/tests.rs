@@ -204,10 +204,11 @@ fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Od
 impl Odd {
     async fn call_as(
         &self,
-        session: SessionId,
+        session: impl Into<Option<SessionId>>,
         listener: Arc<dyn Listener>,
         (tool, arguments): (&str, Value),
     ) -> Result<Value, Failure> {
+        let session = session.into();
         let params = json!({ "name": tool, "arguments": arguments }).to_string();
         let connection = self.upstream.connect(session, &listener).await?;
         let to = (session, connection);
@@ -283,11 +284,11 @@ async fn json_passes_as_it_is_in_both_eras() {
     for era in [&[][..], &["modern"]] {
         let odd = odd(era);
         let listener: Arc<dyn Listener> = Arc::new(Ear::default());
-        let connection = odd.upstream.connect(ONE, &listener).await.unwrap();
+        let connection = odd.upstream.connect(Some(ONE), &listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{"z":1,"a":null}}"#;
-        let asking = odd
-            .upstream
-            .request((ONE, connection), ("tools/call", params), &listener);
+        let asking =
+            odd.upstream
+                .request((Some(ONE), connection), ("tools/call", params), &listener);
         let answer = asking.await.unwrap();
         assert_eq!(
             answer, r#"{"content":[],"x":1.10,"arguments":{"z": 1, "a": null}}"#,
@@ -525,18 +526,23 @@ async fn a_hundred_first_calls_make_one_process() {
 async fn sessions_have_processes_of_their_own_unless_shared() {
     for share in [false, true] {
         let odd = odd(if share { &["shared"] } else { &[] });
-        let pid = async |session| {
+        let pid = async |session: Option<SessionId>| {
             let ear = Arc::new(Ear::default());
             let answer = odd.call_as(session, ear, ("pid", json!({}))).await;
             text(&answer.unwrap()).parse::<u32>().unwrap()
         };
-        let (one, two) = (pid(ONE).await, pid(SessionId(2)).await);
-        assert_eq!(one == two, share);
+        let (one, two) = (Some(ONE), Some(SessionId(2)));
+        let pids = [pid(one).await, pid(two).await, pid(None).await];
+        assert_eq!(pids[0] == pids[1], share);
+        // What is of no session would else start one each time.
+        assert_eq!(pids[0] == pids[2], share);
+        assert_eq!(pid(None).await, pids[2]);
         odd.upstream.end_session(ONE);
-        assert_eq!(pid(SessionId(2)).await, two);
+        assert_eq!(pid(two).await, pids[1]);
+        assert_eq!(pid(None).await, pids[2]);
         #[cfg(unix)]
         if !share {
-            gone(one).await;
+            gone(pids[0]).await;
         }
     }
 }
@@ -546,7 +552,7 @@ async fn a_first_caller_who_gives_up_strands_nobody() {
     let odd = odd(&["ignores-discover"]);
     let listener: Arc<dyn Listener> = Arc::new(Ear::default());
     {
-        let first = odd.upstream.connect(ONE, &listener);
+        let first = odd.upstream.connect(Some(ONE), &listener);
         let soon = tokio::time::timeout(Duration::from_millis(200), first);
         assert!(soon.await.is_err());
     }
@@ -648,22 +654,26 @@ async fn all_ends_with_the_hub() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_on_behalf_of_another_agent() {
-    let odd = odd(&["shared"]);
     let able = || Ear::able(&[Capability::Roots]);
     let asked = || json!({ "method": "roots/list", "params": {} });
-    let slow = odd.call_as(SessionId(2), able(), ("slow", json!({ "seconds": 2 })));
-    let asks = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let answer = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
-        serde_json::from_str::<Value>(&text(&answer)).unwrap()
-    };
-    let (slow, answer) = futures::join!(slow, asks);
-    slow.unwrap();
-    assert_eq!(answer["code"], -32601);
-    let why = answer["message"].as_str().unwrap();
-    assert!(why.contains("calls of several agents"), "{why}");
-    let alone = odd.call_as(ONE, able(), ("ask", asked())).await.unwrap();
-    assert!(text(&alone).contains("roots/list"));
+    let two = [(&["shared"][..], [Some(ONE), Some(SessionId(2))])];
+    // Two calls of no session may be of two agents.
+    for (odds, [one, other]) in two.into_iter().chain([(&[][..], [None, None])]) {
+        let odd = odd(odds);
+        let slow = odd.call_as(other, able(), ("slow", json!({ "seconds": 2 })));
+        let asks = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let answer = odd.call_as(one, able(), ("ask", asked())).await.unwrap();
+            serde_json::from_str::<Value>(&text(&answer)).unwrap()
+        };
+        let (slow, answer) = futures::join!(slow, asks);
+        slow.unwrap();
+        assert_eq!(answer["code"], -32601);
+        let why = answer["message"].as_str().unwrap();
+        assert!(why.contains("calls of several agents"), "{why}");
+        let alone = odd.call_as(one, able(), ("ask", asked())).await.unwrap();
+        assert!(text(&alone).contains("roots/list"));
+    }
 }
 
 #[cfg(unix)]

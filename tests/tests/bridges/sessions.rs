@@ -86,10 +86,7 @@ fn between_calls_a_session_hears_what_it_wants_to() {
 /// In the stateless era a log belongs to a request; what belongs to none is the host's.
 #[test]
 fn between_stateless_requests_nobody_is_told() {
-    let home = Home::new().unwrap();
-    let mirror = upstream::mirror(true).unwrap();
-    home.upstream("mirror", &mirror, "share = true").unwrap();
-    home.synced("mirror").unwrap();
+    let home = mirror(true);
     let server = home.serve_http(&["-v"]).unwrap();
     server.text("mirror__level", json!({})).unwrap();
     let wanted = json!({ "notifications": { "resourceSubscriptions": ["mirror://meta"] } });
@@ -104,4 +101,26 @@ fn between_stateless_requests_nobody_is_told() {
         Ok(())
     })
     .unwrap();
+}
+
+/// Over HTTP a stateless request belongs to no connection: were each of them a session,
+/// each would start its server anew and meet nothing of what was before.
+#[test]
+fn stateless_requests_meet_the_same_server() {
+    let home = mirror(true);
+    let server = home.serve_http(&[]).unwrap();
+    let connected = || {
+        server.text("mirror__level", json!({})).unwrap();
+        let status = home.status().unwrap();
+        status["servers"][0]["pids"].clone()
+    };
+    let first = connected();
+    assert_eq!(first.as_array().map(Vec::len), Some(1), "{first}");
+    assert_eq!(connected(), first);
+    // A session has one for itself, as over stdio.
+    let session = Session::open(&server).unwrap();
+    let call = session.request(1, "tools/call", json!({ "name": "mirror__level" }));
+    server.ask(&call).unwrap().result().unwrap();
+    let both = connected();
+    assert_eq!(both.as_array().map(Vec::len), Some(2), "{both}");
 }

@@ -29,8 +29,8 @@ use crate::mcp::service::caught;
 use crate::mcp::session::Session;
 use crate::roster::Roster;
 
-/// A legacy session, or a single request of the stateless era. What was kept for
-/// it is let go of when it is dropped.
+/// A legacy session, or a single request that rmcp answers. What was kept for it is
+/// let go of when it is dropped.
 pub(super) struct Agent {
     host: Arc<Host>,
     sessions: Sessions,
@@ -42,6 +42,8 @@ pub(super) struct Agent {
 pub(super) struct Shared {
     pub(super) common: Arc<Common>,
     pub(super) sessions: Sessions,
+    /// Whom all requests of the stateless era are for: none of them is of a session.
+    pub(super) stateless: Arc<Host>,
     /// Ends running calls, when cancelled.
     pub(super) ending: CancellationToken,
     /// Ends what waits for news, when cancelled.
@@ -49,11 +51,23 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    pub(super) fn new(common: Arc<Common>, sessions: Sessions) -> Self {
+        let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
+        let ends = (closed.clone(), ending.clone());
+        let stateless = Host::new(common.clone(), None, ends).among_others();
+        Self {
+            common,
+            sessions,
+            stateless: Arc::new(stateless),
+            ending,
+            closed,
+        }
+    }
+
     pub(super) fn agent(&self) -> Agent {
         let session = Session::begin(self.common.clone());
-        let closed = self.closed.child_token();
-        let host =
-            Host::new(self.common.clone(), session.id(), closed).among_others(self.ending.clone());
+        let ends = (self.closed.child_token(), self.ending.clone());
+        let host = Host::new(self.common.clone(), Some(session.id()), ends).among_others();
         Agent {
             host: Arc::new(host),
             sessions: self.sessions.clone(),

@@ -97,12 +97,8 @@ impl Server {
         })?;
         let address = listener.local_addr()?;
         let sessions = Sessions::new(options.max_sessions, options.session_idle);
-        let shared = Shared {
-            common: Common::new(roster, options.max_calls)?,
-            sessions: sessions.clone(),
-            ending: CancellationToken::new(),
-            closed: CancellationToken::new(),
-        };
+        let common = Common::new(roster, options.max_calls)?;
+        let shared = Shared::new(common, sessions.clone());
         let end = CancellationToken::new();
         let config = StreamableHttpServerConfig::default()
             // Who is let in is the guard's to say.

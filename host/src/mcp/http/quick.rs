@@ -29,11 +29,9 @@ use super::repeated::VERSION;
 use super::sessions::{Claim, Known};
 use crate::mcp::caller::Caller;
 use crate::mcp::exchange::Begun;
-use crate::mcp::handler::Host;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::service::caught;
-use crate::mcp::session::Session;
 use crate::runtime::Answer;
 
 /// How long a client of the era with sessions waits for a stream of events. Until
@@ -117,14 +115,11 @@ impl Endpoint {
         (id, method, params): (&RequestId, &str, Map<String, Value>),
         (meta, original, capabilities): (&RequestMetaObject, Original, ClientCapabilities),
     ) -> Outcome {
-        let common = &self.shared.common;
-        let session = Session::begin(common.clone());
-        let host = Host::new(common.clone(), session.id(), self.shared.closed.clone())
-            .among_others(self.shared.ending.clone());
+        let host = &self.shared.stateless;
         // Where the client goes, all this is dropped, and the call with it.
         let gone = CancellationToken::new();
         let asked = (true, meta, original);
-        let caller = Caller::of_answer(&host, asked, capabilities, gone, None);
+        let caller = Caller::of_answer(host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
             Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun))))),

@@ -70,7 +70,7 @@ fn tool(name: &str, arguments: Value) -> Wanted {
 async fn ask(slot: &Arc<Slot>, wanted: Wanted, listener: Arc<Ear>) -> Result<Value, CallError> {
     let call = Call {
         wanted,
-        session: SessionId(1),
+        session: Some(SessionId(1)),
         cancel: CancellationToken::new(),
         listener,
     };

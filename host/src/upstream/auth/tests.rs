@@ -745,7 +745,7 @@ async fn calls_wait_for_their_user() {
     let user = User::of(&[]);
     let upstream = upstream(&user);
     let (client, listener) = Client::new(Some("accept"));
-    let session = SessionId(1);
+    let session = Some(SessionId(1));
     let calls = join_all((0..10).map(|_| upstream.connect(session, &listener))).await;
     assert_eq!(client.asked.load(Ordering::Relaxed), 1);
     let connection = calls.into_iter().next().unwrap().unwrap();
@@ -768,14 +768,17 @@ async fn calls_do_not_wait_where_nobody_can_be_asked() {
     let user = User::of(&[]);
     let upstream = upstream(&user);
     let (_, listener) = Client::new(None);
-    let refused = upstream.connect(SessionId(1), &listener).await;
+    let refused = upstream.connect(Some(SessionId(1)), &listener).await;
     let Err(crate::upstream::Failure::Barred(why)) = refused.map(drop) else {
         panic!("it was not refused");
     };
     assert!(upstream.status().needs_auth.is_some());
     let link = why.lines().find(|line| line.starts_with("http")).unwrap();
     browse(link).await;
-    upstream.connect(SessionId(1), &listener).await.unwrap();
+    upstream
+        .connect(Some(SessionId(1)), &listener)
+        .await
+        .unwrap();
     assert!(upstream.status().needs_auth.is_none());
 }
 
@@ -784,7 +787,7 @@ async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
     let user = User::of(&[]);
     let upstream = upstream(&user);
     let (client, listener) = Client::new(Some("accept"));
-    let session = SessionId(1);
+    let session = Some(SessionId(1));
     let connection = upstream.connect(session, &listener).await.unwrap();
     assert_eq!(client.asked.load(Ordering::Relaxed), 1);
     let call = ("tools/call", r#"{"name":"admin","arguments":{}}"#);

@@ -9,7 +9,7 @@ use crate::runtime::{Listener, SessionId};
 use crate::upstream::tests::{Door, Ear};
 use crate::upstream::{Failure, Hub, Launch, Setup, Upstream};
 
-const ONE: SessionId = SessionId(1);
+const ONE: Option<SessionId> = Some(SessionId(1));
 
 struct Caller {
     upstream: Arc<Upstream>,
@@ -175,10 +175,11 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
     let able = Ear::able(&[crate::runtime::Capability::Roots]);
     let unable = Ear::able(&[]);
     let call = async |session, ear: &Arc<Ear>| {
+        let session = Some(SessionId(session));
         let ear: Arc<dyn Listener> = ear.clone();
-        let line = upstream.connect(SessionId(session), &ear).await.unwrap();
+        let line = upstream.connect(session, &ear).await.unwrap();
         let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
-        let asking = upstream.request((SessionId(session), line), call, &ear);
+        let asking = upstream.request((session, line), call, &ear);
         let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
         serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
     };
