@@ -188,3 +188,46 @@ fn nobody_is_asked_before_they_are_ready() {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     assert!(called.elapsed() > Duration::from_secs(4));
 }
+
+/// Clients refuse all of a result that has content of a kind which they do not know.
+#[test]
+fn content_is_of_the_kinds_of_its_version() {
+    let home = Home::new().unwrap();
+    home.guests(&["painter"]).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let call = json!({ "name": "painter__try_to_paint", "arguments": { "spill": false } });
+    for (version, kind) in [
+        ("2024-11-05", "text"),
+        ("2025-03-26", "text"),
+        ("2025-06-18", "resource_link"),
+        (LEGACY, "resource_link"),
+    ] {
+        let mut hello = wire::initialize(json!({}));
+        hello["protocolVersion"] = json!(version);
+        let mut client = serve(&home);
+        let agreed = client.request(1, "initialize", hello.clone()).unwrap();
+        assert_eq!(agreed["protocolVersion"], version);
+        client.send(&initialized()).unwrap();
+        let over_stdio = client.request(2, "tools/call", call.clone()).unwrap();
+
+        let begin = Request::post(wire::request(1, "initialize", hello).to_string());
+        let begun = server.ask(&begin).unwrap();
+        let session = begun.header("mcp-session-id").unwrap().to_owned();
+        let ask = |message: Value| {
+            let request = Request::post(message.to_string())
+                .header("mcp-session-id", &session)
+                .header("mcp-protocol-version", version);
+            server.ask(&request).unwrap()
+        };
+        assert_eq!(ask(initialized()).status, 202);
+        let mut called = ask(wire::request(2, "tools/call", call.clone()));
+        let over_http = called.result().unwrap();
+
+        assert_eq!(over_stdio, over_http, "{version}");
+        let block = &over_http["content"][0];
+        assert_eq!(block["type"], kind, "{version}");
+        if kind == "text" {
+            assert_eq!(block["text"], "The first one: paint://1");
+        }
+    }
+}

@@ -19,6 +19,7 @@ use super::exchange::Begun;
 use super::handler::Host;
 use super::level;
 use super::line::Ask;
+use super::older;
 use super::original::Original;
 
 /// How long a client that has shaken hands is not asked anything unless it says that
@@ -31,6 +32,8 @@ pub(super) struct Caller<'a> {
     pub(super) id: Option<RequestId>,
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
+    /// The kinds of content that its version of MCP does not have.
+    pub(super) unknown_content: &'static [&'static str],
     pub(super) capabilities: ClientCapabilities,
     /// What the request says of itself for whoever answers it.
     pub(super) meta: Map<String, Value>,
@@ -63,13 +66,11 @@ impl<'a> Caller<'a> {
         begun: Option<Begun>,
     ) -> Self {
         let version = context.protocol_version();
-        let stateless = version
-            .as_ref()
-            .is_some_and(|said| is_stateless(said.as_str()));
         let original = original(&context.extensions);
-        let asked = (stateless, &context.meta, original);
-        let capabilities = match (context.client_capabilities(), version) {
-            (Some(said), Some(version)) => client::able(said, &version),
+        let said = version.as_ref().map(ProtocolVersion::as_str);
+        let asked = (said, &context.meta, original);
+        let capabilities = match (context.client_capabilities(), &version) {
+            (Some(said), Some(version)) => client::able(said, version),
             (said, _) => said.unwrap_or_default(),
         };
         let gone = context.ct.clone();
@@ -84,15 +85,17 @@ impl<'a> Caller<'a> {
     /// Who hears nothing but the answer.
     pub(super) fn of_answer(
         host: &'a Host,
-        (stateless, meta, original): (bool, &RequestMetaObject, Original),
+        (version, meta, original): (Option<&str>, &RequestMetaObject, Original),
         capabilities: ClientCapabilities,
         gone: CancellationToken,
         patience: Option<Duration>,
     ) -> Self {
+        let stateless = version.is_some_and(is_stateless);
         let level = host.log_level(stateless, meta);
         Self {
             id: None,
             stateless,
+            unknown_content: version.map_or(&[], older::unknown_content),
             capabilities,
             meta: passed_on(meta),
             token: meta.get_progress_token(),

@@ -1,13 +1,14 @@
-//! Questions for clients of versions of MCP before 2025-11-25, in the words that those
-//! have.
+//! Questions and results for clients of versions of MCP before 2025-11-25, in the words
+//! that those have.
 //!
-//! A plugin writes what it asks in the words of the newest version. What an upstream
-//! asks goes out as it is: it knows the version as well.
+//! A plugin writes what it asks and answers in the words of the newest version, and so
+//! do upstreams, which do not know the agent's. What an upstream asks goes out as it is:
+//! it was told what the client can be asked.
 
 use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value, json};
 
-use crate::runtime::{AskError, Capability, Question};
+use crate::runtime::{Answer, AskError, Capability, Question};
 
 /// Whether a version is from before forms had titled choices and several of them at
 /// once, and messages several blocks of content.
@@ -83,6 +84,71 @@ fn single(message: Value) -> Vec<Value> {
         .collect()
 }
 
+/// The kinds of content that a version has no name for. A client that meets one refuses
+/// all of the result.
+pub(super) fn unknown_content(version: &str) -> &'static [&'static str] {
+    if version < ProtocolVersion::V_2025_03_26.as_str() {
+        &["resource_link", "audio"]
+    } else if version < ProtocolVersion::V_2025_06_18.as_str() {
+        &["resource_link"]
+    } else {
+        &[]
+    }
+}
+
+/// A result of a call or a prompt without content of kinds that are unknown: a link
+/// becomes the text of it, and what can be heard a resource.
+pub(super) fn result(result: Answer, unknown: &[&str]) -> Answer {
+    // Hardly any has such content, and one that has not is not looked at any further.
+    let may = |text: &String| unknown.iter().any(|kind| text.contains(kind));
+    if unknown.is_empty() || matches!(&result, Answer::Verbatim(text) if !may(text)) {
+        return result;
+    }
+    let Ok(value) = result.to_value() else {
+        return result;
+    };
+    let mut value = value.into_owned();
+    let mut reworded = false;
+    if let Some(Value::Array(blocks)) = value.get_mut("content") {
+        for block in blocks {
+            reworded |= reword(block, unknown);
+        }
+    }
+    if let Some(Value::Array(messages)) = value.get_mut("messages") {
+        for message in messages {
+            let block = message.get_mut("content");
+            reworded |= block.is_some_and(|block| reword(block, unknown));
+        }
+    }
+    if reworded { value.into() } else { result }
+}
+
+/// Says a block in other words, if it is of a kind that is unknown.
+fn reword(block: &mut Value, unknown: &[&str]) -> bool {
+    let text = |name: &str| block.get(name).and_then(Value::as_str);
+    let Some(kind) = text("type").filter(|kind| unknown.contains(kind)) else {
+        return false;
+    };
+    let mut words = if kind == "audio" {
+        json!({
+            "type": "resource",
+            // Nobody can read it there: a resource has to have one.
+            "resource": { "uri": "data:", "mimeType": text("mimeType"), "blob": text("data") },
+        })
+    } else {
+        let name = text("title").or(text("name")).unwrap_or_default();
+        let about = text("description").map(|about| format!("\n{about}"));
+        let uri = text("uri").unwrap_or_default();
+        let words = format!("{name}: {uri}{}", about.unwrap_or_default());
+        json!({ "type": "text", "text": words })
+    };
+    if let Some(annotations) = block.get_mut("annotations").map(Value::take) {
+        words["annotations"] = annotations;
+    }
+    *block = words;
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::value::RawValue;
@@ -149,5 +215,44 @@ mod tests {
         let written = asked(Capability::Sampling, json!({ "messages": messages }), None).unwrap();
         let single = ["a", "b", "c"].map(|text| message(block(text)));
         assert_eq!(written, json!({ "messages": single }));
+    }
+
+    #[test]
+    fn content_has_the_kinds_of_its_version() {
+        let text = json!({ "type": "text", "text": "audio" });
+        let link = json!({
+            "type": "resource_link", "uri": "a:b", "name": "n", "description": "d",
+            "annotations": { "priority": 1 },
+        });
+        let audio = json!({ "type": "audio", "data": "QQ==", "mimeType": "audio/wav" });
+        let linked = json!({
+            "type": "text", "text": "n: a:b\nd", "annotations": { "priority": 1 },
+        });
+        let heard = json!({
+            "type": "resource",
+            "resource": { "uri": "data:", "mimeType": "audio/wav", "blob": "QQ==" },
+        });
+        for (version, [a_link, a_sound]) in [
+            ("2024-11-05", [&linked, &heard]),
+            ("2025-03-26", [&linked, &audio]),
+            ("2025-06-18", [&link, &audio]),
+            ("2025-11-25", [&link, &audio]),
+        ] {
+            let unknown = unknown_content(version);
+            let written = |value: Value| {
+                [Answer::Verbatim(value.to_string()), Answer::Made(value)]
+                    .map(|answer| result(answer, unknown).into_value().unwrap())
+            };
+            let content = written(json!({ "content": [text, link, audio], "x": 1 }));
+            let expected = json!({ "content": [text, a_link, a_sound], "x": 1 });
+            assert_eq!(content, [expected.clone(), expected], "{version}");
+            let message = |block: &Value| json!([{ "role": "user", "content": block }]);
+            let prompt = written(json!({ "messages": message(&audio) }));
+            let expected = json!({ "messages": message(a_sound) });
+            assert_eq!(prompt, [expected.clone(), expected], "{version}");
+            // What needs no other words goes out as it was written.
+            let exact = Answer::Verbatim(r#"{"content":["audio"],"x":1.10}"#.to_owned());
+            assert_eq!(result(exact.clone(), unknown), exact);
+        }
     }
 }

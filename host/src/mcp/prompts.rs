@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
+use super::older;
 use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::names;
@@ -63,6 +64,7 @@ impl Host {
                 got.map_err(refusal)
             })
             .await?;
+        let result = older::result(result, caller.unknown_content);
         Ok(complete(result, caller.stateless))
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::caller::Caller;
 use super::handler::{Host, refusal};
+use super::older;
 use super::order::{Named, Order};
 use super::result::{called, list};
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
@@ -70,6 +71,7 @@ impl Host {
                     })
             })
             .await?;
+        let result = older::result(result, caller.unknown_content);
         Ok(called(result, caller.stateless))
     }
 }

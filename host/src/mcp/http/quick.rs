@@ -118,7 +118,8 @@ impl Endpoint {
         let host = &self.shared.stateless;
         // Where the client goes, all this is dropped, and the call with it.
         let gone = CancellationToken::new();
-        let asked = (true, meta, original);
+        let version = ProtocolVersion::V_2026_07_28;
+        let asked = (Some(version.as_str()), meta, original);
         let caller = Caller::of_answer(host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
@@ -137,7 +138,7 @@ async fn in_session(
     let capabilities = capabilities.unwrap_or_else(|| known.capabilities.clone());
     let host = &known.host;
     let gone = cancel.clone();
-    let asked = (false, meta, original);
+    let asked = (Some(known.version.as_str()), meta, original);
     let caller = Caller::of_answer(host, asked, capabilities, gone, Some(PATIENCE));
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
