@@ -9,7 +9,7 @@
 
 use std::time::{Duration, Instant};
 
-use dormouse_tests::http::{Request, Server};
+use dormouse_tests::http::{Answer, Request, Server};
 use dormouse_tests::wire::{self, LEGACY, MODERN, Wire, stateless};
 use dormouse_tests::{Home, client};
 use serde_json::{Value, json};
@@ -189,6 +189,26 @@ fn nobody_is_asked_before_they_are_ready() {
     assert!(called.elapsed() > Duration::from_secs(4));
 }
 
+/// What a client of a version says first.
+fn hello(version: &str) -> Value {
+    let mut hello = wire::initialize(json!({}));
+    hello["protocolVersion"] = json!(version);
+    hello
+}
+
+/// Begins a session of a version over HTTP. Gives what sends messages in it.
+fn session(server: &Server, version: &str) -> impl Fn(&Value) -> Answer {
+    let begin = wire::request(1, "initialize", hello(version));
+    let begun = server.ask(&Request::post(begin.to_string())).unwrap();
+    let session = begun.header("mcp-session-id").unwrap().to_owned();
+    let ask = move |message: &Value| {
+        let request = Request::post(message.to_string()).header("mcp-session-id", &session);
+        server.ask(&request).unwrap()
+    };
+    assert_eq!(ask(&initialized()).status, 202);
+    ask
+}
+
 /// Clients refuse all of a result that has content of a kind which they do not know.
 #[test]
 fn content_is_of_the_kinds_of_its_version() {
@@ -202,25 +222,14 @@ fn content_is_of_the_kinds_of_its_version() {
         ("2025-06-18", "resource_link"),
         (LEGACY, "resource_link"),
     ] {
-        let mut hello = wire::initialize(json!({}));
-        hello["protocolVersion"] = json!(version);
         let mut client = serve(&home);
-        let agreed = client.request(1, "initialize", hello.clone()).unwrap();
+        let agreed = client.request(1, "initialize", hello(version)).unwrap();
         assert_eq!(agreed["protocolVersion"], version);
         client.send(&initialized()).unwrap();
         let over_stdio = client.request(2, "tools/call", call.clone()).unwrap();
 
-        let begin = Request::post(wire::request(1, "initialize", hello).to_string());
-        let begun = server.ask(&begin).unwrap();
-        let session = begun.header("mcp-session-id").unwrap().to_owned();
-        let ask = |message: Value| {
-            let request = Request::post(message.to_string())
-                .header("mcp-session-id", &session)
-                .header("mcp-protocol-version", version);
-            server.ask(&request).unwrap()
-        };
-        assert_eq!(ask(initialized()).status, 202);
-        let mut called = ask(wire::request(2, "tools/call", call.clone()));
+        let ask = session(&server, version);
+        let mut called = ask(&wire::request(2, "tools/call", call.clone()));
         let over_http = called.result().unwrap();
 
         assert_eq!(over_stdio, over_http, "{version}");
@@ -229,5 +238,92 @@ fn content_is_of_the_kinds_of_its_version() {
         if kind == "text" {
             assert_eq!(block["text"], "The first one: paint://1");
         }
+    }
+}
+
+/// The answers of a batch: in an array, or each in an event.
+fn answers(mut answer: Answer) -> Vec<Value> {
+    assert_eq!(answer.status, 200);
+    let mut all = answer.messages().unwrap();
+    if let [Value::Array(together)] = &all[..] {
+        all = together.clone();
+    }
+    all.sort_by_key(|answer| answer["id"].as_u64());
+    all
+}
+
+/// One revision has them, and says that a server must take them.
+#[test]
+fn batches_are_answered_together_where_there_are_any() {
+    let home = Home::new().unwrap();
+    home.guests(&["echo", "sleep"]).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let ask = session(&server, "2025-03-26");
+    let call = |id: u64, tool: &str, arguments: Value| {
+        wire::request(
+            id,
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
+    };
+    let echo = |id: u64| call(id, "echo__echo", json!({ "text": "hi" }));
+    let text = |answer: &Value| answer["result"]["content"][0]["text"].clone();
+
+    let quick = ask(&json!([echo(2), wire::request(3, "tools/list", json!({}))]));
+    assert_eq!(quick.header("content-type"), Some("application/json"));
+    let quick = answers(quick);
+    assert_eq!(text(&quick[0]), "hi");
+    assert!(quick[1]["result"]["tools"].is_array());
+
+    // Whatever is wrong with one, the others are answered.
+    let sleep = call(6, "sleep__sleep", json!({ "milliseconds": 300 }));
+    let hello = wire::request(7, "initialize", hello("2025-03-26"));
+    let odd = json!([
+        7, echo(4), wire::request(5, "no/such", json!({})), sleep, hello, initialized(),
+        echo(8), { "jsonrpc": "2.0", "id": 9, "method": "ping" }, [],
+    ]);
+    let odd = answers(ask(&odd));
+    let ids: Vec<_> = odd.iter().map(|answer| answer["id"].as_u64()).collect();
+    let expected = [
+        None,
+        None,
+        Some(4),
+        Some(5),
+        Some(6),
+        Some(7),
+        Some(8),
+        Some(9),
+    ];
+    assert_eq!(ids, expected, "{odd:?}");
+    let codes = odd.iter().map(|answer| answer["error"]["code"].as_i64());
+    let bad = Some(-32600);
+    let expected = [bad, bad, None, Some(-32601), None, bad, None, None];
+    assert_eq!(codes.collect::<Vec<_>>(), expected, "{odd:?}");
+    assert_eq!(text(&odd[6]), "hi");
+
+    // Of two that have one id, one is answered.
+    let sleep = call(10, "sleep__sleep", json!({ "milliseconds": 200 }));
+    let twice = answers(ask(&json!([sleep, sleep])));
+    let refused = twice
+        .iter()
+        .filter(|answer| answer["error"]["code"] == -32600);
+    assert_eq!((twice.len(), refused.count()), (2, 1), "{twice:?}");
+
+    assert_eq!(ask(&json!([initialized(), initialized()])).status, 202);
+    // Many are many, and not too many at once.
+    let many: Vec<_> = (100..1100).map(echo).collect();
+    let many = answers(ask(&json!(many)));
+    assert_eq!(many.len(), 1000);
+    assert!(many.iter().all(|answer| text(answer) == "hi"));
+
+    let too_many: Vec<_> = (0..1001).map(echo).collect();
+    for (version, batch) in [
+        ("2025-03-26", json!([])),
+        ("2025-03-26", json!(too_many)),
+        (LEGACY, json!([echo(2)])),
+    ] {
+        let mut refused = session(&server, version)(&batch);
+        assert_eq!(refused.status, 400, "{version}");
+        assert_eq!(refused.messages().unwrap()[0]["error"]["code"], -32600);
     }
 }

@@ -142,8 +142,8 @@ fn reword(block: &mut Value, unknown: &[&str]) -> bool {
         let words = format!("{name}: {uri}{}", about.unwrap_or_default());
         json!({ "type": "text", "text": words })
     };
-    if let Some(annotations) = block.get_mut("annotations").map(Value::take) {
-        words["annotations"] = annotations;
+    if let (Some(annotations), Some(words)) = (block.get("annotations"), words.as_object_mut()) {
+        words.insert("annotations".into(), annotations.clone());
     }
     *block = words;
     true

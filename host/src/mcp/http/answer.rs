@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::stream::{BoxStream, SelectAll};
 use http_body::Frame;
 use http_body_util::Full;
 use http_body_util::combinators::BoxBody;
@@ -30,7 +32,12 @@ enum Content {
     Whole(Full<Bytes>),
     /// Of rmcp: a message, or a stream of events, each in one frame.
     Rmcp(BoxBody<Bytes, Infallible>),
+    /// Of several others.
+    Together(Together),
 }
+
+/// The frames of several bodies, as they come.
+pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
 
 /// What is held until an answer has gone out, or nobody wants it any more.
 pub(super) struct Held {
@@ -42,6 +49,13 @@ impl Body {
     fn whole(bytes: impl Into<Bytes>) -> Self {
         Self {
             content: Content::Whole(Full::new(bytes.into())),
+            held: None,
+        }
+    }
+
+    pub(super) fn together(frames: Together) -> Self {
+        Self {
+            content: Content::Together(frames),
             held: None,
         }
     }
@@ -70,6 +84,7 @@ impl http_body::Body for Body {
                 let frame = Pin::new(body).poll_frame(cx);
                 frame.map_ok(|frame| frame.map_data(verbatim::unfolded))
             }
+            Content::Together(frames) => frames.poll_next_unpin(cx),
         }
     }
 
@@ -77,6 +92,7 @@ impl http_body::Body for Body {
         match &self.content {
             Content::Whole(whole) => whole.is_end_stream(),
             Content::Rmcp(body) => body.is_end_stream(),
+            Content::Together(frames) => frames.is_empty(),
         }
     }
 
@@ -84,7 +100,7 @@ impl http_body::Body for Body {
         match &self.content {
             Content::Whole(whole) => whole.size_hint(),
             // A result that was folded is shorter when it is not.
-            Content::Rmcp(_) => http_body::SizeHint::default(),
+            Content::Rmcp(_) | Content::Together(_) => http_body::SizeHint::default(),
         }
     }
 }

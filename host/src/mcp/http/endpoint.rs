@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use hyper::header::{
     ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, InitializeRequestParams, JsonRpcError, RequestId};
 use rmcp::transport::StreamableHttpService;
@@ -116,13 +117,26 @@ impl Endpoint {
         connection: &Connection,
         request: Request<Incoming>,
     ) -> Result<Response, Box<Response>> {
-        let (mut parts, body) = request.into_parts();
+        let (parts, body) = request.into_parts();
         if !is_json(&parts.headers) {
             let message = "the `Content-Type` has to be `application/json`\n";
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Box::new(answer::text(status, message)));
         }
         let body = self.read(&parts.headers, body).await?;
+        match self.batch(&parts.headers, &body) {
+            Some(messages) => Ok(self.together(connection, parts, messages?).await),
+            None => self.message(connection, parts, body).await,
+        }
+    }
+
+    /// Answers one message.
+    pub(super) async fn message(
+        &self,
+        connection: &Connection,
+        mut parts: Parts,
+        body: Bytes,
+    ) -> Result<Response, Box<Response>> {
         let mut held = Held {
             _busy: connection.busy(),
             _running: None,
@@ -325,7 +339,7 @@ fn refused_request(id: &RequestId, error: ErrorData) -> Box<Response> {
     Box::new(answer::error(StatusCode::BAD_REQUEST, error))
 }
 
-fn session(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn session(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
 }
 

@@ -97,7 +97,7 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
     };
     let outside: Outside<'_> = match serde_json::from_str(text) {
         _ if text.trim_start().starts_with('[') && is_json(text) => {
-            let why = "batches are not part of this protocol: send one message at a time";
+            let why = "batches are not part of this version: send one message at a time";
             return invalid(None, why);
         }
         Ok(outside) => outside,

@@ -11,6 +11,7 @@
 
 mod agent;
 mod answer;
+mod batch;
 mod connections;
 mod cors;
 mod endpoint;

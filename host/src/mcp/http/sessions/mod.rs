@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::Stream;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::common::server_side_http::session_id;
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
@@ -92,6 +92,11 @@ impl Sessions {
         if let Some(session) = self.find(session) {
             session.know(known);
         }
+    }
+
+    /// The version of the protocol that a session is of.
+    pub(super) fn version(&self, session: &str) -> Option<ProtocolVersion> {
+        self.find(session)?.version()
     }
 
     /// Ends a request that rmcp was not asked.

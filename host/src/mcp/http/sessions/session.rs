@@ -107,6 +107,12 @@ impl Session {
         self.state().known = Some(Arc::new(known));
     }
 
+    /// The version that the handshake has come to, if it is over.
+    pub(super) fn version(&self) -> Option<ProtocolVersion> {
+        let known = self.state().known.clone()?;
+        Some(known.version.clone())
+    }
+
     /// Takes note of a request; `None` where one of that id is on its way already.
     pub(super) fn claim(self: &Arc<Self>, request: &RequestId) -> Option<Claim> {
         let mut state = self.state();
