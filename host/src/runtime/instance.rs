@@ -129,9 +129,7 @@ impl Live {
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
             return Err(cause);
         }
-        let result = call
-            .wanted
-            .result(&target.server, results.first(), completed)?;
+        let result = call.wanted.result(target, results.first(), completed)?;
         let size = result.size();
         if size > target.limits.result {
             return Err(Cause::ResultTooLarge {

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
+use dormouse_catalog::What;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
@@ -26,6 +27,19 @@ struct Schema {
 pub struct Schemas {
     input: Schema,
     output: Option<Schema>,
+}
+
+/// What an adapter has answered, as clients can read it. Hints that are none are left
+/// out; whatever else is wrong is the plugin's failure. `key` is what it was asked for.
+pub(super) fn readable(what: What, key: &str, answer: String) -> Result<Answer, Cause> {
+    let (text, odd) = dormouse_catalog::answer(what, &answer).map_err(Cause::BadResult)?;
+    if !odd.is_empty() {
+        let odd = odd.join(", ");
+        tracing::warn!(
+            "an answer of {what} `{key}` goes out without what MCP does not have: {odd}"
+        );
+    }
+    Ok(Answer::Verbatim(text.unwrap_or(answer)))
 }
 
 impl Schema {
@@ -109,18 +123,10 @@ impl Schemas {
         }
     }
 
-    /// What an adapter has answered, as clients can read it. Hints that are none are
-    /// left out; whatever else is wrong is the plugin's failure.
+    /// What an adapter has answered to a call of a tool, as clients can
+    /// [read it](readable), held against the tool's output schema.
     pub(super) fn answer(&self, tool: &str, answer: String) -> Result<Answer, Cause> {
-        let mended = dormouse_catalog::answer(&answer).map_err(Cause::BadResult)?;
-        let (text, odd) = mended;
-        if !odd.is_empty() {
-            let odd = odd.join(", ");
-            tracing::warn!(
-                "an answer of tool `{tool}` goes out without what MCP does not have: {odd}"
-            );
-        }
-        let answer = Answer::Verbatim(text.unwrap_or(answer));
+        let answer = readable(What::Tool, tool, answer)?;
         let failed = answer.get("isError").as_deref() == Some(&Value::Bool(true));
         let Some(output) = self.output.as_ref().filter(|_| !failed) else {
             return Ok(answer);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dormouse_catalog::json;
+use dormouse_catalog::{What, json};
 use dormouse_wit::{Export, Function, Type, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
@@ -11,8 +11,8 @@ use wasmtime::component::Val;
 use super::answer::Answer;
 use super::arguments::Arguments;
 use super::error::Cause;
-use super::schemas::Schemas;
-use super::value;
+use super::schemas::{Schemas, readable};
+use super::{Target, value};
 
 /// What is asked of a plugin.
 #[derive(Debug)]
@@ -221,14 +221,20 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
-    /// What the function returned, as MCP has it. `server` is whose it is, for the log;
-    /// `completed` is what the upstream has said of a completion, if it was asked.
+    /// What the function returned, as MCP has it. `target` is whose it is; `completed` is
+    /// what the upstream has said of a completion, if it was asked.
     pub(super) fn result(
         &self,
-        server: &str,
+        target: &Target,
         value: Option<&Val>,
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
+        let server = &target.server;
+        // What an upstream says passes as it is.
+        let by_name = |what, key: &str| match &target.upstream {
+            None => readable(what, key, object(value)?.into_text()),
+            Some(_) => object(value),
+        };
         let string = || Some(Box::new(Type::String));
         let answer = Type::Result {
             ok: string(),
@@ -254,7 +260,7 @@ impl Wanted {
                         .map(Answer::Made)
                         .map_err(Cause::Refused)
                 }
-                None => object(value),
+                None => by_name(What::Prompt, &prompt.name),
             },
             Self::Resource(resource) => match &resource.function {
                 Some(function) => {
@@ -264,7 +270,7 @@ impl Wanted {
                         .map(Answer::Made)
                         .ok_or(Cause::NotFound)
                 }
-                None => object(value),
+                None => by_name(What::Resource, &resource.uri),
             },
             Self::Completion(_) => completion_of(value, completed),
         }

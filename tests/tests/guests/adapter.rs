@@ -89,6 +89,45 @@ fn answers_are_what_clients_can_read() {
 }
 
 #[test]
+fn prompts_and_resources_are_what_clients_can_read() {
+    let mut host = Host::with("adapter");
+    let mut ask = |method: &str, params: Value| {
+        let id = host.client.send(method, params).unwrap();
+        host.client.answer(id).unwrap()
+    };
+    let mut get = |answer: &str| {
+        let arguments = json!({ "answer": answer });
+        ask(
+            "prompts/get",
+            json!({ "name": "adapter__answer", "arguments": arguments }),
+        )
+    };
+    let good = r#"{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"x-odd":1}"#;
+    assert_eq!(get(good)["result"].to_string(), good);
+    for (bad, why) in [
+        ("{}", "no `messages`"),
+        (r#"{"messages":[{"role":"system"}]}"#, "`messages[0].role`"),
+        ("nothing", "expected"),
+    ] {
+        let refused = get(bad);
+        let told = refused["error"]["message"].as_str().unwrap();
+        assert!(
+            told.contains(why) && told.contains("prompt `answer`"),
+            "{refused}"
+        );
+    }
+    let mut read = |uri: &str| ask("resources/read", json!({ "uri": uri }));
+    let good = &read("adapter:good")["result"]["contents"][0];
+    assert_eq!(good["text"], "good");
+    let hinted = &read("adapter:hinted")["result"]["contents"][0];
+    assert_eq!(*hinted, json!({ "uri": "adapter:hinted", "text": "odd" }));
+    let refused = read("adapter:unnamed");
+    let told = refused["error"]["message"].as_str().unwrap();
+    assert!(told.contains("`contents[0]` has no `uri`"), "{refused}");
+    host.stays_well();
+}
+
+#[test]
 fn structured_content_is_what_the_tool_says_that_it_is() {
     let mut host = Host::with("adapter");
     let good = answered(

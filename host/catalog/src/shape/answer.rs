@@ -1,11 +1,11 @@
-//! What a call of a tool may be answered with.
+//! What a call of a tool, a prompt or a resource may be answered with.
 
 use serde_json::json;
 
 use super::members::members;
 use super::object::{Is, Judge, Record, Verdict, wrong};
 use super::text::string;
-use super::{ANNOTATIONS, RESOURCE};
+use super::{ANNOTATIONS, RESOURCE, What};
 
 static TEXT: Record = Record {
     members: &[
@@ -51,17 +51,40 @@ const fn contents(needs: &'static [&'static str]) -> Record {
     }
 }
 
-static RESULT: Record = Record {
+static CALLED: Record = Record {
     members: &[("content", Is::All(&Is::Block)), ("_meta", Is::Object)],
     needs: &["content"],
 };
 
-/// An MCP `CallToolResult` as clients can read it, and what of it was mended: nothing
-/// where it stays as it is.
+static GOT: Record = Record {
+    members: &[
+        ("description", Is::Text),
+        ("messages", Is::All(&Is::Record(&MESSAGE))),
+        ("_meta", Is::Object),
+    ],
+    needs: &["messages"],
+};
+
+static MESSAGE: Record = Record {
+    members: &[
+        ("role", Is::One(&["user", "assistant"])),
+        ("content", Is::Block),
+    ],
+    needs: &["role", "content"],
+};
+
+static READ: Record = Record {
+    members: &[("contents", Is::All(&Is::Contents)), ("_meta", Is::Object)],
+    needs: &["contents"],
+};
+
+/// What asking for that is answered with (MCP `CallToolResult`, `GetPromptResult`,
+/// `ReadResourceResult`) as clients can read it, and what of it was mended: nothing where
+/// it stays as it is.
 ///
 /// # Errors
 /// It is none; what is wrong with it.
-pub fn answer(text: &str) -> Result<(Option<String>, Vec<String>), String> {
+pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
     let mut judge = Judge::default();
     let known = members(text).unwrap_or_default();
     let of = |name: &str| {
@@ -69,11 +92,9 @@ pub fn answer(text: &str) -> Result<(Option<String>, Vec<String>), String> {
         found.map(|member| member.value)
     };
     let kind = of("resultType").filter(|kind| string(kind).is_none_or(|kind| kind != "complete"));
+    let flag = of("isError").filter(|is| !["true", "false"].contains(is));
     let refused = [
-        (
-            "isError",
-            of("isError").filter(|is| !["true", "false"].contains(is)),
-        ),
+        ("isError", flag.filter(|_| what == What::Tool)),
         // A plugin asks through its host, which seals the question.
         ("resultType", kind),
     ];
@@ -82,17 +103,24 @@ pub fn answer(text: &str) -> Result<(Option<String>, Vec<String>), String> {
             return Err(why);
         }
     }
-    // Whoever has nothing but structured content has its text put into words, as MCP
-    // recommends.
-    let blocks = match of("structuredContent") {
-        Some(text) => json!([{ "type": "text", "text": text }]),
-        None => json!([]),
+    let (record, completed) = match what {
+        What::Tool => {
+            // Whoever has nothing but structured content has its text put into words, as
+            // MCP recommends.
+            let blocks = match of("structuredContent") {
+                Some(text) => json!([{ "type": "text", "text": text }]),
+                None => json!([]),
+            };
+            let completed = judge.completed(text, ("content", blocks.to_string()));
+            // That is no fault.
+            judge.mended.clear();
+            (&CALLED, completed)
+        }
+        What::Prompt => (&GOT, None),
+        What::Resource | What::Template => (&READ, None),
     };
-    let completed = judge.completed(text, ("content", blocks.to_string()));
-    // That is no fault.
-    judge.mended.clear();
     let text = completed.as_deref().unwrap_or(text);
-    match judge.record(&RESULT, text, "") {
+    match judge.record(record, text, "") {
         Verdict::Fine => Ok((completed, judge.mended)),
         Verdict::Instead(text) => Ok((Some(text), judge.mended)),
         Verdict::Wrong(why) => Err(why),

@@ -324,7 +324,7 @@ fn answers_are_what_clients_can_read() {
         r#"{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":3}],"structuredContent":7}"#,
         r#"{"content":[{"type":"resource","resource":{"uri":"a:b","text":"x"}},{"type":"resource","resource":{"uri":"a:b","blob":""}}]}"#,
     ] {
-        assert_eq!(answer(fine), Ok((None, vec![])), "{fine}");
+        assert_eq!(answer(What::Tool, fine), Ok((None, vec![])), "{fine}");
     }
     for (text, completed) in [
         ("{}", r#"{"content":[]}"#),
@@ -335,10 +335,16 @@ fn answers_are_what_clients_can_read() {
             r#"{"structuredContent":{"a":1.10},"content":[{"type":"text","text":"{\"a\":1.10}"}]}"#,
         ),
     ] {
-        assert_eq!(answer(text), Ok((Some(completed.to_owned()), vec![])));
+        assert_eq!(
+            answer(What::Tool, text),
+            Ok((Some(completed.to_owned()), vec![]))
+        );
     }
-    let (mended, why) =
-        answer(r#"{"content":[{"type":"text","text":"x","annotations":{"priority":7}}]}"#).unwrap();
+    let (mended, why) = answer(
+        What::Tool,
+        r#"{"content":[{"type":"text","text":"x","annotations":{"priority":7}}]}"#,
+    )
+    .unwrap();
     assert_eq!(
         mended.unwrap(),
         r#"{"content":[{"type":"text","text":"x","annotations":{}}]}"#
@@ -383,7 +389,55 @@ fn answers_are_what_clients_can_read() {
         ),
         (r#"{"content":[],"resultType":7}"#, "`resultType` is `7`"),
     ] {
-        let told = answer(bad).unwrap_err();
+        let told = answer(What::Tool, bad).unwrap_err();
         assert!(told.contains(why), "{bad}: {told}");
+    }
+}
+
+#[test]
+fn prompts_and_resources_are_answered_with_messages_and_contents() {
+    use What::{Prompt, Resource, Template};
+    for (what, fine) in [
+        (Prompt, r#"{"messages":[]}"#),
+        (
+            Prompt,
+            r#"{"description":"d","messages":[{"role":"assistant","content":{"type":"text","text":"x"}}],"isError":7}"#,
+        ),
+        (Resource, r#"{"contents":[{"uri":"a:b","text":""}]}"#),
+        (
+            Template,
+            r#"{"contents":[{"uri":"a:b","blob":"","mimeType":"x"}],"x-odd":1.10}"#,
+        ),
+    ] {
+        assert_eq!(answer(what, fine), Ok((None, vec![])), "{fine}");
+    }
+    let odd = r#"{"description":7,"messages":[]}"#;
+    let (mended, told) = answer(Prompt, odd).unwrap();
+    assert_eq!(mended.as_deref(), Some(r#"{"messages":[]}"#));
+    assert_eq!(told.len(), 1, "{told:?}");
+    for (what, bad, named) in [
+        (Prompt, "{}", "messages"),
+        (Prompt, r#"{"messages":{}}"#, "messages"),
+        (
+            Prompt,
+            r#"{"messages":[{"role":"system","content":{"type":"text","text":"x"}}]}"#,
+            "role",
+        ),
+        (
+            Prompt,
+            r#"{"messages":[{"role":"user","content":[]}]}"#,
+            "content",
+        ),
+        (
+            Prompt,
+            r#"{"messages":[],"resultType":"input_required"}"#,
+            "resultType",
+        ),
+        (Resource, r#"{"content":[]}"#, "contents"),
+        (Resource, r#"{"contents":[{"text":"x"}]}"#, "uri"),
+        (Template, r#"{"contents":[{"uri":"a:b"}]}"#, "text"),
+    ] {
+        let why = answer(what, bad).unwrap_err();
+        assert!(why.contains(named), "{bad}: {why}");
     }
 }
