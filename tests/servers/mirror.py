@@ -6,6 +6,7 @@ Answers in whichever era it is spoken to, or with `--legacy` in that of handshak
 
 import asyncio
 import json
+import os
 import sys
 
 import mcp_types as types
@@ -29,7 +30,7 @@ def wanted(ctx):
 
 
 async def list_tools(ctx, params):
-    names = ["meta", "level", "log", "ask", "go-on", "roots"]
+    names = ["meta", "level", "log", "ask", "go-on", "roots", "pid"]
     return types.ListToolsResult(
         tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
     )
@@ -49,7 +50,11 @@ async def call_tool(ctx, params):
         await GO_ON.wait()
     elif params.name == "go-on":
         GO_ON.set()
-    told = {"meta": meta, "level": lambda ctx: json.dumps(wanted(ctx))}
+    told = {
+        "meta": meta,
+        "level": lambda ctx: json.dumps(wanted(ctx)),
+        "pid": lambda _: str(os.getpid()),
+    }
     if params.name == "roots":
         told["roots"] = lambda _, roots=await ASKED[0]: str(roots.roots[0].uri)
     text = told.get(params.name, lambda _: "done")(ctx)

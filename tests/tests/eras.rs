@@ -201,12 +201,10 @@ fn session(server: &Server, version: &str) -> impl Fn(&Value) -> Answer {
     let begin = wire::request(1, "initialize", hello(version));
     let begun = server.ask(&Request::post(begin.to_string())).unwrap();
     let session = begun.header("mcp-session-id").unwrap().to_owned();
-    let ask = move |message: &Value| {
+    move |message: &Value| {
         let request = Request::post(message.to_string()).header("mcp-session-id", &session);
         server.ask(&request).unwrap()
-    };
-    assert_eq!(ask(&initialized()).status, 202);
-    ask
+    }
 }
 
 /// Clients refuse all of a result that has content of a kind which they do not know.
@@ -229,6 +227,7 @@ fn content_is_of_the_kinds_of_its_version() {
         let over_stdio = client.request(2, "tools/call", call.clone()).unwrap();
 
         let ask = session(&server, version);
+        assert_eq!(ask(&initialized()).status, 202);
         let mut called = ask(&wire::request(2, "tools/call", call.clone()));
         let over_http = called.result().unwrap();
 
@@ -256,9 +255,12 @@ fn answers(mut answer: Answer) -> Vec<Value> {
 #[test]
 fn batches_are_answered_together_where_there_are_any() {
     let home = Home::new().unwrap();
-    home.guests(&["echo", "sleep"]).unwrap();
+    home.guests(&["echo", "huge", "sleep"]).unwrap();
     let server = home.serve_http(&[]).unwrap();
     let ask = session(&server, "2025-03-26");
+    // The first thing in a session may be one.
+    let first = ask(&json!([initialized(), wire::request(1, "ping", json!({}))]));
+    assert_eq!(answers(first)[0]["result"], json!({}));
     let call = |id: u64, tool: &str, arguments: Value| {
         wire::request(
             id,
@@ -269,11 +271,11 @@ fn batches_are_answered_together_where_there_are_any() {
     let echo = |id: u64| call(id, "echo__echo", json!({ "text": "hi" }));
     let text = |answer: &Value| answer["result"]["content"][0]["text"].clone();
 
-    let quick = ask(&json!([echo(2), wire::request(3, "tools/list", json!({}))]));
+    let list = |id: u64| wire::request(id, "tools/list", json!({}));
+    let quick = ask(&json!([list(2), list(3)]));
     assert_eq!(quick.header("content-type"), Some("application/json"));
     let quick = answers(quick);
-    assert_eq!(text(&quick[0]), "hi");
-    assert!(quick[1]["result"]["tools"].is_array());
+    assert!(quick[1]["result"]["tools"].is_array(), "{quick:?}");
 
     // Whatever is wrong with one, the others are answered.
     let sleep = call(6, "sleep__sleep", json!({ "milliseconds": 300 }));
@@ -301,6 +303,15 @@ fn batches_are_answered_together_where_there_are_any() {
     assert_eq!(codes.collect::<Vec<_>>(), expected, "{odd:?}");
     assert_eq!(text(&odd[6]), "hi");
 
+    // Nobody can come back for two streams by one id.
+    let sleep = |id: u64, milliseconds: u64| {
+        call(id, "sleep__sleep", json!({ "milliseconds": milliseconds }))
+    };
+    let mut slow = ask(&json!([sleep(20, 300), sleep(21, 200)]));
+    while let Some((id, _)) = slow.event().unwrap() {
+        assert_eq!(id, "");
+    }
+
     // Of two that have one id, one is answered.
     let sleep = call(10, "sleep__sleep", json!({ "milliseconds": 200 }));
     let twice = answers(ask(&json!([sleep, sleep])));
@@ -316,6 +327,20 @@ fn batches_are_answered_together_where_there_are_any() {
     assert_eq!(many.len(), 1000);
     assert!(many.iter().all(|answer| text(answer) == "hi"));
 
+    // What is too much for one array is refused, each under its id; what takes so long
+    // that it comes in a stream is not.
+    let huge = |id: u64| call(id, "huge__huge", json!({ "bytes": 3_000_000 }));
+    let huge: Vec<_> = (30..44).map(huge).collect();
+    let huge = answers(ask(&json!(huge)));
+    assert_eq!(huge.len(), 14);
+    let (short, long): (Vec<_>, Vec<_>) =
+        huge.iter().partition(|answer| answer["error"].is_object());
+    assert!(long.len() > 8, "{}", long.len());
+    for refused in short {
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("too long for one batch"), "{refused}");
+    }
+
     let too_many: Vec<_> = (0..1001).map(echo).collect();
     for (version, batch) in [
         ("2025-03-26", json!([])),
@@ -326,4 +351,6 @@ fn batches_are_answered_together_where_there_are_any() {
         assert_eq!(refused.status, 400, "{version}");
         assert_eq!(refused.messages().unwrap()[0]["error"]["code"], -32600);
     }
+    let gone = Request::post(json!([echo(2)]).to_string()).header("mcp-session-id", "gone");
+    assert_eq!(server.ask(&gone).unwrap().status, 404);
 }

@@ -24,6 +24,7 @@ use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
+use super::session::Session;
 use crate::roster::Context;
 use crate::runtime::{Answer, Awaited, SessionId};
 
@@ -44,6 +45,8 @@ pub(super) struct Exchange {
     session: Option<SessionId>,
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
+    /// What was begun for it alone, and ends with it.
+    _own: Option<Session>,
 }
 
 /// A call that waits for answers.
@@ -132,8 +135,9 @@ impl Host {
                 };
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
+                let (session, own) = self.session_of(&order, caller);
                 let call = Context {
-                    session: self.session.filter(|_| self.lasting || !caller.stateless),
+                    session,
                     cancel: cancel.clone(),
                     listener: line.clone(),
                 };
@@ -149,6 +153,7 @@ impl Host {
                     },
                     session: self.session.filter(|_| self.lasting),
                     requests: caller.id.clone().into_iter().collect(),
+                    _own: own,
                     work: work(roster, order, call).boxed(),
                 }
             }
@@ -164,6 +169,25 @@ impl Host {
             _place: place,
         };
         self.run(begun, caller).await
+    }
+
+    /// The session that a call is of, and that session where it is the call's own.
+    ///
+    /// Over HTTP a stateless request belongs to no connection, and shares its upstream's
+    /// with all others. Where its client can be asked something it does not: what an
+    /// upstream asks over a pipe does not say whose call it is about, and is for nobody
+    /// else.
+    fn session_of(
+        &self,
+        order: &Order,
+        caller: &Caller<'_>,
+    ) -> (Option<SessionId>, Option<Session>) {
+        if self.lasting || !caller.stateless {
+            return (self.session, None);
+        }
+        let asks = caller.may_be_asked() && self.common.roster.has_upstream(&order.server);
+        let own = asks.then(|| Session::begin(self.common.clone()));
+        (own.as_ref().map(Session::id), own)
     }
 
     async fn run(&self, mut begun: Begun, caller: &Caller<'_>) -> Outcome {

@@ -238,6 +238,13 @@ impl Roster {
         self.hub.close().await;
     }
 
+    /// Whether a server has an upstream.
+    pub fn has_upstream(&self, server: &str) -> bool {
+        let snapshot = self.snapshot();
+        let server = snapshot.servers().get(server);
+        server.is_some_and(|server| server.config().bridge().is_some())
+    }
+
     /// How everything is.
     pub fn status(&self) -> Status {
         status::of(self)

@@ -28,7 +28,9 @@ impl dormouse_sdk::Prompts for Adapter {
     fn get_prompt(_name: String, arguments: String) -> Result<String, String> {
         let arguments: Value = serde_json::from_str(&arguments).map_err(|e| e.to_string())?;
         let answer = arguments.get("answer").and_then(Value::as_str);
-        answer.map(str::to_owned).ok_or_else(|| "there is no answer".into())
+        answer
+            .map(str::to_owned)
+            .ok_or_else(|| "there is no answer".into())
     }
 }
 

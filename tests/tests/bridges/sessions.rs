@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use dormouse_tests::http::{Answer, Request, Server, Session};
-use dormouse_tests::{Home, upstream, wait};
+use dormouse_tests::{Home, upstream, wait, wire};
 use serde_json::{Value, json};
 
 use crate::mirror;
@@ -109,15 +109,30 @@ fn between_stateless_requests_nobody_is_told() {
 fn stateless_requests_meet_the_same_server() {
     let home = mirror(true);
     let server = home.serve_http(&[]).unwrap();
+    let pids = || home.server_status("mirror").unwrap()["pids"].clone();
     let connected = || {
         server.text("mirror__level", json!({})).unwrap();
-        let status = home.status().unwrap();
-        status["servers"][0]["pids"].clone()
+        pids()
     };
     let first = connected();
     assert_eq!(first.as_array().map(Vec::len), Some(1), "{first}");
     assert_eq!(connected(), first);
-    // A session has one for itself, as over stdio.
+    // One whose client can be asked something has one for itself, and only meanwhile:
+    // what is asked over a pipe does not say of whom.
+    let able = json!({ "elicitation": {} });
+    let params = wire::stateless(json!({ "name": "mirror__pid", "arguments": {} }), able);
+    let request = Request::post(wire::request(1, "tools/call", params).to_string())
+        .header("mcp-protocol-version", wire::MODERN)
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "mirror__pid");
+    let told = server.ask(&request).unwrap().result().unwrap();
+    assert_ne!(told["content"][0]["text"], first[0].to_string(), "{told}");
+    wait::until("its end", || {
+        ensure!(pids() == first, "{}", pids());
+        Ok(())
+    })
+    .unwrap();
+    // So has a session, as over stdio.
     let session = Session::open(&server).unwrap();
     let call = session.request(1, "tools/call", json!({ "name": "mirror__level" }));
     server.ask(&call).unwrap().result().unwrap();

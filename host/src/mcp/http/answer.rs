@@ -52,13 +52,6 @@ impl Body {
             held: None,
         }
     }
-
-    pub(super) fn together(frames: Together) -> Self {
-        Self {
-            content: Content::Together(frames),
-            held: None,
-        }
-    }
 }
 
 impl From<BoxBody<Bytes, Infallible>> for Body {
@@ -149,6 +142,25 @@ pub(super) fn nothing() -> Response {
         "text/event-stream",
         Body::whole(Bytes::new()),
     )
+}
+
+/// An answer that is a stream of events, which nobody on the way is to keep.
+pub(super) fn events(frames: Together) -> Response {
+    let body = Body {
+        content: Content::Together(frames),
+        held: None,
+    };
+    let mut response = of(StatusCode::OK, "text/event-stream", body);
+    for (name, value) in [("cache-control", "no-cache"), ("x-accel-buffering", "no")] {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+/// The answer to a session that is not there.
+pub(super) fn no_session() -> Response {
+    text(StatusCode::NOT_FOUND, "there is no such session\n")
 }
 
 /// Holds something until an answer has gone out.

@@ -2,13 +2,14 @@
 //! revision 2025-03-26 has that, and none before or after it.
 
 use bytes::Bytes;
+use dormouse_catalog::json;
 use futures::stream::{self, StreamExt, select_all};
-use http_body::Frame;
+use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt as _, BodyStream};
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
-use rmcp::model::{ErrorData, JsonRpcError, ProtocolVersion};
+use rmcp::model::{ErrorData, JsonRpcError, ProtocolVersion, RequestId};
 use serde_json::value::RawValue;
 
 use super::answer::{self, Body, Response};
@@ -16,18 +17,22 @@ use super::connections::Connection;
 use super::endpoint::{Endpoint, session};
 use super::message::{self, Kind};
 
-/// How many messages a batch may have: what is answered to one is kept until the last
-/// one is begun.
+/// How many messages a batch may have.
 const MOST: usize = 1000;
 
 /// How many messages of a batch are begun at once.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 16;
+
+/// How much of what is answered is kept until the last message is begun, in bytes; what
+/// is not begun by then is refused.
+const KEPT: u64 = 32 << 20;
 
 impl Endpoint {
-    /// The messages of a batch, if a body is one and is of a session that knows them.
+    /// The messages of a batch, if a body is one and its session knows them.
     ///
     /// # Errors
-    /// There are none, or too many; what is answered to that.
+    /// There is no such session, or there are no messages, or too many; what is answered
+    /// to that.
     pub(super) fn batch(
         &self,
         headers: &HeaderMap,
@@ -35,8 +40,11 @@ impl Endpoint {
     ) -> Option<Result<Vec<Bytes>, Box<Response>>> {
         let text = std::str::from_utf8(body).ok()?;
         let may_be = text.trim_start().starts_with('[');
-        let version = may_be.then(|| self.sessions.version(session(headers)?))??;
-        if version != ProtocolVersion::V_2025_03_26 {
+        let session = may_be.then(|| session(headers)).flatten()?;
+        let Ok(version) = self.sessions.version(session) else {
+            return Some(Err(Box::new(answer::no_session())));
+        };
+        if version != Some(ProtocolVersion::V_2025_03_26) {
             return None;
         }
         let messages = serde_json::from_str::<Vec<&RawValue>>(text).ok()?;
@@ -45,8 +53,8 @@ impl Endpoint {
                 "a batch has at least one message, and at most {MOST}, not {}",
                 messages.len()
             );
-            let error = JsonRpcError::new(None, ErrorData::invalid_request(why, None));
-            return Some(Err(Box::new(answer::error(StatusCode::BAD_REQUEST, error))));
+            let refused = refused(None, ErrorData::invalid_request(why, None));
+            return Some(Err(Box::new(refused)));
         }
         let messages = messages.iter();
         let messages = messages.map(|one| body.slice_ref(one.get().as_bytes()));
@@ -61,47 +69,96 @@ impl Endpoint {
         parts: Parts,
         messages: Vec<Bytes>,
     ) -> Response {
-        let answers = messages.into_iter().map(|message| {
+        let answers = messages.clone().into_iter().map(|message| {
             let parts = parts.clone();
             async move {
-                if let Some(refused) = handshake(&message) {
-                    return refused;
+                if is_handshake(&message) {
+                    let why = "`initialize` may not be part of a batch";
+                    return refused(id(&message), ErrorData::invalid_request(why, None));
                 }
                 let answered = self.message(connection, parts, message).await;
                 answered.unwrap_or_else(|refused| *refused)
             }
         });
-        let answers: Vec<Response> = stream::iter(answers).buffered(AT_ONCE).collect().await;
-        let (mut wholes, mut streams, mut first) = (Vec::new(), Vec::new(), None);
-        for answer in answers {
-            let (parts, body) = answer.into_parts();
-            match kind(&parts.headers) {
-                "application/json" => wholes.push(body),
+        let mut answers = stream::iter(answers)
+            .buffered(AT_ONCE)
+            .zip(stream::iter(&messages));
+        let (mut wholes, mut streams) = (Vec::new(), Vec::new());
+        let (mut done, mut kept) = (0, 0);
+        while kept <= KEPT
+            && let Some((answer, message)) = answers.next().await
+        {
+            done += 1;
+            match kind(answer.headers()) {
                 "text/event-stream" => {
-                    streams.push(StreamExt::boxed(BodyStream::new(body)));
-                    first.get_or_insert(parts);
+                    streams.push(StreamExt::boxed(BodyStream::new(answer.into_body())));
+                }
+                "application/json" => {
+                    kept += answer.body().size_hint().lower();
+                    wholes.push(answer.into_body());
                 }
                 // What is only taken, as notifications are, has no answer.
-                _ if parts.status.is_success() => {}
-                // No message was looked at, so this is true of all of them.
-                _ => return Response::from_parts(parts, body),
+                _ if answer.status().is_success() => {}
+                // By what all of them have in common, their headers.
+                _ if done == 1 => return answer,
+                _ => {
+                    if let Some(id) = id(message) {
+                        wholes.push(in_words(id, answer).await.into_body());
+                    }
+                }
             }
         }
+        drop(answers);
+        let rest = messages.iter().skip(done).filter_map(|message| id(message));
+        wholes.extend(rest.map(|id| {
+            let why = "the answers before this one are too long for one batch\n\
+                       hint: send it alone";
+            refused(Some(id), ErrorData::internal_error(why, None)).into_body()
+        }));
+        if streams.is_empty() {
+            return array(wholes).await;
+        }
+        let alone = streams.len() == 1 && wholes.is_empty();
         let wholes = stream::iter(wholes).then(whole);
-        let Some(head) = first else {
-            let messages: Vec<Bytes> = wholes.collect().await;
-            return match &*messages {
-                [] => answer::empty(StatusCode::ACCEPTED),
-                some => answer::json(StatusCode::OK, [b"[", &*some.join(&b','), b"]"].concat()),
-            };
-        };
-        let events = wholes.map(|message| {
-            let event = [b"data: ", &*message, b"\n\n"].concat();
-            Ok(Frame::data(event.into()))
-        });
-        streams.push(events.boxed());
-        Response::from_parts(head, Body::together(select_all(streams)))
+        let wholes = wholes.map(|message| Ok(Frame::data(event(&message))));
+        streams.push(wholes.boxed());
+        let events = select_all(streams);
+        if alone {
+            return answer::events(events);
+        }
+        let events = events.map(|frame| frame.map(|frame| frame.map_data(without_ids)));
+        answer::events(select_all([events.boxed()]))
     }
+}
+
+/// A message as an event.
+fn event(message: &[u8]) -> Bytes {
+    let message = String::from_utf8_lossy(message);
+    format!("data: {}\n\n", json::on_one_line(&message)).into()
+}
+
+/// Events without their ids: a client has one to come back with, and that is of one of
+/// the streams. Whoever gets none begins anew.
+fn without_ids(events: Bytes) -> Bytes {
+    let text = String::from_utf8_lossy(&events);
+    let ours = ["id:", "retry:"];
+    let lines = text.split_inclusive('\n');
+    let lines = lines.filter(|line| !ours.iter().any(|field| line.starts_with(field)));
+    lines.collect::<String>().into()
+}
+
+/// The answers of a batch in an array; none where nothing is answered.
+async fn array(wholes: Vec<Body>) -> Response {
+    if wholes.is_empty() {
+        return answer::empty(StatusCode::ACCEPTED);
+    }
+    let mut message = Vec::new();
+    for body in wholes {
+        message.push(if message.is_empty() { b'[' } else { b',' });
+        message.extend_from_slice(&whole(body).await);
+    }
+    message.push(b']');
+    answer::json(StatusCode::OK, message)
 }
 
 /// All of the body of an answer.
@@ -118,14 +175,40 @@ fn kind(headers: &HeaderMap) -> &str {
         .unwrap_or_default()
 }
 
-/// The refusal of a handshake, which may not be part of a batch.
-fn handshake(message: &Bytes) -> Option<Response> {
+/// What people are told, as the answer to a request.
+async fn in_words(id: RequestId, answer: Response) -> Response {
+    let words = whole(answer.into_body()).await;
+    let words = String::from_utf8_lossy(&words).trim_end().to_owned();
+    refused(Some(id), ErrorData::internal_error(words, None))
+}
+
+fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
+    answer::error(StatusCode::BAD_REQUEST, JsonRpcError::new(id, error))
+}
+
+/// The id of a message that is a request.
+fn id(message: &[u8]) -> Option<RequestId> {
     match message::read(message).ok()?.kind {
-        Kind::Request { id, method } if method == "initialize" => {
-            let why = "`initialize` may not be part of a batch";
-            let error = JsonRpcError::new(Some(id), ErrorData::invalid_request(why, None));
-            Some(answer::error(StatusCode::BAD_REQUEST, error))
-        }
+        Kind::Request { id, .. } => Some(id),
         _ => None,
+    }
+}
+
+fn is_handshake(message: &[u8]) -> bool {
+    let read = message::read(message);
+    matches!(read, Ok(read) if matches!(&read.kind, Kind::Request { method, .. } if method == "initialize"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_and_has_no_id() {
+        let message = event(b"{\n\"a\":\r\n1}");
+        assert_eq!(message, "data: { \"a\":  1}\n\n");
+        let events = Bytes::from_static(b"id: 0/1\nretry: 500\ndata: {\"id:\":1}\n\n: still\n\n");
+        assert_eq!(without_ids(events), "data: {\"id:\":1}\n\n: still\n\n");
+        assert_eq!(without_ids(message.clone()), message);
     }
 }

@@ -215,7 +215,7 @@ impl Endpoint {
         if let Some(id) = session(request.headers()) {
             let there = self.sessions.has_session(&id.into()).await;
             if matches!(there, Ok(false)) {
-                return answer::text(StatusCode::NOT_FOUND, "there is no such session\n");
+                return answer::no_session();
             }
         }
         let response = self.pass(request).await;

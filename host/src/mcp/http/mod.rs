@@ -6,8 +6,8 @@
 //! [`quick`]. The rest of the protocol rmcp speaks, requests of the stateless era each
 //! on their own, legacy ones in [`sessions`]; [`raw`] marks what is to pass by rmcp's
 //! types, once [`repeated`] has found its headers to be in order.
-//! Behind it is an [`agent`] for each session or request, which is the same host as
-//! over stdio.
+//! Behind it is an [`agent`] for each session or request that rmcp sees, which is the
+//! same host as over stdio, and one host for all other requests of the stateless era.
 
 mod agent;
 mod answer;

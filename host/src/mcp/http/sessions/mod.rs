@@ -95,8 +95,11 @@ impl Sessions {
     }
 
     /// The version of the protocol that a session is of.
-    pub(super) fn version(&self, session: &str) -> Option<ProtocolVersion> {
-        self.find(session)?.version()
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub(super) fn version(&self, session: &str) -> Result<Option<ProtocolVersion>, Ended> {
+        Ok(self.there(session)?.version())
     }
 
     /// Ends a request that rmcp was not asked.

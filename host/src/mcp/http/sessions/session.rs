@@ -41,8 +41,8 @@ struct State {
     readers: usize,
     /// Who waits for the answer to the handshake.
     handshake: Option<oneshot::Sender<ServerJsonRpcMessage>>,
-    /// Whether the client knows events that say nothing but their id.
-    is_primed: bool,
+    /// The version of the protocol that was agreed on.
+    version: Option<ProtocolVersion>,
     /// The host as this session has it, from the end of the handshake on.
     known: Option<Arc<Known>>,
     /// The way to rmcp, until the session ends.
@@ -73,7 +73,7 @@ impl Session {
             heard: Instant::now(),
             readers: 0,
             handshake: None,
-            is_primed: false,
+            version: None,
             known: None,
             inbox: Some(inbox),
             routes: Routes::default(),
@@ -107,10 +107,9 @@ impl Session {
         self.state().known = Some(Arc::new(known));
     }
 
-    /// The version that the handshake has come to, if it is over.
+    /// The version of the protocol that was agreed on.
     pub(super) fn version(&self) -> Option<ProtocolVersion> {
-        let known = self.state().known.clone()?;
-        Some(known.version.clone())
+        self.state().version.clone()
     }
 
     /// Takes note of a request; `None` where one of that id is on its way already.
@@ -153,8 +152,7 @@ impl Session {
         if let ServerJsonRpcMessage::Response(response) = &answer
             && let ServerResult::InitializeResult(result) = &response.result
         {
-            let since = ProtocolVersion::V_2025_11_25;
-            self.state().is_primed = result.protocol_version.as_str() >= since.as_str();
+            self.state().version = Some(result.protocol_version.clone());
         }
         Ok(answer)
     }
@@ -216,7 +214,10 @@ impl Session {
     }
 
     fn attach(self: &Arc<Self>, state: &mut State, number: u64) -> Reader {
-        let is_primed = state.is_primed;
+        // Before that, clients do not know events that say nothing but their id.
+        let since = ProtocolVersion::V_2025_11_25;
+        let version = state.version.as_ref();
+        let is_primed = version.is_some_and(|version| version.as_str() >= since.as_str());
         let attached = state.streams.on(number, |stream| {
             let turn = stream.attach(None);
             (turn, is_primed.then(|| stream.prime()).flatten())
