@@ -174,9 +174,8 @@ impl Host {
     /// The session that a call is of, and that session where it is the call's own.
     ///
     /// Over HTTP a stateless request belongs to no connection, and shares its upstream's
-    /// with all others. Where its client can be asked something it does not: what an
-    /// upstream asks over a pipe does not say whose call it is about, and is for nobody
-    /// else.
+    /// with all others. It does not where its client can be asked something and nothing
+    /// would say whose call that is about: it is for nobody else.
     fn session_of(
         &self,
         order: &Order,
@@ -185,7 +184,7 @@ impl Host {
         if self.lasting || !caller.stateless {
             return (self.session, None);
         }
-        let asks = caller.may_be_asked() && self.common.roster.has_upstream(&order.server);
+        let asks = caller.may_be_asked() && self.common.roster.asks_unattributed(&order.server);
         let own = asks.then(|| Session::begin(self.common.clone()));
         (own.as_ref().map(Session::id), own)
     }

@@ -47,8 +47,8 @@ use crate::config::discovery::Surroundings;
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
 use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
-use crate::store::{Store, Trust};
-use crate::upstream::Hub;
+use crate::store::{Known, Store, Trust};
+use crate::upstream::{Hub, MODERN};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -238,11 +238,16 @@ impl Roster {
         self.hub.close().await;
     }
 
-    /// Whether a server has an upstream.
-    pub fn has_upstream(&self, server: &str) -> bool {
+    /// Whether a server may ask something without saying whose call it is about: it has
+    /// an upstream that is not known to be of the stateless era, in which what is asked
+    /// is the answer to a request.
+    pub fn asks_unattributed(&self, server: &str) -> bool {
         let snapshot = self.snapshot();
         let server = snapshot.servers().get(server);
-        server.is_some_and(|server| server.config().bridge().is_some())
+        server.is_some_and(|server| {
+            let modern = |known: &Arc<Known>| known.protocol.as_str() >= MODERN;
+            server.config().bridge().is_some() && !server.known().is_some_and(modern)
+        })
     }
 
     /// How everything is.

@@ -16,7 +16,7 @@ use super::message::Members;
 use super::peer::Peer;
 
 /// The version without a handshake.
-pub(super) const MODERN: &str = "2026-07-28";
+pub(crate) const MODERN: &str = "2026-07-28";
 
 /// The newest version with one.
 const LEGACY: &str = "2025-11-25";

@@ -45,6 +45,7 @@ pub use connections::{Setup, Upstream};
 pub use discover::discover;
 pub use failure::Failure;
 pub use gate::Gate;
+pub(crate) use handshake::MODERN;
 pub use hub::Hub;
 pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
 pub use message::Refusal;

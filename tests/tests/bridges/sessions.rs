@@ -107,7 +107,13 @@ fn between_stateless_requests_nobody_is_told() {
 /// each would start its server anew and meet nothing of what was before.
 #[test]
 fn stateless_requests_meet_the_same_server() {
-    let home = mirror(true);
+    for legacy in [true, false] {
+        meets_the_same(legacy);
+    }
+}
+
+fn meets_the_same(legacy: bool) {
+    let home = mirror(legacy);
     let server = home.serve_http(&[]).unwrap();
     let pids = || home.server_status("mirror").unwrap()["pids"].clone();
     let connected = || {
@@ -117,8 +123,8 @@ fn stateless_requests_meet_the_same_server() {
     let first = connected();
     assert_eq!(first.as_array().map(Vec::len), Some(1), "{first}");
     assert_eq!(connected(), first);
-    // One whose client can be asked something has one for itself, and only meanwhile:
-    // what is asked over a pipe does not say of whom.
+    // One whose client can be asked something has one for itself, and only meanwhile,
+    // where what is asked does not say of whom.
     let able = json!({ "elicitation": {} });
     let params = wire::stateless(json!({ "name": "mirror__pid", "arguments": {} }), able);
     let request = Request::post(wire::request(1, "tools/call", params).to_string())
@@ -126,7 +132,8 @@ fn stateless_requests_meet_the_same_server() {
         .header("mcp-method", "tools/call")
         .header("mcp-name", "mirror__pid");
     let told = server.ask(&request).unwrap().result().unwrap();
-    assert_ne!(told["content"][0]["text"], first[0].to_string(), "{told}");
+    let (shared, own) = (first[0].to_string(), &told["content"][0]["text"]);
+    assert_eq!(own.as_str() == Some(&shared), !legacy, "{told}");
     wait::until("its end", || {
         ensure!(pids() == first, "{}", pids());
         Ok(())
