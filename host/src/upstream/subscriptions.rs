@@ -19,7 +19,7 @@ pub(super) struct Subscriptions {
     counts: Mutex<BTreeMap<String, usize>>,
     wanted: watch::Sender<Wanted>,
     /// The wish that each connection has told its upstream last.
-    told: watch::Sender<BTreeMap<u64, u64>>,
+    told: watch::Sender<BTreeMap<u64, Option<u64>>>,
 }
 
 /// The resources that somebody wants to hear of.
@@ -60,7 +60,8 @@ impl Subscriptions {
         let mut key = 0;
         self.told.send_modify(|told| {
             key = told.last_key_value().map_or(0, |(last, _)| last + 1);
-            told.insert(key, 0);
+            // It has to be told of lists even where no resource is wanted.
+            told.insert(key, None);
         });
         Follower {
             all: Arc::clone(self),
@@ -75,7 +76,7 @@ impl Subscriptions {
         let number = self.wanted.borrow().number;
         let mut told = self.told.subscribe();
         let known = async move {
-            let all = |told: &BTreeMap<_, u64>| told.values().all(|told| *told >= number);
+            let all = |told: &BTreeMap<_, _>| told.values().all(|told| *told >= Some(number));
             // There is always somebody who could still tell.
             let _ = told.wait_for(all).await;
         };
@@ -126,7 +127,7 @@ impl Follower {
     /// Takes note that the upstream knows what was wanted.
     pub(super) fn told(&self, wanted: &Wanted) {
         self.all.told.send_modify(|told| {
-            told.insert(self.key, wanted.number);
+            told.insert(self.key, Some(wanted.number));
         });
     }
 }
