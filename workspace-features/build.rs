@@ -1,0 +1,5 @@
+//! A build script, without which cargo would not look at the build-dependencies.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+}
