@@ -16,3 +16,4 @@ pub mod runtime;
 pub mod sandbox;
 pub mod store;
 pub mod upstream;
+pub mod visible;

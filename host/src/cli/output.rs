@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
+use crate::visible::visible;
+
 /// What went wrong.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// What may go wrong.
@@ -151,22 +153,7 @@ fn marked(mark: &str, style: Style, text: &str) -> String {
 /// Text of a stranger, without what would move a terminal's cursor, change its
 /// colours or worse. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    let bad = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            // These turn around the direction of what follows.
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(bad) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().fold(String::new(), |mut clean, c| {
-        if bad(c) {
-            clean.extend(c.escape_default());
-        } else {
-            clean.push(c);
-        }
-        clean
-    }))
+    visible(text)
 }
 
 /// The first line of a stranger's text, cut to a length in characters.

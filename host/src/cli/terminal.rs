@@ -108,6 +108,11 @@ impl Listener for Terminal {
         self.person.is_some() && matches!(capability, ElicitationForm | ElicitationUrl)
     }
 
+    /// There is a terminal, and whoever sits at it is the user.
+    fn may_decide(&self) -> bool {
+        self.person.is_some()
+    }
+
     fn lacks(&self, lacked: &[Capability]) -> String {
         use Capability::{ElicitationForm, ElicitationUrl};
         let Some(lacked) = lacked.first() else {

@@ -35,6 +35,9 @@ pub(super) struct Caller<'a> {
     /// The kinds of content that its version of MCP does not have.
     pub(super) unknown_content: &'static [&'static str],
     pub(super) capabilities: ClientCapabilities,
+    /// Whether its answers are those of this host's user: its connection is the host's
+    /// own standard streams.
+    pub(super) may_decide: bool,
     /// What the request says of itself for whoever answers it.
     pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
@@ -97,6 +100,7 @@ impl<'a> Caller<'a> {
             stateless,
             unknown_content: version.map_or(&[], older::unknown_content),
             capabilities,
+            may_decide: host.lasting,
             meta: passed_on(meta),
             token: meta.get_progress_token(),
             level: level.as_ref().copied().unwrap_or_default(),

@@ -31,6 +31,8 @@ pub(super) struct Line {
 struct State {
     relay: Option<Arc<Relay>>,
     capabilities: ClientCapabilities,
+    /// Whether the client's answers are those of this host's user.
+    may_decide: bool,
     /// Whether the client says so when it has other roots.
     tells_roots: bool,
     /// What the request says of itself for whoever answers it.
@@ -63,6 +65,7 @@ impl Line {
             state: Mutex::new(State {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
+                may_decide: false,
                 tells_roots: false,
                 meta: Map::new(),
                 lacked: Vec::new(),
@@ -77,6 +80,7 @@ impl Line {
         let mut state = self.state();
         state.relay = Some(Arc::clone(relay));
         state.capabilities = caller.capabilities.clone();
+        state.may_decide = caller.may_decide;
         // The stateless era has nothing to say it with.
         state.tells_roots = !caller.stateless && client::tells_roots(&caller.capabilities);
         state.meta = caller.meta.clone();
@@ -146,6 +150,10 @@ impl Listener for Line {
 
     fn supports(&self, capability: Capability) -> bool {
         self.may_ask && can(&self.state().capabilities, capability)
+    }
+
+    fn may_decide(&self) -> bool {
+        self.state().may_decide
     }
 
     fn lacks(&self, lacked: &[Capability]) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::bridge::{self, DISCOVER};
-use super::door::asked;
+use super::door::confirmed;
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
 use crate::runtime::{Answer, Arguments};
@@ -83,7 +83,7 @@ impl Roster {
             folder.display(),
             config.origin,
         );
-        if asked(&context.listener, message, "Trust this project").await {
+        if confirmed(&context.listener, message, "Trust this project").await {
             return self.trust(folder).map_err(|error| format!("{error:#}"));
         }
         Err(format!(

@@ -172,12 +172,13 @@ async fn approved(server: &str, changed: &[Changed], caller: &Arc<dyn Listener>)
         message.push('\n');
         message.push_str(&bridge::difference(changed));
     }
-    asked(caller, message, "Allow them as they are now").await
+    confirmed(caller, message, "Allow them as they are now").await
 }
 
-/// Asks the user to agree to something. False where nobody can be asked.
-pub(super) async fn asked(caller: &Arc<dyn Listener>, message: String, what: &str) -> bool {
-    if !caller.supports(Capability::ElicitationForm) {
+/// Asks the user to agree to something. False where nobody can be asked whose answer is
+/// the user's.
+pub(super) async fn confirmed(caller: &Arc<dyn Listener>, message: String, what: &str) -> bool {
+    if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
         return false;
     }
     let params = json!({

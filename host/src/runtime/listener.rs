@@ -32,6 +32,14 @@ pub trait Listener: Send + Sync {
         false
     }
 
+    /// Whether what the client answers is what the user of this host says, so that it may
+    /// decide what is trusted, approved or granted. It is over a connection that nobody
+    /// else can have: a terminal, or the standard streams. Over HTTP, whoever has reached
+    /// the port answers.
+    fn may_decide(&self) -> bool {
+        false
+    }
+
     /// Why the client is not asked what it does not [support](Self::supports). Whoever
     /// has to tell the client so takes note of it here.
     fn lacks(&self, lacked: &[Capability]) -> String {

@@ -143,6 +143,10 @@ impl Listener for Patient {
         self.listener.supports(capability)
     }
 
+    fn may_decide(&self) -> bool {
+        self.listener.may_decide()
+    }
+
     fn lacks(&self, lacked: &[Capability]) -> String {
         self.listener.lacks(lacked)
     }

@@ -1,0 +1,128 @@
+//! Text that strangers have written, made safe to show to a person: on a terminal, and
+//! in the forms that clients show.
+//!
+//! What would move a cursor, turn around the direction of what follows, or not be seen
+//! at all is replaced by its escape (`\u{1b}`), so that nobody reads something else than
+//! what there is.
+
+use std::borrow::Cow;
+
+/// Makes a text safe to show. Line breaks and tabs stay.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c))
+}
+
+/// Makes a text safe to show within one line: of line breaks and tabs, too, the escapes
+/// are shown.
+#[must_use]
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_hidden)
+}
+
+fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if hidden(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a character shows nothing by itself, or changes how others are shown.
+fn is_hidden(c: char) -> bool {
+    match c {
+        ' '..='~' => false,
+        // Spaces of other widths are seen as what they are.
+        '\u{a0}' | '\u{202f}' | '\u{3000}' => false,
+        // These count as letters or as parts of letters, and show nothing.
+        '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{2800}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{ffa0}'
+        | '\u{e0100}'..='\u{e01ef}' => true,
+        c => {
+            // What Rust escapes in a text to debug is what cannot be printed: controls,
+            // formats, unassigned ones. Behind another character, because a mark that
+            // belongs to one would be escaped on its own.
+            let mut bytes = [b'a'; 5];
+            let length = bytes
+                .get_mut(1..)
+                .map_or(0, |rest| c.encode_utf8(rest).len());
+            let pair = bytes.get(..=length).unwrap_or_default();
+            let pair = std::str::from_utf8(pair).unwrap_or_default();
+            pair.escape_debug().nth(1) != Some(c)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_stays() {
+        for text in [
+            "",
+            "plain \\ 'text' \"quoted\" ~",
+            "äöü ÅÉ 日本語 한국어 עברית العربية हिन्दी ไทย",
+            "e\u{301} (combined), non-breaking\u{a0}space, 漢字\u{3000}",
+            "a → b … – “x” 🙂 ½ ©",
+            "lines\n\tof text",
+        ] {
+            assert!(matches!(visible(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_deceives_is_escaped() {
+        for (text, shown) in [
+            (
+                "\u{1b}[2Jx\u{7}\r\u{9b}\u{7f}",
+                "\\u{1b}[2Jx\\u{7}\\r\\u{9b}\\u{7f}",
+            ),
+            (
+                "\u{202e}abc\u{2066}\u{200e}\u{61c}",
+                "\\u{202e}abc\\u{2066}\\u{200e}\\u{61c}",
+            ),
+            (
+                "a\u{200b}b\u{200d}c\u{feff}\u{ad}",
+                "a\\u{200b}b\\u{200d}c\\u{feff}\\u{ad}",
+            ),
+            (
+                "\u{2028}\u{2029}\u{2060}\u{180e}",
+                "\\u{2028}\\u{2029}\\u{2060}\\u{180e}",
+            ),
+            (
+                "\u{e0041}\u{e0100}\u{fe0f}",
+                "\\u{e0041}\\u{e0100}\\u{fe0f}",
+            ),
+            (
+                "\u{3164}\u{115f}\u{2800}\u{34f}",
+                "\\u{3164}\\u{115f}\\u{2800}\\u{34f}",
+            ),
+            ("\u{e000}\u{0}", "\\u{e000}\\u{0}"),
+        ] {
+            assert_eq!(visible(text), shown);
+            assert_eq!(visible_line(text), shown);
+        }
+    }
+
+    #[test]
+    fn one_line_stays_one() {
+        assert_eq!(visible("a\tb\nc"), "a\tb\nc");
+        assert_eq!(visible_line("a\tb\nc\r"), "a\\tb\\nc\\r");
+    }
+}
