@@ -39,12 +39,23 @@ fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// A program of this workspace, as users get it.
+/// A program of this workspace, as the tests drive it.
 ///
 /// # Errors
 /// It has not been built.
 pub fn program(name: &str) -> Result<PathBuf> {
     existing(target().join("release").join(executable(name)))
+}
+
+/// The profile of what is shipped, and so of what is measured.
+pub const DIST: &str = "dist";
+
+/// A program of this workspace, as users get it.
+///
+/// # Errors
+/// It has not been built.
+pub fn dist(name: &str) -> Result<PathBuf> {
+    existing(target().join(DIST).join(executable(name)))
 }
 
 /// One of the guests of `tests/guests`, as rustc left it: its declaration is in
@@ -109,14 +120,6 @@ pub fn npm_file(package: &str, file: &str) -> Result<PathBuf> {
 /// It is not installed.
 pub fn node() -> Result<PathBuf> {
     npm_file("node", &format!("bin/{}", executable("node")))
-}
-
-/// `wasm-tools`.
-///
-/// # Errors
-/// It is not installed.
-pub fn wasm_tools() -> Result<PathBuf> {
-    existing(target().join("tools/bin").join(executable("wasm-tools")))
 }
 
 /// Chromium, which `.ci/run` takes from the system's packages. None where it is

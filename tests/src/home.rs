@@ -26,7 +26,14 @@ impl Home {
     /// # Errors
     /// It cannot be made, or Dormouse has not been built.
     pub fn new() -> Result<Self> {
-        let program = artifacts::program("dormouse")?;
+        Self::of(artifacts::program("dormouse")?)
+    }
+
+    /// An empty home in which this `dormouse` is run.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn of(program: PathBuf) -> Result<Self> {
         // Short, because the control socket lies in it, and a socket's path may
         // have no more than a hundred characters.
         let folder = tempfile::Builder::new().prefix("dm-").tempdir()?;

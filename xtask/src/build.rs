@@ -10,28 +10,53 @@ use crate::step;
 /// What plugins are compiled for.
 const TARGET: &str = "wasm32-wasip2";
 
-/// How much is built for the machine itself.
+/// Profiles of the workspace's `Cargo.toml` that programs are built with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// The programs that users run, and what benches compare them with.
-    Programs,
-    /// The tests too. What they need selects other features of some crates, so
-    /// programs that are built without them would all be compiled once more.
-    Tests,
+pub(crate) enum Profile {
+    /// For tests, and for whoever changes the code.
+    Release,
+    /// For users, and for benches.
+    Dist,
 }
 
-fn programs(extent: Extent) -> Result<()> {
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Dist => artifacts::DIST,
+        }
+    }
+}
+
+/// Builds the programs. The whole workspace is selected, whatever of it is built, so that
+/// cargo gives its dependencies the same features each time.
+fn programs(profile: Profile, more: &[&str]) -> Result<()> {
     let mut build = step::cargo();
-    build.args(["build", "--release"]).args(match extent {
-        Extent::Programs => ["-p", "dormouse", "-p", "dormouse-floor"].as_slice(),
-        Extent::Tests => &["--workspace", "--bins", "--tests"],
-    });
-    step::run(&mut build)
+    build.args([
+        "build",
+        "--profile",
+        profile.name(),
+        "--workspace",
+        "--bins",
+    ]);
+    step::run(build.args(more))
+}
+
+/// Builds the programs and the tests.
+pub(crate) fn tests() -> Result<()> {
+    target()?;
+    programs(Profile::Release, &["--tests"])
+}
+
+/// Builds what is shipped.
+pub(crate) fn dist() -> Result<()> {
+    target()?;
+    programs(Profile::Dist, &[])
 }
 
 /// Builds every plugin into `target/plugins/NAME.wasm`, its declaration in front,
 /// where two small reads find it, and the programs that run them.
-pub(crate) fn plugins(extent: Extent) -> Result<()> {
+pub(crate) fn plugins(profile: Profile) -> Result<()> {
     target()?;
     let names = plugin_names()?;
     let mut build = step::cargo();
@@ -40,7 +65,7 @@ pub(crate) fn plugins(extent: Extent) -> Result<()> {
         build.arg("-p").arg(format!("dormouse-plugin-{name}"));
     }
     step::run(&mut build)?;
-    programs(extent)?;
+    programs(profile, &[])?;
     let folder = artifacts::target().join("plugins");
     std::fs::create_dir_all(&folder)?;
     for name in &names {
@@ -48,7 +73,7 @@ pub(crate) fn plugins(extent: Extent) -> Result<()> {
             .join(TARGET)
             .join("release")
             .join(format!("{name}.wasm"));
-        pack(&built, None, &folder.join(format!("{name}.wasm")))?;
+        pack(&built, &folder.join(format!("{name}.wasm")))?;
     }
     Ok(())
 }
@@ -67,15 +92,10 @@ pub(crate) fn guests() -> Result<()> {
     ]))
 }
 
-/// `dormouse pack`, with the WIT that declares the component's tools where it
-/// does not do so itself.
-pub(crate) fn pack(component: &Path, wit: Option<&Path>, packed: &Path) -> Result<()> {
+/// Runs `dormouse pack`.
+fn pack(component: &Path, packed: &Path) -> Result<()> {
     let mut pack = step::command(artifacts::program("dormouse")?);
-    pack.arg("pack").arg(component).arg("--output").arg(packed);
-    if let Some(wit) = wit {
-        pack.arg("--wit").arg(wit);
-    }
-    step::run(&mut pack)
+    step::run(pack.arg("pack").arg(component).arg("--output").arg(packed))
 }
 
 /// The folders of `plugins/`, in order.

@@ -11,7 +11,7 @@ use crate::{build, install, step};
 /// `dormouse serve` with two servers.
 pub(crate) fn run() -> Result<()> {
     install::python("clients")?;
-    build::plugins(build::Extent::Programs)?;
+    build::plugins(build::Profile::Release)?;
 
     let home = Home::new()?;
     let folder = home.path().join("notes");

@@ -5,20 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use dormouse_tests::artifacts;
 
 use crate::step;
-
-/// Tools that are built from their sources, because no registry carries them
-/// built; each with the only features that are used, so that it takes a minute.
-const TOOLS: &[(&str, &[&str])] = &[
-    (
-        "wasm-tools@1.254.0",
-        &["--no-default-features", "--features", "validate,component"],
-    ),
-    ("cargo-deny@0.20.2", &["--no-default-features"]),
-];
 
 /// Python by the name that its installers give it.
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
@@ -29,9 +19,6 @@ pub(crate) fn all() -> Result<()> {
     python("reference")?;
     python("servers")?;
     npm()?;
-    for (package, features) in TOOLS {
-        tool(package, features)?;
-    }
     foreign()
 }
 
@@ -75,27 +62,6 @@ pub(crate) fn npm() -> Result<()> {
                 "error",
             ];
             step::run(step::command(npm).args(quiet).current_dir(&folder))
-        },
-    )
-}
-
-/// A Rust program, into `target/tools`.
-fn tool(package: &str, features: &[&str]) -> Result<()> {
-    let (name, _) = package
-        .split_once('@')
-        .context("a tool without a version")?;
-    let folder = artifacts::target().join("tools");
-    let program = folder
-        .join("bin")
-        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    step::once(
-        &program,
-        format!("{package} {features:?}").as_bytes(),
-        || {
-            let install = [
-                "install", "--quiet", "--locked", "--force", package, "--root",
-            ];
-            step::run(step::cargo().args(install).arg(&folder).args(features))
         },
     )
 }

@@ -7,8 +7,11 @@ mod bench;
 mod build;
 mod demo;
 mod install;
+mod lints;
 mod step;
 mod test;
+
+use std::path::PathBuf;
 
 use clap::Parser;
 
@@ -18,6 +21,8 @@ use clap::Parser;
 enum Task {
     /// Builds every plugin into target/plugins/NAME.wasm.
     Plugins,
+    /// Builds what is shipped: target/dist/dormouse.
+    Dist,
     /// Runs everything that has to pass: format, lints, licences, all tests.
     ///
     /// What the tests need besides Rust, Python and Node is installed below
@@ -38,14 +43,25 @@ enum Task {
         /// How often each measurement is taken; the median counts.
         #[arg(long, default_value_t = 11, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
+        /// Compares with this older `dormouse` instead, in interleaved pairs.
+        #[arg(long, value_name = "BINARY", conflicts_with = "parts")]
+        against: Option<PathBuf>,
     },
 }
 
 fn main() -> anyhow::Result<()> {
     match Task::parse() {
-        Task::Plugins => build::plugins(build::Extent::Programs),
+        Task::Plugins => build::plugins(build::Profile::Release),
+        Task::Dist => build::dist(),
         Task::Test { filter } => test::run(filter.as_deref()),
         Task::Demo => demo::run(),
-        Task::Bench { parts, rounds } => bench::run(&parts, rounds),
+        Task::Bench {
+            parts,
+            rounds,
+            against,
+        } => match against {
+            Some(older) => bench::against(&older, rounds),
+            None => bench::run(&parts, rounds),
+        },
     }
 }
