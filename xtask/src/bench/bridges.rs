@@ -99,7 +99,7 @@ fn all_at_once(servers: &[(String, Upstream)]) -> Result<(Vec<Wire>, usize)> {
 /// From the start to the tools of all of them, and what that costs.
 fn start(report: &mut Report, rounds: usize) -> Result<()> {
     println!("\n{SERVERS} real servers, from the start to all tools");
-    let home = Home::new()?;
+    let home = fleet::empty_home()?;
     let servers = servers(&home)?;
     known(&home, &servers)?;
     let [mut time, mut their_time, mut size, mut their_size] = [(); 4].map(|()| Samples::default());
@@ -180,7 +180,7 @@ fn first(report: &mut Report, rounds: usize) -> Result<()> {
         ),
         ("rmcp", floor, ECHO, &text),
     ] {
-        let home = Home::new()?;
+        let home = fleet::empty_home()?;
         known(&home, &[("one".to_owned(), server.clone())])?;
         let [mut ours, mut theirs] = [(); 2].map(|()| Samples::default());
         for round in 0..=rounds {
@@ -223,7 +223,7 @@ fn npx(packages: &Path) -> Upstream {
 
 /// The fastest server that there is, behind which what Dormouse adds is seen best.
 fn floor() -> Result<Upstream> {
-    let floor = Upstream::new(&artifacts::program("dormouse-floor")?);
+    let floor = Upstream::new(&artifacts::dist("dormouse-floor")?);
     Ok(floor.arg(1).arg(1))
 }
 
@@ -240,7 +240,7 @@ fn warm(report: &mut Report) -> Result<()> {
         ("everything", upstream::everything()?, "echo", &message),
     ] {
         println!("\nwarm calls to {name}, directly and through Dormouse");
-        let home = Home::new()?;
+        let home = fleet::empty_home()?;
         known(&home, &[("one".to_owned(), server.clone())])?;
         let (_, _, mut direct) = fleet::spawn_to_list(&mut server.command())?;
         let (_, _, mut host) = fleet::spawn_to_list(&mut fleet::dormouse(&home))?;

@@ -13,10 +13,20 @@ use serde_json::{Value, json};
 /// How many tools the `bench` guest has.
 pub(super) const TOOLS: usize = 20;
 
+/// A home without servers, for the `dormouse` that is shipped.
+pub(super) fn empty_home() -> Result<Home> {
+    Home::of(artifacts::dist("dormouse")?)
+}
+
 /// A home with that many servers, `p0000` and so on. Their files do not share
 /// their bytes, so that nothing can be found by digest that should be read.
 pub(super) fn home(component: &Path, servers: usize) -> Result<Home> {
-    let home = Home::new()?;
+    home_of(&artifacts::dist("dormouse")?, component, servers)
+}
+
+/// The same for a `dormouse` of the caller's choice.
+pub(super) fn home_of(program: &Path, component: &Path, servers: usize) -> Result<Home> {
+    let home = Home::of(program.to_owned())?;
     let bytes = artifacts::read(component)?;
     for number in 0..servers {
         let name = format!("p{number:04}");
@@ -43,7 +53,7 @@ pub(super) fn floor_http(servers: usize) -> Result<Server> {
 }
 
 fn floor_with(options: &[&str], servers: usize) -> Result<Command> {
-    let mut command = Command::new(artifacts::program("dormouse-floor")?);
+    let mut command = Command::new(artifacts::dist("dormouse-floor")?);
     command.args(options);
     command.arg(servers.to_string()).arg(TOOLS.to_string());
     Ok(command)

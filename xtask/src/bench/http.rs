@@ -26,7 +26,7 @@ const PROCESSES: usize = 5;
 const AT_MOST: f64 = 1.3;
 
 #[derive(Debug, Clone, Copy)]
-enum Era {
+pub(super) enum Era {
     /// A session for each client. The floor answers with streams of events.
     Legacy,
     /// Each request on its own; answers are JSON.
@@ -154,7 +154,7 @@ impl<'a> Side<'a> {
 }
 
 /// That many clients of a server.
-fn callers(server: &Server, era: Era, clients: usize) -> Result<Vec<Caller>> {
+pub(super) fn callers(server: &Server, era: Era, clients: usize) -> Result<Vec<Caller>> {
     let text = "x".repeat(100);
     let params = json!({ "name": ECHO, "arguments": { "text": text } });
     let caller = |_| {
@@ -170,13 +170,13 @@ fn callers(server: &Server, era: Era, clients: usize) -> Result<Vec<Caller>> {
 
 /// What all clients of a server have seen of it in one go.
 #[derive(Debug)]
-struct Burst {
+pub(super) struct Burst {
     times: Vec<Duration>,
-    lasted: Duration,
+    pub(super) lasted: Duration,
 }
 
 /// Has all clients call at the same time, each on a thread of its own.
-fn burst(callers: &mut [Caller], calls: usize) -> Result<Burst> {
+pub(super) fn burst(callers: &mut [Caller], calls: usize) -> Result<Burst> {
     let together = Barrier::new(callers.len());
     let one = |caller: &mut Caller| {
         together.wait();

@@ -1,6 +1,7 @@
 //! The benches. Everything is measured side by side with an rmcp-only server in
 //! the same run, because absolute figures tell of the machine and the hour.
 
+mod against;
 mod bridges;
 mod caller;
 mod calls;
@@ -10,6 +11,8 @@ mod listing;
 mod reference;
 mod report;
 mod sample;
+
+use std::path::Path;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -33,6 +36,20 @@ pub(crate) enum Part {
     Bridges,
 }
 
+/// Compares an older `dormouse` with this one, prints the ratios and writes
+/// `target/bench-against.json`.
+///
+/// # Errors
+/// One of the two does not do what is measured.
+pub(crate) fn against(older: &Path, rounds: u32) -> Result<()> {
+    build::plugins(build::Profile::Release)?;
+    build::dist()?;
+    build::guests()?;
+    let mut report = Report::default();
+    against::measure(&mut report, older, rounds as usize)?;
+    report.write(&artifacts::target().join("bench-against.json"))
+}
+
 /// Measures these parts, or all where none is named, prints the ratios and writes
 /// `target/bench.json`.
 pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
@@ -48,7 +65,8 @@ pub(crate) fn run(parts: &[Part], rounds: u32) -> Result<()> {
     if parts.contains(&Part::Bridges) {
         install::python("servers")?;
     }
-    build::plugins(build::Extent::Programs)?;
+    build::plugins(build::Profile::Release)?;
+    build::dist()?;
     build::guests()?;
 
     let rounds = rounds as usize;

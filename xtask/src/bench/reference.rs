@@ -69,7 +69,7 @@ pub(super) fn measure(report: &mut Report, rounds: usize) -> Result<()> {
 }
 
 fn time() -> Result<Pair> {
-    let home = Home::new()?;
+    let home = fleet::empty_home()?;
     home.server("time", &artifacts::plugin("time")?)?;
     let reference = Command::new(artifacts::python("reference", "mcp-server-time")?);
     let arguments = json!({ "timezone": "Europe/Zurich" });
@@ -83,7 +83,7 @@ fn time() -> Result<Pair> {
 }
 
 fn filesystem() -> Result<Pair> {
-    let home = Home::new()?;
+    let home = fleet::empty_home()?;
     let folder = home.path().join("granted");
     std::fs::create_dir(&folder)?;
     let file = folder.join("file.txt");
