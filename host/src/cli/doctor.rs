@@ -137,6 +137,9 @@ impl Rows {
         }
         let all = Configured::new(config, places.around.as_ref(), &trust);
         self.sources(&all);
+        if let Some(project) = &all.untrusted {
+            self.warning("project", project.to_string());
+        }
         for server in all.servers.values() {
             self.server(server, &places.data);
         }

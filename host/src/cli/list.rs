@@ -51,6 +51,9 @@ impl List {
             output::print_json(&rows.collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);
         }
+        if let Some(project) = snapshot.untrusted() {
+            output::warn(&project.to_string());
+        }
         if servers.is_empty() {
             output::say("no servers yet; `dormouse add NAME FILE` adds one");
             return Ok(ExitCode::SUCCESS);

@@ -14,6 +14,7 @@ mod call;
 mod check;
 mod completions;
 mod component;
+mod consent;
 mod describe;
 mod doctor;
 mod hosts;

@@ -114,6 +114,9 @@ fn text(report: &Report) -> String {
         table.row(cells);
     }
     text.push_str(&table.render());
+    if let Some(project) = &report.untrusted {
+        text.push_str(&format!("{project}\n").replace("\nhint", "\n  hint"));
+    }
     for server in &report.servers {
         if let Some(error) = &server.error {
             let error = output::clean(error).replace('\n', "\n  ");
@@ -148,7 +151,7 @@ pub(super) fn state(state: State) -> (Style, String) {
     let style = match state {
         State::Ready => GOOD,
         State::Configured | State::Known | State::Idle => PLAIN,
-        State::Starting | State::Untrusted | State::NeedsAuth | State::Quarantined => DOUBTFUL,
+        State::Starting | State::NeedsAuth | State::Quarantined => DOUBTFUL,
         State::NeedsConfig | State::Failed => BAD,
         State::Disabled => FAINT,
     };

@@ -75,7 +75,11 @@ impl Tools {
 pub(super) fn exists<'s>(snapshot: &'s Snapshot, server: &str) -> anyhow::Result<&'s Arc<Server>> {
     snapshot.servers().get(server).ok_or_else(|| {
         let names = snapshot.servers().keys().map(String::as_str);
-        name::Unknown::new(server, names).into()
+        let unknown = name::Unknown::new(server, names);
+        match snapshot.untrusted() {
+            Some(project) => anyhow::anyhow!("{unknown}\n{}", project.hint()),
+            None => unknown.into(),
+        }
     })
 }
 

@@ -6,21 +6,28 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 
+use super::consent::consent;
 use super::{hosts, output};
 use crate::config::discovery::Surroundings;
 use crate::roster::{Places, Roster};
 use crate::store::Trust as Trusted;
+use crate::visible::visible_line;
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Whoever can write to a repository could otherwise run programs of theirs on your \
-    machine. What is trusted is the folder with what its files say now: when that changes, you \
-    are asked again."
+    machine. So all of its servers are shown, with what they run, read and are given, and you are \
+    asked. What is trusted is the folder with what its files say now: when that changes, it is \
+    trusted no longer. Programs and plugins that the files name are trusted with whatever they \
+    become."
 )]
 pub(super) struct Trust {
     /// The project's folder; the one that you are in where none is named.
     folder: Option<PathBuf>,
+    /// Do not ask: what is shown is trusted. It is logged that nobody was asked.
+    #[arg(short, long, conflicts_with_all = ["revoke", "list"])]
+    yes: bool,
     /// Trust it no longer.
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
@@ -36,7 +43,7 @@ impl Trust {
             let folders = trusted.folders()?;
             let lines = folders
                 .keys()
-                .map(|folder| format!("{}\n", folder.display()));
+                .map(|folder| format!("{}\n", visible_line(&folder.to_string_lossy())));
             output::print(&lines.collect::<String>())?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -50,7 +57,7 @@ impl Trust {
         let here = here.canonicalize().unwrap_or(here);
         let around = Surroundings::of_process(Some(&here))?;
         let project = around.project.clone().unwrap_or(here);
-        let shown = project.display().to_string();
+        let shown = visible_line(&project.to_string_lossy()).into_owned();
         if self.revoke {
             let was = trusted.revoke(&project)?;
             let now = if was {
@@ -64,13 +71,18 @@ impl Trust {
         }
         places.around = Some(around);
         let roster = Roster::open(places)?;
-        for server in roster.snapshot().servers().values() {
-            let config = server.config();
-            if config.untrusted.as_ref() == Some(&project) {
-                output::say(&format!("{}: {}", config.name, config.runs()));
-            }
+        let configured = roster.configured()?;
+        let review = configured.review(&project)?;
+        if configured.trusts(&project) {
+            output::say(&format!("`{shown}` is trusted already"));
+            return Ok(ExitCode::SUCCESS);
         }
-        roster.trust(&project)?;
+        output::print(&review.text)?;
+        let question = format!("Trust `{shown}`, and let all of these servers be started?");
+        let Some(by) = consent(&question, self.yes)? else {
+            return Ok(ExitCode::FAILURE);
+        };
+        roster.trust(&review, by)?;
         output::say(&format!("`{shown}` is trusted with what its files say now"));
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! A server that is not a plugin: an upstream, and how much of it is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::upstream::{Launch, Secret};
@@ -12,7 +13,9 @@ pub struct Bridge {
     pub launch: Launch,
     /// The same as it is written, no variable expanded: what people are shown.
     pub written: Launch,
-    /// The hash of that. What is known of an upstream is kept under it, and so is
+    /// What of the user's own is filled in, and where.
+    pub filled_in: BTreeSet<FilledIn>,
+    /// The hash of `written`. What is known of an upstream is kept under it, and so is
     /// still known after a restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
     /// What has to be set before it can be started, as sentences for the user
@@ -28,6 +31,26 @@ pub struct Bridge {
     pub on_change: OnChange,
     /// Whether all sessions share one connection.
     pub share: bool,
+}
+
+/// Something of the user's that a launch names, and that is filled in when it is read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FilledIn {
+    /// What it is.
+    pub source: FillSource,
+    /// The text that it goes into: `args[0]`, `headers.Authorization`.
+    pub place: String,
+}
+
+/// Where something comes from that is filled in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FillSource {
+    /// A variable of the user's environment, by name.
+    Variable(String),
+    /// A file.
+    File(PathBuf),
+    /// What the user has answered to a client's question, by its id.
+    Input(String),
 }
 
 /// How long the start of an upstream may take, where nothing is said: a package

@@ -1,22 +1,26 @@
 //! All servers from everywhere: the user's own file, their clients' files, and those
 //! of the project that they are in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use serde::{Deserialize, Serialize};
 
 use super::discovery::{Discovery, Overridden, Surroundings, discover, merge};
+use super::review::{ProjectReview, ReviewedServer};
 use super::{
     Client, Config, DiscoveryConfig, Fingerprint, Origin, Overlay, Problem, Scope, ServerConfig,
     file,
 };
 use crate::store::Trust;
+use crate::visible::visible_line;
 
 /// A project's own file, beside its clients' ones.
 const PROJECT: &str = "dormouse.toml";
 
-/// All servers from everywhere.
+/// All servers from everywhere that their user trusts.
 #[derive(Debug, Clone, Default)]
 pub struct Configured {
     /// The servers by name.
@@ -33,10 +37,58 @@ pub struct Configured {
     pub stray: BTreeMap<String, Overlay>,
     /// What is wrong in the project's own file.
     pub problems: Vec<Problem>,
+    /// The project that they were looked for in, where nobody trusts what its files say
+    /// and they have servers. None of those is among `servers`.
+    pub untrusted: Option<UntrustedProject>,
+    /// The servers of the project's own file, trusted or not.
+    of_project: Vec<ServerConfig>,
     /// The project's own file, whether it exists or not.
     project_file: Option<PathBuf>,
     /// The projects, each with the hash of all that its files say of servers.
     projects: BTreeMap<PathBuf, String>,
+    /// Those of them that are trusted with just that.
+    trusted: BTreeSet<PathBuf>,
+}
+
+/// A project whose servers nobody has said to trust: all that is told of it before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UntrustedProject {
+    /// Its folder; not said to agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// How many servers its files have.
+    pub servers: usize,
+}
+
+impl UntrustedProject {
+    /// What to do about it, where somebody looks for a server and does not find it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        format!(
+            "hint: {} of a project that is not trusted are not shown: `dormouse trust` in its \
+             folder shows what they are, and allows them",
+            self.counted()
+        )
+    }
+
+    fn counted(&self) -> String {
+        let plural = if self.servers == 1 { "" } else { "s" };
+        format!("{} server{plural}", self.servers)
+    }
+}
+
+impl fmt::Display for UntrustedProject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let folder = self.folder.as_deref().unwrap_or(Path::new("."));
+        let folder = folder.to_string_lossy();
+        write!(
+            f,
+            "{} of a project that is not trusted, `{}`: not shown, and not started\n\
+             hint: `dormouse trust` in that folder shows what they are, and allows them",
+            self.counted(),
+            visible_line(&folder)
+        )
+    }
 }
 
 /// Servers of one kind that may be taken, before those of later kinds.
@@ -60,6 +112,9 @@ impl Configured {
                 overlay.apply(server);
             }
         }
+        for server in all.of_untrusted_projects() {
+            overlays.remove(&server.name);
+        }
         all.stray = overlays;
         all
     }
@@ -68,49 +123,66 @@ impl Configured {
         let clients = self.discovery.clients.clone();
         let clients = clients.unwrap_or_else(|| Client::all().collect());
         self.found = discover(around, &clients, &self.discovery.inputs);
-        let (project, text) = self.project(around);
+        let text = self.project(around);
         self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
         let folders = trust.folders().unwrap_or_else(|error| {
             tracing::error!("{error:#}");
             BTreeMap::new()
         });
-        let trusted = |origin: &Origin| match &origin.scope {
-            Scope::Project(folder) => {
-                let hash = self.projects.get(folder);
-                hash.is_some() && folders.get(folder) == hash
-            }
-            Scope::Managed | Scope::User | Scope::Local(_) => true,
-        };
-        let merged = merge(&self.found, &trusted);
+        let projects = self.projects.iter();
+        let trusted = projects.filter(|(folder, hash)| folders.get(*folder) == Some(hash));
+        self.trusted = trusted.map(|(folder, _)| folder.clone()).collect();
+        let merged = merge(&self.found, &|origin| self.is_trusted(origin));
         let mut notes = Vec::new();
-        // What is trusted comes first: nobody else takes its name.
-        let mut kinds: [Candidates; 4] = Default::default();
-        for server in project {
-            let kind = if trusted(&server.origin) { 0 } else { 2 };
-            if let Some(kind) = kinds.get_mut(kind) {
-                kind.push((server, Vec::new()));
-            }
-        }
+        // Nobody else takes the name of one of Dormouse's own files.
+        let mut kinds: [Candidates; 2] = Default::default();
+        let [own, of_clients] = &mut kinds;
+        let of_project = self.of_project.iter();
+        let of_project = of_project.filter(|server| self.is_trusted(&server.origin));
+        own.extend(of_project.map(|server| (server.clone(), Vec::new())));
         for choice in merged.servers.into_values() {
             let name = &choice.server.name;
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
-            let kind = if choice.trusted { 1 } else { 3 };
-            if let Some(kind) = kinds.get_mut(kind) {
-                kind.push((choice.server, choice.also));
-            }
+            of_clients.push((choice.server, choice.also));
         }
-        for (kind, candidates) in kinds.into_iter().enumerate() {
-            for (mut server, also) in candidates {
-                if let (2.., Scope::Project(folder)) = (kind, &server.origin.scope) {
-                    server.untrusted = Some(folder.clone());
-                }
-                let origins = std::iter::once(&server.origin).chain(&also);
-                server.from = origins.filter_map(|origin| origin.client).collect();
-                self.take(server);
-            }
+        for (mut server, also) in kinds.into_iter().flatten() {
+            let origins = std::iter::once(&server.origin).chain(&also);
+            server.from = origins.filter_map(|origin| origin.client).collect();
+            self.take(server);
         }
         self.overridden.extend(merged.overridden);
         self.notes.extend(notes);
+        let names: BTreeSet<_> = self
+            .of_untrusted_projects()
+            .map(|server| &server.name)
+            .collect();
+        let servers = names.len();
+        self.untrusted = (servers > 0).then(|| UntrustedProject {
+            folder: around.project.clone(),
+            servers,
+        });
+    }
+
+    /// Whether a user trusts what is written somewhere.
+    #[must_use]
+    pub fn is_trusted(&self, origin: &Origin) -> bool {
+        self.is_trusted_scope(&origin.scope)
+    }
+
+    /// Whether a user trusts what files say that hold for that.
+    #[must_use]
+    pub fn is_trusted_scope(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Project(folder) => self.trusted.contains(folder),
+            Scope::Managed | Scope::User | Scope::Local(_) => true,
+        }
+    }
+
+    /// The servers in the files of projects that are not trusted.
+    fn of_untrusted_projects(&self) -> impl Iterator<Item = &ServerConfig> {
+        let found = self.found.found.iter().map(|found| &found.server);
+        let all = self.of_project.iter().chain(found);
+        all.filter(|server| !self.is_trusted(&server.origin))
     }
 
     /// Takes a server, unless its name stands for another already.
@@ -119,8 +191,7 @@ impl Configured {
     /// second time under its own name. That is so for an adapted component, too: whoever
     /// puts one in front of an upstream wants its tools in place of the upstream's, and
     /// not beside them. It is so whether the other is on or off: what its user has
-    /// switched off does not come back under another name. What is not trusted takes
-    /// nobody's place.
+    /// switched off does not come back under another name.
     fn take(&mut self, server: ServerConfig) {
         let launch = |server: &ServerConfig| {
             let bridge = server.bridge()?;
@@ -130,7 +201,7 @@ impl Configured {
         let twin = self
             .servers
             .values_mut()
-            .find(|other| same.is_some() && launch(other) == same && other.untrusted.is_none());
+            .find(|other| same.is_some() && launch(other) == same);
         if let Some(twin) = twin {
             if twin.name != server.name {
                 let note = format!(
@@ -153,11 +224,9 @@ impl Configured {
         self.servers.insert(server.name.clone(), server);
     }
 
-    /// The servers in the project's own file, and its text.
-    fn project(&mut self, around: &Surroundings) -> (Vec<ServerConfig>, Option<String>) {
-        let Some(folder) = &around.project else {
-            return (Vec::new(), None);
-        };
+    /// Reads the project's own file, and returns its text.
+    fn project(&mut self, around: &Surroundings) -> Option<String> {
+        let folder = around.project.as_ref()?;
         let path = folder.join(PROJECT);
         self.project_file = Some(path.clone());
         let text = match file::read(&path) {
@@ -167,16 +236,15 @@ impl Configured {
                 None
             }
         };
-        let Some(text) = text else {
-            return (Vec::new(), None);
-        };
+        let text = text?;
         let (config, problems) = file::parse(&path, &text);
         self.problems = problems;
         let servers = config.servers.into_values().map(|mut server| {
             server.origin.scope = Scope::Project(folder.clone());
             server
         });
-        (servers.collect(), Some(text))
+        self.of_project = servers.collect();
+        Some(text)
     }
 
     /// The projects that have servers, each with the hash of all that its files say
@@ -192,20 +260,69 @@ impl Configured {
         own.chain(self.found.sources.iter().map(|source| &source.file))
     }
 
-    /// Trusts a project with what its files say now. False where it was trusted
-    /// already.
+    /// Whether what the files of the project that was looked in say now is trusted.
+    #[must_use]
+    pub fn trusts_own_project(&self) -> bool {
+        let folder = self.project_file.as_deref().and_then(Path::parent);
+        folder.is_some_and(|folder| self.trusts(folder))
+    }
+
+    /// Whether what a project's files say now is trusted.
+    #[must_use]
+    pub fn trusts(&self, project: &Path) -> bool {
+        self.trusted.contains(project)
+    }
+
+    /// What is to be known of a project before it is trusted.
     ///
     /// # Errors
-    /// It has no servers, or that cannot be kept.
-    pub fn trust(&self, trust: &Trust, project: &Path) -> anyhow::Result<bool> {
-        let hash = self.projects.get(project).with_context(|| {
+    /// It has no servers.
+    pub fn review(&self, project: &Path) -> anyhow::Result<ProjectReview> {
+        let content = self.projects.get(project).with_context(|| {
             format!(
                 "`{}` has no file with MCP servers, so there is nothing to trust\n\
                  hint: `dormouse doctor` lists the files that are looked for",
                 project.display()
             )
         })?;
-        trust.grant(project, hash)
+        let is_here =
+            |origin: &Origin| matches!(&origin.scope, Scope::Project(of) if of == project);
+        let reviewed = |config, written_name| ReviewedServer {
+            config,
+            written_name,
+            yours: self.yours(config),
+        };
+        let own = self.of_project.iter();
+        let own = own.map(|server| reviewed(server, server.name.as_str()));
+        let found = self.found.found.iter();
+        let found = found.map(|found| reviewed(&found.server, found.written_name.as_str()));
+        let servers = own
+            .chain(found)
+            .filter(|server| is_here(&server.config.origin));
+        let servers: Vec<_> = servers.collect();
+        Ok(ProjectReview::new(project, content, &servers))
+    }
+
+    /// The file in which the user has a server of the name of a project's.
+    fn yours(&self, server: &ServerConfig) -> Option<String> {
+        let yours = self.servers.get(&server.name)?;
+        let theirs = matches!(yours.origin.scope, Scope::Project(_));
+        (!theirs).then(|| yours.origin.file.to_string_lossy().into_owned())
+    }
+
+    /// Sees that a project is still what its user was shown.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(&self, shown: &ProjectReview) -> anyhow::Result<()> {
+        if self.review(&shown.folder).ok().as_ref() != Some(shown) {
+            bail!(
+                "`{}` has changed while you were reading, and is not trusted\n\
+                 hint: look again",
+                shown.folder.display()
+            );
+        }
+        Ok(())
     }
 }
 
@@ -289,5 +406,44 @@ mod tests {
         // A plugin has no upstream, so that only its name can be another's.
         assert!(matches!(all.servers["web"].adapter, Adapter::Plugin(_)));
         assert_eq!(all.overridden.len(), 1);
+    }
+
+    /// The file that says who is trusted has the form that it had in 7475b5f: a folder, and
+    /// a hash over the names and contents of its files.
+    #[test]
+    fn trust_that_an_older_version_has_written_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let text = r#"{"mcpServers": {"git": {"command": "git-mcp"}}}"#;
+        std::fs::write(project.join(".mcp.json"), text).unwrap();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&9u64.to_le_bytes());
+        hasher.update(b".mcp.json");
+        hasher.update(blake3::hash(text.as_bytes()).as_bytes());
+        let mut hash = hasher.finalize().to_hex().to_string();
+        let around = Surroundings::new(folder.path().to_owned(), [].into(), Some(&project));
+        let data = folder.path().join("data");
+        let configured = |hash: &str| {
+            std::fs::create_dir_all(&data).unwrap();
+            let text = serde_json::json!({ project.to_str().unwrap(): hash });
+            std::fs::write(data.join("trust.json"), text.to_string()).unwrap();
+            Configured::new(Config::default(), Some(&around), &Trust::new(&data))
+        };
+        let all = configured(&hash);
+        assert_eq!(names(&all), ["git"]);
+        assert_eq!(all.untrusted, None);
+        // Of what nobody has trusted like that there is nothing but a number.
+        hash.replace_range(..1, if hash.starts_with('0') { "1" } else { "0" });
+        let all = configured(&hash);
+        assert_eq!(names(&all), [""; 0]);
+        assert_eq!(all.untrusted.map(|project| project.servers), Some(1));
+        // With a file of its own, the hash is of that one and of the first.
+        let own = "[servers.mine]\ncommand = ['true']\n";
+        std::fs::write(project.join("dormouse.toml"), own).unwrap();
+        let clients = all.projects[&project].clone();
+        let own = blake3::hash(own.as_bytes()).to_hex();
+        let hash = blake3::hash(format!("{clients} {own}").as_bytes()).to_hex();
+        assert_eq!(names(&configured(hash.as_str())), ["git", "mine"]);
     }
 }

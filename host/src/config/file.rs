@@ -232,7 +232,6 @@ impl Reader<'_> {
             limits: Limits::default(),
             settings: Map::new(),
             from: Vec::new(),
-            untrusted: None,
             denied: None,
             origin,
         };

@@ -14,6 +14,7 @@ pub mod name;
 pub mod paths;
 pub mod problem;
 mod reader;
+pub mod review;
 pub mod units;
 mod upstream;
 pub mod variables;
@@ -27,11 +28,12 @@ use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, Limits};
 
-pub use bridge::{Bridge, Filter, Fingerprint, OnChange};
+pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
-pub use configured::Configured;
+pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
 pub use problem::{Invalid, Problem};
+pub use review::ProjectReview;
 
 /// All that one configuration file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -103,9 +105,6 @@ pub struct ServerConfig {
     pub settings: Map<String, Value>,
     /// The clients that load it themselves, because it is in their own files too.
     pub from: Vec<Client>,
-    /// The project's folder that the user has to trust before it is started; none
-    /// where they have written it themselves, or trust it already.
-    pub untrusted: Option<PathBuf>,
     /// Why a policy of its client forbids it, with the file that says so. It is off
     /// then, and nothing switches it on.
     pub denied: Option<String>,
@@ -172,16 +171,6 @@ impl ServerConfig {
         match &self.adapter {
             Adapter::Plugin(file) | Adapter::Adapted(file, _) => Some(file),
             Adapter::Bridge(_) => None,
-        }
-    }
-
-    /// What would be run for it, for people to read: the command or the URL of its
-    /// upstream, without any secret, or its plugin's file.
-    #[must_use]
-    pub fn runs(&self) -> String {
-        match &self.adapter {
-            Adapter::Plugin(file) => file.display().to_string(),
-            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => bridge.written.to_string(),
         }
     }
 

@@ -1,13 +1,14 @@
 //! Reading what `dormouse.toml` says of an upstream.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use toml_edit::{Item, TableLike};
 
-use super::bridge::{Bridge, Filter, Fingerprint, OnChange};
+use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 use super::problem::quoted;
 use super::reader::Reader;
 use super::variables::expand;
@@ -278,7 +279,11 @@ impl Reader<'_> {
                 })
             }
         };
-        let (launch, missing) = self.expanded(&written);
+        let Expanded {
+            launch,
+            missing,
+            filled_in,
+        } = self.expanded(&written);
         if let Launch::Http(http) = &launch
             && missing.is_empty()
             && !(http.url.starts_with("https://") || http.url.starts_with("http://"))
@@ -306,6 +311,7 @@ impl Reader<'_> {
             fingerprint: Fingerprint::of(&written),
             written,
             needs: needs.collect(),
+            filled_in,
             launch,
             filter: upstream.filter,
             stubs: upstream.stubs,
@@ -315,11 +321,20 @@ impl Reader<'_> {
         }))
     }
 
-    /// A launch with its variables expanded, and those that are missing.
-    fn expanded(&self, written: &Launch) -> (Launch, Vec<String>) {
+    /// A launch with its variables expanded.
+    fn expanded(&self, written: &Launch) -> Expanded {
         let mut missing = Vec::new();
-        let mut text = |text: &str| {
-            let expanded = expand(text, &|name| std::env::var(name).ok());
+        let mut filled_in = BTreeSet::new();
+        let mut text = |text: &str, place: &str| {
+            let named = RefCell::new(Vec::new());
+            let expanded = expand(text, &|name| {
+                named.borrow_mut().push(name.to_owned());
+                std::env::var(name).ok()
+            });
+            filled_in.extend(named.into_inner().into_iter().map(|name| FilledIn {
+                source: FillSource::Variable(name),
+                place: place.to_owned(),
+            }));
             for name in expanded.missing {
                 if !missing.contains(&name) {
                     missing.push(name);
@@ -330,33 +345,55 @@ impl Reader<'_> {
         let launch = match written {
             Launch::Stdio(stdio) => {
                 let base = self.file.parent().unwrap_or(std::path::Path::new(""));
+                let args = stdio.args.iter().enumerate();
                 Launch::Stdio(Stdio {
-                    command: text(&stdio.command),
-                    args: stdio.args.iter().map(|arg| text(arg)).collect(),
-                    env: secrets(&stdio.env, &mut text),
+                    command: text(&stdio.command, "command"),
+                    args: args
+                        .map(|(index, arg)| text(arg, &format!("args[{index}]")))
+                        .collect(),
+                    env: secrets("env", &stdio.env, &mut text),
                     cwd: stdio.cwd.as_deref().map(|cwd| {
-                        let cwd = text(&cwd.to_string_lossy());
+                        let cwd = text(&cwd.to_string_lossy(), "cwd");
                         paths::expand(&cwd, base).unwrap_or_else(|_| PathBuf::from(cwd))
                     }),
                 })
             }
             Launch::Http(http) => Launch::Http(Http {
-                url: text(&http.url),
-                headers: secrets(&http.headers, &mut text),
+                url: text(&http.url, "url"),
+                headers: secrets("headers", &http.headers, &mut text),
                 transport: http.transport,
-                oauth: http.oauth.map(&mut |value, _| text(value)),
+                oauth: http
+                    .oauth
+                    .map(&mut |value, key| text(value, &format!("oauth.{key}"))),
             }),
         };
-        (launch, missing)
+        Expanded {
+            launch,
+            missing,
+            filled_in,
+        }
     }
 }
 
+/// A launch with its variables expanded.
+struct Expanded {
+    launch: Launch,
+    /// The variables that are missing.
+    missing: Vec<String>,
+    /// Those that it is made of, and where each goes.
+    filled_in: BTreeSet<FilledIn>,
+}
+
 fn secrets(
+    key: &str,
     values: &BTreeMap<String, Secret>,
-    expand: &mut dyn FnMut(&str) -> String,
+    expand: &mut dyn FnMut(&str, &str) -> String,
 ) -> BTreeMap<String, Secret> {
     let values = values.iter();
     values
-        .map(|(name, value)| (name.clone(), Secret::new(expand(value.expose()))))
+        .map(|(name, value)| {
+            let value = expand(value.expose(), &format!("{key}.{name}"));
+            (name.clone(), Secret::new(value))
+        })
         .collect()
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
 
-use crate::roster::{Roster, Snapshot};
+use crate::roster::{Roster, Snapshot, Status};
 
 /// One command.
 struct Command {
@@ -101,14 +101,24 @@ pub(super) fn append_status(list: &mut String, snapshot: &Snapshot) {
 
 /// The status: an MCP `ReadResourceResult`. None where another resource is asked for.
 pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
-    let text = (uri == STATUS).then(|| serde_json::to_string_pretty(&roster.status()))?;
+    let text = (uri == STATUS).then(|| serde_json::to_string_pretty(&status_of(roster)))?;
     let text = text.unwrap_or_default();
     let contents = json!([{ "uri": STATUS, "mimeType": "application/json", "text": text }]);
     Some(json!({ "contents": contents }))
 }
 
+/// The status as agents are told it: of a project that nobody trusts, they hear that it is
+/// there.
+fn status_of(roster: &Roster) -> Status {
+    let mut status = roster.status();
+    if let Some(project) = &mut status.untrusted {
+        project.folder = None;
+    }
+    status
+}
+
 /// Appends an object to the text of a list.
-fn push(list: &mut String, object: &Value) {
+pub(super) fn push(list: &mut String, object: &Value) {
     if list.pop() != Some(']') {
         return;
     }
@@ -197,7 +207,7 @@ fn switch(roster: &Roster, server: &str, on: bool) -> Result<String, ErrorData> 
 }
 
 fn table(roster: &Roster) -> String {
-    let status = roster.status();
+    let status = status_of(roster);
     let mut text = String::from(
         "Show me this table of the MCP servers behind Dormouse as it is:\n\n\
          | server | state | tools | what runs |\n|---|---|---|---|\n",
@@ -212,6 +222,9 @@ fn table(roster: &Roster) -> String {
             server.runs()
         );
     }
+    if let Some(project) = &status.untrusted {
+        let _ = writeln!(text, "\n({})", project.hint());
+    }
     if status.servers.is_empty() {
         text.push_str("\n(There are none: `dormouse add` and `dormouse import` add some.)\n");
     }
@@ -219,7 +232,7 @@ fn table(roster: &Roster) -> String {
 }
 
 fn status(roster: &Roster, server: &str) -> Result<String, ErrorData> {
-    let status = roster.status();
+    let status = status_of(roster);
     let found = status.servers.iter().find(|found| found.name == server);
     let text = found.map(serde_json::to_string_pretty).transpose();
     let text = text.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;

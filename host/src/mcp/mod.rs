@@ -37,6 +37,7 @@ mod shelf;
 mod stage;
 pub mod stdio;
 mod tools;
+mod trust;
 mod verbatim;
 mod wire;
 

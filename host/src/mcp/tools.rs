@@ -11,6 +11,7 @@ use super::handler::{Host, refusal};
 use super::older;
 use super::order::{Named, Order};
 use super::result::{called, list};
+use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
 use crate::runtime::Answer;
 
@@ -23,6 +24,9 @@ impl Host {
         let snapshot = self.common.roster.snapshot();
         list("tools", params, caller, |text| {
             snapshot.write_list(caller.stateless, text);
+            if trust::is_offered(caller, &snapshot) {
+                trust::append(text);
+            }
         })
     }
 
@@ -37,6 +41,18 @@ impl Host {
             continued,
         } = Named::take(params, &caller.original, ("tools/call", "tool"))?;
         let snapshot = self.common.roster.snapshot();
+        if name == trust::NAME && trust::is_offered(caller, &snapshot) {
+            let order = Order {
+                method: "tools/call",
+                key: name,
+                server: String::new(),
+                arguments,
+            };
+            let asked = self.carry_out(order, continued, caller, |roster, _, call| async move {
+                Ok(roster.ask_to_trust(call).await.into())
+            });
+            return Ok(called(asked.await?, caller.stateless));
+        }
         let shown = snapshot.find(&name);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
@@ -87,6 +103,7 @@ fn unknown(name: &str, snapshot: &Snapshot) -> ErrorData {
             let near = names::nearest(name, snapshot.names())?;
             Some(format!("hint: did you mean `{near}`?"))
         })
+        .or_else(|| Some(snapshot.untrusted()?.hint()))
         .map(|why| format!("\n{why}"))
         .unwrap_or_default();
     ErrorData::invalid_params(format!("Unknown tool: `{said}`{why}"), None)

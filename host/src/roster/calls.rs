@@ -1,12 +1,10 @@
 //! Calling tools.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::bridge::{self, DISCOVER};
-use super::door::confirmed;
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
 use crate::runtime::{Answer, Arguments};
@@ -27,11 +25,6 @@ impl Roster {
         context: Context,
     ) -> Result<Answer, Refusal> {
         let found = self.current(server)?;
-        if let Err(why) = self.allowed(&found, &context).await {
-            return Ok(tool_error(why).into());
-        }
-        // What was allowed just now is another server than before.
-        let found = self.server(server)?;
         if found.is_unknown() && tool == DISCOVER {
             return Ok(self.discover(&found, context).await.into());
         }
@@ -66,40 +59,6 @@ impl Roster {
         }
         self.refresh(None);
         Ok(self.server(server)?)
-    }
-
-    /// Whether a server may be started: its user trusts the project that it is from,
-    /// or says so now.
-    pub(super) async fn allowed(&self, server: &Server, context: &Context) -> Result<(), String> {
-        let config = server.config();
-        let (true, Some(folder)) = (config.enabled, &config.untrusted) else {
-            return Ok(());
-        };
-        let name = &config.name;
-        let launch = config.runs();
-        let message = format!(
-            "The server `{name}` is from the files of a project, `{}` ({}), and would run:\n\n    \
-             {launch}\n\nTrust this project and start its servers?",
-            folder.display(),
-            config.origin,
-        );
-        if confirmed(&context.listener, message, "Trust this project").await {
-            return self.trust(folder).map_err(|error| format!("{error:#}"));
-        }
-        Err(format!(
-            "server `{name}` is from the files of a project that is not trusted, `{}`, and so is not started\n\
-             hint: it would run `{launch}`; `dormouse trust` in that folder allows its servers",
-            folder.display()
-        ))
-    }
-
-    /// Trusts a project with what its files say now.
-    ///
-    /// # Errors
-    /// That cannot be kept, or there is nothing in its files.
-    pub fn trust(&self, folder: &Path) -> anyhow::Result<()> {
-        self.configured()?.trust(&self.trust, folder)?;
-        self.reload()
     }
 
     /// Connects a server's upstream for the first time, and says what it has.

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::confirm::confirm;
 use super::{Roster, bridge};
 use crate::config::OnChange;
-use crate::runtime::{Capability, Listener, Notice, Question, SessionId};
+use crate::runtime::{Listener, Notice, SessionId};
 use crate::store::{Changed, News};
 use crate::upstream::{Gate, Offered};
 
@@ -172,39 +173,7 @@ async fn approved(server: &str, changed: &[Changed], caller: &Arc<dyn Listener>)
         message.push('\n');
         message.push_str(&bridge::difference(changed));
     }
-    confirmed(caller, message, "Allow them as they are now").await
-}
-
-/// Asks the user to agree to something. False where nobody can be asked whose answer is
-/// the user's.
-pub(super) async fn confirmed(caller: &Arc<dyn Listener>, message: String, what: &str) -> bool {
-    if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
-        return false;
-    }
-    let params = json!({
-        "message": message,
-        "requestedSchema": {
-            "type": "object",
-            "properties": { "agree": { "type": "boolean", "title": what } },
-            "required": ["agree"],
-        },
-    });
-    let Value::Object(params) = params else {
-        return false;
-    };
-    let question = Question {
-        id: "dormouse".to_owned(),
-        capability: Capability::ElicitationForm,
-        params,
-        text: None,
-    };
-    let answers = caller.ask(vec![question]).await;
-    answers.is_ok_and(|answers| {
-        answers.first().is_some_and(|answer| {
-            let content = answer.get("content");
-            let agrees = content.as_deref().and_then(|content| content.get("agree"));
-            answer.get("action").as_deref() == Some(&json!("accept"))
-                && agrees == Some(&json!(true))
-        })
-    })
+    confirm(caller, message, "Allow them as they are now")
+        .await
+        .is_ok()
 }

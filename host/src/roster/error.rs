@@ -1,5 +1,6 @@
 //! Why something cannot be called at all, or has no answer.
 
+use crate::config::UntrustedProject;
 use crate::runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.
@@ -56,12 +57,14 @@ impl From<CallError> for Refusal {
 #[derive(Debug, thiserror::Error)]
 pub enum NoSuchTool {
     /// No server of that name.
-    #[error("no server is called `{server}`{}", hint(.nearest))]
+    #[error("no server is called `{server}`{}{}", hint(.nearest), not_trusted(.untrusted))]
     Server {
         /// The name asked for.
         server: String,
         /// The nearest name that exists.
         nearest: Option<String>,
+        /// Where it may be instead, and is not looked for.
+        untrusted: Option<UntrustedProject>,
     },
     /// The server has no such tool.
     #[error("server `{server}` has no tool `{tool}`{}", hint(.nearest))]
@@ -81,6 +84,13 @@ pub enum NoSuchTool {
         /// Its state, and why it is in it.
         state: String,
     },
+}
+
+fn not_trusted(project: &Option<UntrustedProject>) -> String {
+    project
+        .as_ref()
+        .map(|project| format!("\n{}", project.hint()))
+        .unwrap_or_default()
 }
 
 fn hint(nearest: &Option<String>) -> String {

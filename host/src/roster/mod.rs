@@ -6,6 +6,7 @@ mod bridge;
 mod calls;
 mod changes;
 mod collision;
+mod confirm;
 mod door;
 mod error;
 mod memory;
@@ -18,6 +19,7 @@ mod snapshot;
 pub mod status;
 mod switch;
 mod sync;
+mod trust;
 mod watch;
 
 #[cfg(test)]
@@ -47,7 +49,7 @@ use crate::config::discovery::Surroundings;
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
 use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
-use crate::store::{Known, Store, Trust};
+use crate::store::{Decisions, Known, Store, Trust};
 use crate::upstream::{Hub, MODERN};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
@@ -58,6 +60,7 @@ pub struct Roster {
     catalog: Catalog,
     store: Store,
     trust: Trust,
+    decisions: Decisions,
     runtime: Runtime,
     hub: Arc<Hub>,
     current: RwLock<Arc<Snapshot>>,
@@ -125,6 +128,7 @@ impl Roster {
             catalog: Catalog::open(&places.index()),
             store: Store::of(&places.data),
             trust,
+            decisions: Decisions::new(&places.data),
             runtime: Runtime::new(places.cache.clone()),
             hub: Hub::new(places.program.clone(), &places.data),
             places,
@@ -313,6 +317,7 @@ impl Roster {
                 server: name.to_owned(),
                 nearest: nearest(name, snapshot.servers().keys().map(String::as_str))
                     .map(str::to_owned),
+                untrusted: snapshot.untrusted().cloned(),
             })
     }
 
@@ -353,7 +358,9 @@ impl Roster {
                 (name, next)
             })
             .collect();
-        let same = servers.len() == old.servers().len()
+        let untrusted = config.untrusted.clone();
+        let same = old.untrusted() == untrusted.as_ref()
+            && servers.len() == old.servers().len()
             && servers
                 .iter()
                 .zip(old.servers())
@@ -361,7 +368,7 @@ impl Roster {
         if same {
             return;
         }
-        let snapshot = Arc::new(Snapshot::new(servers));
+        let snapshot = Arc::new(Snapshot::new(servers, untrusted));
         say(&old, &snapshot);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         stop_replaced(&old, &snapshot);

@@ -91,7 +91,7 @@ impl Roster {
         let snapshot = self.snapshot();
         let reachable = |server: &&Arc<Server>| {
             let config = server.config();
-            config.enabled && config.untrusted.is_none() && config.bridge().is_some()
+            config.enabled && config.bridge().is_some()
         };
         let named = self.named().server(uri).map(str::to_owned);
         if let Some(named) = named {

@@ -149,7 +149,6 @@ impl Server {
             enabled: _,
             prefix: _,
             from: _,
-            untrusted: _,
             denied: _,
             origin: _,
         } = &self.config;
@@ -431,8 +430,7 @@ impl Server {
 
     /// Its place to live in, where it may be started; nothing is.
     pub(super) fn asleep(&self, roster: &Roster) -> Option<&Arc<Slot>> {
-        let allowed = self.config.untrusted.is_none();
-        let listing = self.available().ok().filter(|_| allowed)?;
+        let listing = self.available().ok()?;
         self.started(roster, listing).ok()
     }
 

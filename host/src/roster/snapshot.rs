@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::collision::{Collision, collisions};
 use super::offers::{Kind, Offer, Offers};
 use super::{Server, names};
+use crate::config::UntrustedProject;
 use crate::runtime::Catalog;
 
 /// The servers and what they offer at one moment; never changes.
@@ -21,6 +22,7 @@ pub struct Snapshot {
     resources: Offers,
     templates: Offers,
     collisions: Vec<Collision>,
+    untrusted: Option<UntrustedProject>,
     /// Where in `tools` a name is; made for the first call.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -37,7 +39,7 @@ pub struct Shown {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(BTreeMap::new())
+        Self::new(BTreeMap::new(), None)
     }
 }
 
@@ -62,7 +64,10 @@ impl Shown {
 }
 
 impl Snapshot {
-    pub(super) fn new(servers: BTreeMap<String, Arc<Server>>) -> Self {
+    pub(super) fn new(
+        servers: BTreeMap<String, Arc<Server>>,
+        untrusted: Option<UntrustedProject>,
+    ) -> Self {
         let mut tools: Vec<Shown> = Vec::new();
         for (server, listing) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
             let config = server.config();
@@ -94,6 +99,7 @@ impl Snapshot {
             resources,
             templates,
             collisions: all,
+            untrusted,
             places: OnceLock::new(),
         }
     }
@@ -102,6 +108,12 @@ impl Snapshot {
     #[must_use]
     pub fn servers(&self) -> &BTreeMap<String, Arc<Server>> {
         &self.servers
+    }
+
+    /// The project whose servers are not among these, because nobody trusts it.
+    #[must_use]
+    pub fn untrusted(&self) -> Option<&UntrustedProject> {
+        self.untrusted.as_ref()
     }
 
     /// All tools that agents see: servers by name, each one's tools in the order
@@ -208,7 +220,10 @@ impl Snapshot {
         match catalog {
             Catalog::Tools => {
                 let theirs = other.declared();
-                self.declared()
+                // Some are shown a tool that asks to trust it.
+                let asks = self.untrusted.is_some() == other.untrusted.is_some();
+                asks && self
+                    .declared()
                     .map(|(name, tool)| (name, tool.tool.get()))
                     .eq(theirs.map(|(name, tool)| (name, tool.tool.get())))
             }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Roster, Server, Snapshot, memory};
+use crate::config::UntrustedProject;
 use crate::runtime::Phase;
 use crate::upstream;
 
@@ -34,6 +35,9 @@ pub struct Status {
     pub sessions: u64,
     /// Its servers by name.
     pub servers: Vec<ServerStatus>,
+    /// The project whose servers are not among these, because nobody trusts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<UntrustedProject>,
 }
 
 /// One server.
@@ -88,8 +92,6 @@ pub struct ServerStatus {
 pub enum State {
     /// Switched off in the configuration.
     Disabled,
-    /// From the files of a project that its user has not said to trust.
-    Untrusted,
     /// Something has to be set before it can be started.
     NeedsConfig,
     /// Nothing is known yet of what its upstream offers.
@@ -144,6 +146,7 @@ pub(super) fn of(roster: &Roster) -> Status {
             .values()
             .map(|server| of_server(server, &snapshot))
             .collect(),
+        untrusted: snapshot.untrusted().cloned(),
     }
 }
 
@@ -160,8 +163,6 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     errors.extend(config.denied.as_deref().map(denied));
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
-    } else if config.untrusted.is_some() {
-        (State::Untrusted, None)
     } else if !needs.is_empty() {
         errors.extend(needs.iter().cloned());
         (State::NeedsConfig, None)
@@ -284,7 +285,6 @@ impl State {
     pub fn word(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
-            Self::Untrusted => "untrusted",
             Self::NeedsConfig => "needs-config",
             Self::Configured => "configured",
             Self::Known => "known",
@@ -301,7 +301,7 @@ impl State {
     #[must_use]
     pub fn as_clients_say(self) -> &'static str {
         match self {
-            Self::Disabled | Self::Untrusted => "disabled",
+            Self::Disabled => "disabled",
             Self::Configured | Self::Known | Self::Starting | Self::Idle => "pending",
             Self::Ready => "connected",
             Self::NeedsConfig | Self::Quarantined | Self::Failed => "failed",

@@ -25,13 +25,6 @@ impl Roster {
         let bridge = config
             .bridge()
             .ok_or("it is a plugin, whose tools are known from its file")?;
-        if let Some(folder) = &config.untrusted {
-            return Err(format!(
-                "it is from the files of a project that is not trusted, `{}`\n\
-                 hint: `dormouse trust` in that folder allows its servers",
-                folder.display()
-            ));
-        }
         if let Some(need) = bridge.needs.first() {
             return Err(need.clone());
         }
@@ -64,7 +57,7 @@ impl Roster {
         servers
             .filter(|(_, server)| {
                 let config = server.config();
-                config.enabled && config.untrusted.is_none() && config.bridge().is_some()
+                config.enabled && config.bridge().is_some()
             })
             .map(|(name, _)| name.clone())
             .collect()

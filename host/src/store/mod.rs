@@ -1,6 +1,7 @@
 //! What is known of upstreams, kept from one run to the next: one file for each,
 //! named by the fingerprint of its configuration.
 
+mod decisions;
 mod record;
 mod trust;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::Context as _;
 use dormouse_catalog::{Listing, Stamp};
 
+pub use decisions::{DecidedBy, Decision, Decisions};
 pub use record::{Changed, Known, News, Record};
 pub use trust::Trust;
 

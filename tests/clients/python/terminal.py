@@ -2,7 +2,8 @@
 
     terminal.py STEPS PROGRAM [ARGUMENT ...]
 
-STEPS is a JSON list of pairs: a text to wait for, and what to type when it is shown.
+STEPS is a JSON list of lists: a text to wait for, what to type when it is shown and, where
+something is to happen before that, the words of a program that is run first.
 Everything that the program shows goes to stdout, and its exit code becomes ours.
 """
 
@@ -10,6 +11,7 @@ import json
 import os
 import pty
 import select
+import subprocess
 import sys
 import time
 
@@ -27,7 +29,10 @@ def main() -> int:
     while time.monotonic() < end:
         if steps and (at := shown.find(steps[0][0].encode(), seen)) >= 0:
             seen = at + len(steps[0][0].encode())
-            os.write(terminal, steps.pop(0)[1].encode())
+            _, typed, *program = steps.pop(0)
+            if program:
+                subprocess.run(program[0], check=True, stdout=subprocess.DEVNULL)
+            os.write(terminal, typed.encode())
         if not select.select([terminal], [], [], 0.1)[0]:
             continue
         try:

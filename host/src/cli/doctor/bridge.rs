@@ -22,18 +22,6 @@ impl Rows {
         for need in &bridge.needs {
             self.warning(&about, format!("{need}\n(from {})", server.origin));
         }
-        if let Some(folder) = &server.untrusted {
-            self.warning(
-                &about,
-                format!(
-                    "it is from the files of a project that is not trusted, and not started: {} ({})\n\
-                     hint: `dormouse trust '{}'` allows its servers",
-                    bridge.written,
-                    server.origin,
-                    folder.display()
-                ),
-            );
-        }
         if let Launch::Stdio(stdio) = &bridge.launch
             && bridge.needs.is_empty()
         {

@@ -29,7 +29,9 @@ impl Rows {
                 SourceState::Read { servers, problems } => {
                     let servers = output::counted(*servers as u64, "server");
                     self.ok(&about, format!("{shown}: {servers}"));
-                    for problem in problems {
+                    // Of a project that nobody trusts, nothing is repeated.
+                    let trusted = all.is_trusted_scope(&source.scope);
+                    for problem in problems.iter().filter(|_| trusted) {
                         let problem = problem.to_string();
                         if told.insert(problem.clone()) {
                             self.warning(&about, problem);
@@ -59,10 +61,12 @@ impl Rows {
                 ),
             );
         }
-        for problem in &all.problems {
+        let of_project = all.problems.iter();
+        for problem in of_project.filter(|_| all.trusts_own_project()) {
             self.warning("project", problem.to_string());
         }
-        for skipped in &all.found.skipped {
+        let skipped = all.found.skipped.iter();
+        for skipped in skipped.filter(|skipped| all.is_trusted(&skipped.origin)) {
             self.ok(
                 "not taken",
                 format!(

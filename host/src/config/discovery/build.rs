@@ -8,7 +8,9 @@ use super::expansion::Expansion;
 use super::filler::{self, Filler};
 use super::{dotenv, itself, oauth};
 use crate::config::problem::quoted;
-use crate::config::{Adapter, Bridge, Fingerprint, OnChange, Origin, Scope, ServerConfig};
+use crate::config::{
+    Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
+};
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::{Http, Launch, Secret, Stdio};
 
@@ -58,6 +60,7 @@ pub(super) fn build(
             fingerprint: Fingerprint::of(&unfilled),
             written: unfilled,
             needs: std::mem::take(&mut filling.filler.needs),
+            filled_in: std::mem::take(&mut filling.filler.filled_in),
             filter: draft.filter,
             stubs: draft.stubs,
             start_timeout: draft.start_timeout,
@@ -71,7 +74,6 @@ pub(super) fn build(
         limits,
         settings: serde_json::Map::new(),
         from: Vec::new(),
-        untrusted: None,
         denied: None,
         origin,
     })
@@ -142,7 +144,7 @@ impl Filling<'_, '_> {
                     name: variable,
                     prefix,
                     needed,
-                } => match self.filler.variable(&variable) {
+                } => match self.filler.filled_variable(&variable, &at) {
                     Some(value) => Some(format!("{prefix}{value}")),
                     None => {
                         if needed {
@@ -201,6 +203,7 @@ impl Filling<'_, '_> {
         let around = self.filler.around;
         let base = self.folder.as_deref().or(around.project.as_deref());
         let path = filler::path(&file, base.unwrap_or(&around.home), &around.home);
+        self.filler.note(FillSource::File(path.clone()), "envFile");
         match self.filler.read_text(&path) {
             Ok(text) => {
                 let variables = dotenv::parse(&text).into_iter();

@@ -1,12 +1,12 @@
 //! Filling in what clients fill in, by the tables of [`super::expansion`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
-use crate::config::{Input, Inputs, inputs};
+use crate::config::{FillSource, FilledIn, Input, Inputs, inputs};
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.
@@ -37,11 +37,29 @@ pub(super) struct Filler<'a> {
     pub(super) size: usize,
     /// The files that were read, and their bytes: what a server is made of.
     pub(super) read: Vec<(PathBuf, Vec<u8>)>,
+    /// What of the user's own is filled in, and where.
+    pub(super) filled_in: BTreeSet<FilledIn>,
 }
 
 impl Filler<'_> {
+    /// Notes that something of the user's is filled in.
+    pub(super) fn note(&mut self, source: FillSource, at: &str) {
+        self.filled_in.insert(FilledIn {
+            source,
+            place: at.to_owned(),
+        });
+    }
+
+    /// A variable's value, which is filled in there.
+    pub(super) fn filled_variable(&mut self, name: &str, at: &str) -> Option<String> {
+        if !self.variables.contains_key(name) {
+            self.note(FillSource::Variable(name.to_owned()), at);
+        }
+        self.variable(name).map(str::to_owned)
+    }
+
     /// A variable's value.
-    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+    fn variable(&self, name: &str) -> Option<&str> {
         let own = self.variables.get(name);
         own.or_else(|| self.around.env.get(name))
             .map(String::as_str)
@@ -89,16 +107,19 @@ impl Filler<'_> {
                 name,
                 default,
                 missing,
-            } => match self.variable(name).or(default) {
-                Some(value) => value.to_owned(),
+            } => match self
+                .filled_variable(name, at)
+                .or_else(|| default.map(str::to_owned))
+            {
+                Some(value) => value,
                 None => self.missing(name, missing, at)?,
             },
-            Read::Bare { name, missing } => match self.variable(name) {
-                Some(value) => value.to_owned(),
-                // Nothing is said of it: what looks like a name may be half of a
-                // password.
-                None if missing == Missing::Empty => String::new(),
-                None => return None,
+            // Of one that is not set nothing is said: what looks like a name may be half
+            // of a password.
+            Read::Bare { name, missing } => match self.variable(name).is_some() {
+                true => self.filled_variable(name, at)?,
+                false if missing == Missing::Empty => String::new(),
+                false => return None,
             },
             Read::File { path } => self.file(path, at),
             Read::Exact { means, written } => self.place(means, written, at),
@@ -133,6 +154,9 @@ impl Filler<'_> {
 
     /// What a user has answered to a client's question.
     fn input(&mut self, id: &str, at: &str) -> String {
+        if self.inputs.contains_key(id) {
+            self.note(FillSource::Input(id.to_owned()), at);
+        }
         match self.inputs.get(id) {
             Some(Input::Value(value)) => return value.expose().to_owned(),
             Some(Input::Variable(name)) => match self.around.value(name) {
@@ -181,6 +205,7 @@ impl Filler<'_> {
 
     fn file(&mut self, written: &str, at: &str) -> String {
         let path = path(written, self.folder, &self.around.home);
+        self.note(FillSource::File(path.clone()), at);
         match self.read_text(&path) {
             Ok(text) => text.trim().to_owned(),
             Err(why) => {

@@ -70,7 +70,11 @@ impl Library {
         if let Some(loaded) = self.files.get(file) {
             return Rc::clone(loaded);
         }
-        let bytes = files::read(file, files::CONFIGURATION);
+        let largest = match project {
+            Some(_) => files::PROJECT_CONFIGURATION,
+            None => files::CONFIGURATION,
+        };
+        let bytes = files::read(file, largest);
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
             self.add(project, file, bytes);
         }

@@ -19,9 +19,6 @@ pub struct Merged {
 pub struct Choice {
     /// The server.
     pub server: ServerConfig,
-    /// Whether its user trusts where it is written; one that is not is shown, and
-    /// does nothing.
-    pub trusted: bool,
     /// What is worth saying of it, as sentences.
     pub notes: Vec<String>,
     /// Where else the same server is written, under whatever name.
@@ -39,30 +36,28 @@ pub struct Overridden {
     pub by: Origin,
 }
 
-/// What a server stands for among others: the first in this order is taken.
-/// Trusted ones come before others, so that a stranger's never stands for a user's
-/// own; those that are on before those that are off, for a server is turned off in
-/// one client because it is wanted in another; then the clients in the order of
-/// [`Client::all`].
-type Rank = (bool, bool, usize);
+/// What a server stands for among others: the first in this order is taken. Those that
+/// are on come before those that are off, for a server is turned off in one client
+/// because it is wanted in another; then the clients in the order of [`Client::all`].
+type Rank = (bool, usize);
 
 /// Chooses one server for each name. `trusted` says whether a user trusts what is
-/// written somewhere.
+/// written somewhere: nothing else takes part, so that a stranger's server neither
+/// stands for a user's own nor counts as the same one.
 ///
-/// Within a client, its own precedence holds, though among what is trusted alone.
+/// Within a client, its own precedence holds.
 /// One entry that several clients read is one server. So are servers of several
 /// clients that are reached in the same way, whatever each client calls them: they
 /// have the first one's name.
 #[must_use]
 pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged {
+    let found = discovery.found.iter();
+    let found: Vec<_> = found
+        .filter(|found| trusted(&found.server.origin))
+        .collect();
     let mut merging = Merging {
-        found: discovery.found.iter().collect(),
-        trusted: discovery
-            .found
-            .iter()
-            .map(|found| trusted(&found.server.origin))
-            .collect(),
-        fate: vec![Fate::Open; discovery.found.len()],
+        fate: vec![Fate::Open; found.len()],
+        found,
     };
     merging.entries_read_twice();
     merging.within_clients();
@@ -85,7 +80,6 @@ enum Fate {
 
 struct Merging<'d> {
     found: Vec<&'d Found>,
-    trusted: Vec<bool>,
     fate: Vec<Fate>,
 }
 
@@ -95,10 +89,6 @@ impl<'d> Merging<'d> {
         let all = self.found.iter().copied().enumerate();
         all.filter(|(index, _)| self.fate.get(*index) == Some(&Fate::Open))
             .collect()
-    }
-
-    fn is_trusted(&self, index: usize) -> bool {
-        self.trusted.get(index).copied().unwrap_or_default()
     }
 
     fn decide(&mut self, index: usize, fate: Fate) {
@@ -131,8 +121,7 @@ impl<'d> Merging<'d> {
             .and_then(|found| found.server.origin.client)
     }
 
-    /// Each client takes the last of its own servers of a name; what its user does
-    /// not trust cannot take the place of what they do. Where administrators have
+    /// Each client takes the last of its own servers of a name. Where administrators have
     /// decided, nothing else of that client's is taken at all.
     fn within_clients(&mut self) {
         for (index, found) in self.open() {
@@ -147,12 +136,7 @@ impl<'d> Merging<'d> {
         let mut winners: BTreeMap<_, usize> = BTreeMap::new();
         for (index, found) in self.open() {
             let key = (found.server.origin.client, &found.written_name);
-            let beaten = winners
-                .get(&key)
-                .is_some_and(|winner| self.is_trusted(*winner) && !self.is_trusted(index));
-            if !beaten {
-                winners.insert(key, index);
-            }
+            winners.insert(key, index);
         }
         for (index, found) in self.open() {
             let key = (found.server.origin.client, &found.written_name);
@@ -175,7 +159,7 @@ impl<'d> Merging<'d> {
 
     fn across_clients(&mut self) {
         let mut order = self.open();
-        order.sort_by_key(|(index, found)| self.rank(*index, found));
+        order.sort_by_key(|(index, found)| -> Rank { (!found.server.enabled, *index) });
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
         for (index, found) in order {
@@ -194,10 +178,6 @@ impl<'d> Merging<'d> {
                 launches.entry(launch).or_insert(index);
             }
         }
-    }
-
-    fn rank(&self, index: usize, found: &Found) -> Rank {
-        (!self.is_trusted(index), !found.server.enabled, index)
     }
 
     /// Whether two are reached in the same way.
@@ -237,7 +217,6 @@ impl<'d> Merging<'d> {
         for (index, found) in self.open() {
             let choice = Choice {
                 server: found.server.clone(),
-                trusted: self.is_trusted(index),
                 notes: found.notes.clone(),
                 also: also.remove(&index).unwrap_or_default(),
             };

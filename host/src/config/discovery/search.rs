@@ -1,6 +1,6 @@
 //! The search of one client's files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -228,6 +228,7 @@ impl<'a> Search<'a> {
             notes: std::mem::take(&mut draft.notes),
             size: 0,
             read: Vec::new(),
+            filled_in: BTreeSet::new(),
         };
         let expansion = formats::dialect(self.client).expansion;
         let built = build(

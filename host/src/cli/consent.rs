@@ -1,0 +1,36 @@
+//! Asking whoever sits at the terminal whether something is to be allowed that was shown.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use anyhow::bail;
+
+use super::output;
+use crate::store::DecidedBy;
+
+/// Asks a question that `--yes` has answered already. None where the answer is no.
+///
+/// # Errors
+/// There is no terminal to show something and to ask on, and no `--yes`.
+pub(super) fn consent(question: &str, yes: bool) -> anyhow::Result<Option<DecidedBy>> {
+    if yes {
+        return Ok(Some(DecidedBy::Flag));
+    }
+    let terminal = std::io::stdin().is_terminal()
+        && std::io::stdout().is_terminal()
+        && std::io::stderr().is_terminal();
+    if !terminal {
+        bail!(
+            "there is no terminal to ask on, so nothing is allowed\n\
+             hint: read what is shown above, and allow it with `--yes`"
+        );
+    }
+    eprint!("{} [y/N] ", output::clean(question));
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    let agreed = matches!(answer.trim(), "y" | "Y" | "yes");
+    if !agreed {
+        output::say("nothing is changed");
+    }
+    Ok(agreed.then_some(DecidedBy::Terminal))
+}

@@ -1,0 +1,256 @@
+//! What a user is shown of a project before they trust it: everything that its files
+//! would have done, and nothing of what is secret.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::{Adapter, Bridge, Client, FillSource, Filter, OnChange, ServerConfig};
+use crate::sandbox::{FsGrant, FsMode};
+use crate::upstream::{Http, Launch, OAuth, Stdio};
+use crate::visible::visible_line;
+
+/// A project as its user is shown it, with the hash of the files that this is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectReview {
+    /// The project's folder.
+    pub folder: PathBuf,
+    /// How many servers its files have.
+    pub servers: usize,
+    /// All that is to be known of them, ready to be shown: nothing in it moves a cursor
+    /// or looks like something else, and no value of a variable or a header is in it.
+    pub text: String,
+    /// The hash of the files, which trust is given to.
+    pub content: String,
+}
+
+/// A server of a project's files, and the name that it is written under.
+pub(super) struct ReviewedServer<'a> {
+    pub(super) config: &'a ServerConfig,
+    pub(super) written_name: &'a str,
+    /// Where the user has a server of that name already, which this one may take the
+    /// place of.
+    pub(super) yours: Option<String>,
+}
+
+impl ProjectReview {
+    pub(super) fn new(folder: &Path, content: &str, servers: &[ReviewedServer<'_>]) -> Self {
+        // A file that several clients read is shown once, unless they read it differently.
+        let mut shown = HashSet::new();
+        let mut text = String::new();
+        let mut names = BTreeSet::new();
+        for server in servers {
+            names.insert(&server.config.name);
+            let described = described(server, folder);
+            if shown.insert(described.clone()) {
+                let from = server.config.origin.client.map_or("dormouse", Client::name);
+                let _ = writeln!(text, "\n{} ({from})\n{described}", heading(server));
+            }
+        }
+        let count = names.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let title = format!(
+            "The files of the project `{}` have {count} server{plural}:\n",
+            visible_line(&folder.to_string_lossy())
+        );
+        Self {
+            folder: folder.to_owned(),
+            servers: count,
+            text: title + &text,
+            content: content.to_owned(),
+        }
+    }
+}
+
+fn heading(server: &ReviewedServer<'_>) -> String {
+    let name = quoted(&server.config.name);
+    match server.config.name == server.written_name {
+        true => name,
+        false => format!("{name}, written {}", quoted(server.written_name)),
+    }
+}
+
+/// All about one server but its client, a line each.
+fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
+    let config = server.config;
+    let mut lines = Lines::default();
+    let origin = &config.origin;
+    let file = origin.file.strip_prefix(folder).unwrap_or(&origin.file);
+    lines.add(
+        "written in",
+        format!("{}:{}", plain(&file.to_string_lossy()), origin.line),
+    );
+    if !config.enabled {
+        lines.add("state", "switched off".to_owned());
+    }
+    if let Some(file) = &server.yours {
+        lines.add(
+            "name",
+            format!("you have a server of this name already, in {}", plain(file)),
+        );
+    }
+    match &config.adapter {
+        Adapter::Plugin(file) => lines.path("plugin", file),
+        Adapter::Adapted(file, bridge) => {
+            lines.path("plugin", file);
+            lines.bridge(bridge);
+        }
+        Adapter::Bridge(bridge) => lines.bridge(bridge),
+    }
+    for grant in &config.grants.fs {
+        lines.grant(grant);
+    }
+    lines.names("may see variables", config.grants.env.iter());
+    lines.names("is told settings", config.settings.keys());
+    if let Some(prefix) = &config.prefix {
+        lines.add("prefix", quoted(prefix));
+    }
+    lines.0
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn add(&mut self, what: &str, text: String) {
+        let _ = writeln!(self.0, "  {:<18} {text}", format!("{what}:"));
+    }
+
+    fn names<'a>(&mut self, what: &str, names: impl Iterator<Item = &'a String>) {
+        let names: Vec<String> = names.map(|name| quoted(name)).collect();
+        if !names.is_empty() {
+            self.add(what, names.join(", "));
+        }
+    }
+
+    /// A path, and where it really leads if that is elsewhere.
+    fn path(&mut self, what: &str, path: &Path) {
+        let shown = plain(&path.to_string_lossy());
+        self.add(what, shown + &really(path));
+    }
+
+    fn grant(&mut self, grant: &FsGrant) {
+        let mode = match grant.mode {
+            FsMode::ReadOnly => "may read folder",
+            FsMode::ReadWrite => "may write folder",
+        };
+        self.path(mode, &grant.path);
+    }
+
+    fn bridge(&mut self, bridge: &Bridge) {
+        match (&bridge.written, &bridge.launch) {
+            (Launch::Stdio(written), Launch::Stdio(filled)) => self.stdio(written, filled),
+            (Launch::Http(written), _) => self.http(written),
+            (Launch::Stdio(_), Launch::Http(_)) => {}
+        }
+        for filled in &bridge.filled_in {
+            let source = match &filled.source {
+                FillSource::Variable(name) => format!("your environment's {}", quoted(name)),
+                FillSource::File(file) => {
+                    format!(
+                        "the file {}{}",
+                        plain(&file.to_string_lossy()),
+                        really(file)
+                    )
+                }
+                FillSource::Input(id) => format!("your answer to {}", quoted(id)),
+            };
+            self.add(
+                "is given",
+                format!("{source}, in {}", quoted(&filled.place)),
+            );
+        }
+        let Filter { include, exclude } = &bridge.filter;
+        self.names("shows only", include.iter().flatten());
+        self.names("hides", exclude.iter());
+        if bridge.on_change == OnChange::Accept {
+            self.add(
+                "changes",
+                "its tools may change without your being asked (`on_change`)".to_owned(),
+            );
+        }
+    }
+
+    fn stdio(&mut self, written: &Stdio, filled: &Stdio) {
+        let words = std::iter::once(&written.command).chain(&written.args);
+        let words: Vec<String> = words.map(|word| shell_word(word)).collect();
+        self.add("runs", words.join(" "));
+        if let Some(cwd) = &written.cwd {
+            self.path("in folder", cwd);
+        }
+        // The filled in ones have those of a file of variables among them.
+        let names: BTreeSet<&String> = written.env.keys().chain(filled.env.keys()).collect();
+        let names = names.into_iter().filter(|name| *name != "=");
+        self.names("sets variables", names);
+    }
+
+    fn http(&mut self, http: &Http) {
+        self.add(
+            "connects to",
+            plain(&Launch::Http(http.clone()).to_string()),
+        );
+        self.names("sends headers", http.headers.keys());
+        self.oauth(&http.oauth);
+    }
+
+    fn oauth(&mut self, oauth: &OAuth) {
+        for (key, value) in oauth.texts() {
+            let value = match key {
+                "client_secret" => "(not shown)".to_owned(),
+                _ => plain(value),
+            };
+            self.add("login", format!("{key} {value}"));
+        }
+        self.names("asks for scopes", oauth.scopes.iter());
+    }
+}
+
+/// Where a path leads by links, if that is elsewhere, or that nothing is there.
+fn really(path: &Path) -> String {
+    match path.canonicalize() {
+        Ok(real) if real == path => String::new(),
+        Ok(real) => format!(" (which is {})", plain(&real.to_string_lossy())),
+        Err(_) => " (which is not there)".to_owned(),
+    }
+}
+
+/// A word of a project's, in backticks, none within.
+fn quoted(word: &str) -> String {
+    format!("`{}`", plain(word))
+}
+
+/// A text of a project's within a line, which cannot end the quotes around it.
+fn plain(text: &str) -> String {
+    visible_line(text).replace('`', "\\u{60}")
+}
+
+/// A word of a command, in quotes where it would not be seen to be one.
+fn shell_word(word: &str) -> String {
+    let simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
+    let shown = plain(word);
+    match !word.is_empty() && word.chars().all(simple) {
+        true => shown,
+        false => format!("'{}'", shown.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_seen_as_what_they_are() {
+        for (word, shown) in [
+            ("a-b_c.d/e:f=1", "a-b_c.d/e:f=1"),
+            ("", "''"),
+            ("two words", "'two words'"),
+            ("$(x)", "'$(x)'"),
+            ("it's", "'it'\\''s'"),
+            ("a\nb\u{1b}[2K\u{202e}", "'a\\nb\\u{1b}[2K\\u{202e}'"),
+            ("`", "'\\u{60}'"),
+        ] {
+            assert_eq!(shell_word(word), shown);
+        }
+        assert_eq!(quoted("x` (yours)"), "`x\\u{60} (yours)`");
+    }
+}

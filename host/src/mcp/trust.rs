@@ -1,0 +1,36 @@
+//! The tool by which an agent's user can be asked to trust the project that they are in.
+//! It is all that an agent is shown of such a project, and the same for each of them.
+
+use serde_json::json;
+
+use super::caller::Caller;
+use super::client::can;
+use super::commands::push;
+use crate::roster::Snapshot;
+use crate::runtime::Capability;
+
+/// The name of the tool.
+pub(super) const NAME: &str = "dormouse__trust_project";
+
+/// Whether a client is shown the tool: there is something to trust, and its user can be
+/// asked and may decide it.
+pub(super) fn is_offered(caller: &Caller<'_>, snapshot: &Snapshot) -> bool {
+    snapshot.untrusted().is_some()
+        && caller.may_decide
+        && can(&caller.capabilities, Capability::ElicitationForm)
+        && snapshot.find(NAME).is_none()
+}
+
+/// Appends the MCP `Tool` object to the text of a list.
+pub(super) fn append(list: &mut String) {
+    let tool = json!({
+        "name": NAME,
+        "title": "Trust this project",
+        "description": "The files of the project that this session is in name MCP servers, and \
+            its user has not said to trust them, so they are neither shown nor started. This \
+            asks the user, who is shown what they would run.",
+        "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+        "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false },
+    });
+    push(list, &tool);
+}

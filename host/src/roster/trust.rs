@@ -1,0 +1,68 @@
+//! Trusting the project that the host works in. Before that there is nothing of it in the
+//! roster that could be listed, called or started.
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::confirm::confirm;
+use super::server::tool_error;
+use super::{Context, Roster};
+use crate::config::ProjectReview;
+use crate::store::{DecidedBy, Decision};
+
+impl Roster {
+    /// What is to be known of the project that nobody has said to trust, as it is now.
+    ///
+    /// # Errors
+    /// There is none, or the configuration cannot be read.
+    pub fn review_project(&self) -> anyhow::Result<ProjectReview> {
+        let configured = self.configured()?;
+        let untrusted = configured.untrusted.as_ref();
+        let folder = untrusted.and_then(|project| project.folder.as_deref());
+        let folder = folder.context("there is no project here that is not trusted")?;
+        configured.review(folder)
+    }
+
+    /// Trusts a project with what its user was shown of it.
+    ///
+    /// # Errors
+    /// It is no longer what was shown, or that cannot be kept.
+    pub fn trust(&self, shown: &ProjectReview, by: DecidedBy) -> anyhow::Result<()> {
+        self.configured()?.check(shown)?;
+        self.decisions.note(&Decision {
+            what: "trust",
+            subject: &shown.folder.to_string_lossy(),
+            shown: &shown.content,
+            by,
+        })?;
+        // To the hash of what was shown, whatever the files say by now.
+        self.trust.grant(&shown.folder, &shown.content)?;
+        self.reload()
+    }
+
+    /// Asks the user of a call's client to trust the project: an MCP `CallToolResult`.
+    pub async fn ask_to_trust(&self, context: Context) -> Value {
+        let review = match self.review_project() {
+            Ok(review) => review,
+            Err(error) => return tool_error(format!("{error:#}")),
+        };
+        let message = format!(
+            "{}\nTrust this project, and let all of these servers be started?",
+            review.text
+        );
+        if let Err(why) = confirm(&context.listener, message, "Trust this project").await {
+            return tool_error(format!(
+                "the project is not trusted: {why}\n\
+                 hint: `dormouse trust` in its folder shows what its servers are, and allows them"
+            ));
+        }
+        match self.trust(&review, DecidedBy::Client) {
+            Err(error) => tool_error(format!("{error:#}")),
+            Ok(()) => {
+                let text =
+                    "The project is trusted now. The list of tools has those of its servers.";
+                json!({ "content": [{ "type": "text", "text": text }] })
+            }
+        }
+    }
+}
