@@ -9,13 +9,16 @@ use dormouse_catalog::Entry;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
+use super::consent::consent;
 use super::progress::Progress;
 use super::{component, describe, hosts, output};
 use crate::config::edit::{Editor, upstream_table};
-use crate::config::{self, name};
+use crate::config::{self, name, review};
 use crate::roster::{Collision, Kind, Places, Roster, names};
 use crate::runtime::Runtime;
 use crate::sandbox::{FsGrant, FsMode, Grants};
+use crate::store::{Decision, Decisions};
+use crate::visible::visible_line;
 
 /// Adds a plugin as a server.
 #[derive(Debug, Args)]
@@ -40,6 +43,9 @@ pub(super) struct Add {
     /// Let it start the MCP server that it stands in front of: what `dormouse adapt` has written.
     #[arg(long)]
     grant_upstream: bool,
+    /// Do not ask whether what is to be granted may be. It is logged that nobody was asked.
+    #[arg(short, long)]
+    yes: bool,
     /// Replace a server of that name, and everything that was configured for it.
     #[arg(long)]
     force: bool,
@@ -81,7 +87,23 @@ impl Add {
             fs: self.grant_fs,
             env: self.grant_env,
         };
-        let upstream = upstream(&entry).filter(|_| self.grant_upstream);
+        let requested = upstream_request(&entry).filter(|_| self.grant_upstream);
+        let granted = granted(&grants, requested);
+        if !granted.is_empty() {
+            output::print(&granted)?;
+            let question = format!("Grant this to `{name}`?");
+            let Some(by) = consent(&question, self.yes)? else {
+                return Ok(ExitCode::FAILURE);
+            };
+            let shown = blake3::hash(granted.as_bytes()).to_hex();
+            Decisions::new(&places.data).note(&Decision {
+                what: "grant",
+                subject: name,
+                shown: &shown,
+                by,
+            })?;
+        }
+        let upstream = requested.and_then(upstream);
         let has_upstream = upstream.is_some();
         let editor = Editor::new(&places.config)?;
         editor.add(name, &file, (&grants, upstream), self.force)?;
@@ -143,16 +165,63 @@ fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
         .map_err(|why| anyhow::anyhow!("`{}` cannot be compiled: {why}", file.display()))
 }
 
+/// What a plugin asks for that stands in front of an upstream.
+fn upstream_request(entry: &Entry) -> Option<&GrantRequest> {
+    let mut grants = entry.listing.grants.iter();
+    grants.find(|grant| matches!(grant, GrantRequest::Upstream { .. }))
+}
+
 /// The lines that let a plugin have the upstream that it asks for.
-fn upstream(entry: &Entry) -> Option<Table> {
-    entry.listing.grants.iter().find_map(|grant| match grant {
+fn upstream(request: &GrantRequest) -> Option<Table> {
+    match request {
         GrantRequest::Upstream {
             command,
             url,
             secrets,
         } => Some(upstream_table(command, url.as_deref(), secrets)),
         _ => None,
-    })
+    }
+}
+
+/// What is about to be granted, a line each, for whoever is asked: a plugin has written
+/// some of it.
+fn granted(grants: &Grants, upstream: Option<&GrantRequest>) -> String {
+    let mut lines = Vec::new();
+    for grant in &grants.fs {
+        let path = grant.path.to_string_lossy();
+        let mode = match grant.mode {
+            FsMode::ReadOnly => "read",
+            FsMode::ReadWrite => "read and write",
+        };
+        let real = match grant.path.canonicalize() {
+            Ok(real) if real != grant.path => format!(" (which is {})", real.display()),
+            _ => String::new(),
+        };
+        lines.push(format!("{mode} the folder {path}{real}"));
+    }
+    for name in &grants.env {
+        lines.push(format!("see the environment variable {name}"));
+    }
+    if let Some(GrantRequest::Upstream {
+        command,
+        url,
+        secrets,
+    }) = upstream
+    {
+        let words: Vec<_> = command
+            .iter()
+            .map(|word| review::shell_word(word))
+            .collect();
+        lines.extend((!words.is_empty()).then(|| format!("run {}", words.join(" "))));
+        lines.extend(url.iter().map(|url| format!("connect to {url}")));
+        for name in secrets {
+            lines.push(format!("be given your environment's {name}"));
+        }
+    }
+    lines
+        .iter()
+        .map(|line| format!("  {}\n", visible_line(line)))
+        .collect()
 }
 
 /// What has been added, and what it lacks.

@@ -1,24 +1,26 @@
 //! `dormouse approve`
 
-use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 
+use super::consent::consent;
 use super::{hosts, output, tools};
 use crate::roster::{Places, Roster, difference};
+use crate::store::Pending;
 
-/// Allows the tools of a server that are no longer what they were.
+/// Allows what a server offers that is no longer what it was, or new.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A server that is trusted today could tell your model something else tomorrow. So \
-    a tool whose description or schema has changed is not shown until you have seen how."
+    what it says to a model (tools, prompts, resource templates) is not shown when it has changed \
+    or is new, until you have seen it. What you are shown is what is allowed: if it changes \
+    meanwhile, nothing is."
 )]
 pub(super) struct Approve {
     /// The server's name.
     server: String,
-    /// Do not ask.
+    /// Do not ask: what is shown is allowed. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
     /// Only show what has changed.
@@ -36,39 +38,26 @@ impl Approve {
             .servers()
             .get(server)
             .and_then(|server| server.known());
-        let changed = known.map_or(&[][..], |known| &known.changed);
-        if changed.is_empty() {
-            output::say(&format!("no tool of `{server}` has changed"));
+        let none = Pending::default();
+        let pending = known.map_or(&none, |known| &known.pending);
+        if pending.is_empty() {
+            output::say(&format!("nothing of `{server}` has changed"));
             return Ok(ExitCode::SUCCESS);
         }
-        for tool in changed {
-            output::print_foreign(&difference(tool))?;
+        for item in pending.iter() {
+            output::print(&difference(item))?;
         }
         if self.dry_run {
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.yes && !agreed(server)? {
-            output::say("nothing is changed");
+        let question = format!("Allow all of this of `{server}` as it is now?");
+        let Some(by) = consent(&question, self.yes)? else {
             return Ok(ExitCode::FAILURE);
-        }
-        let approved = roster.approve(server)?;
-        let tools = output::counted(approved.len() as u64, "tool");
-        output::say(&format!("{tools} of `{server}` allowed"));
+        };
+        let approved = roster.approve(server, &pending.digest(), by)?;
+        let items = output::counted(approved.len() as u64, "item");
+        output::say(&format!("{items} of `{server}` allowed"));
         hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Asks on a terminal. Where there is none nobody has seen the changes.
-fn agreed(server: &str) -> anyhow::Result<bool> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!(
-            "there is no terminal to ask on\nhint: read the changes above, and allow them with `--yes`"
-        );
-    }
-    eprint!("Allow these tools of `{server}` as they are now? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

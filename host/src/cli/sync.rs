@@ -129,9 +129,9 @@ fn told(outcomes: &[Outcome]) -> String {
     for (server, outcome, seconds) in outcomes {
         let (state, counts) = match outcome {
             Ok(synced) if synced.changed > 0 => {
-                let changed = output::counted(synced.changed as u64, "tool");
+                let changed = output::counted(synced.changed as u64, "item");
                 notes.push_str(&format!(
-                    "{}: {changed} changed and not shown\n  hint: `dormouse approve {server}` shows how, and allows it\n",
+                    "{}: {changed} changed or new, and not shown\n  hint: `dormouse approve {server}` shows how, and allows it\n",
                     output::styled(DOUBTFUL, server)
                 ));
                 ((DOUBTFUL, "changed"), Some(synced))

@@ -225,7 +225,8 @@ fn plain(text: &str) -> String {
 }
 
 /// A word of a command, in quotes where it would not be seen to be one.
-fn shell_word(word: &str) -> String {
+#[must_use]
+pub fn shell_word(word: &str) -> String {
     let simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
     let shown = plain(word);
     match !word.is_empty() && word.chars().all(simple) {

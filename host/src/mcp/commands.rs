@@ -108,9 +108,12 @@ pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
 }
 
 /// The status as agents are told it: of a project that nobody trusts, they hear that it is
-/// there.
+/// there, and what upstreams say of themselves, which nobody has seen, not at all.
 fn status_of(roster: &Roster) -> Status {
     let mut status = roster.status();
+    for server in &mut status.servers {
+        server.server_info = None;
+    }
     if let Some(project) = &mut status.untrusted {
         project.folder = None;
     }

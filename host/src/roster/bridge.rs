@@ -1,7 +1,8 @@
 //! What a bridged server shows, by what is known of its upstream.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
 use dormouse_wit::signature::compact;
@@ -10,7 +11,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::config::{Bridge, Filter};
-use crate::store::{Changed, Known};
+use crate::store::{Known, PendingItem};
+use crate::visible::visible_line;
 
 /// The one tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";
@@ -27,13 +29,14 @@ pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> A
 /// What a plugin in front of an upstream shows: what it declares, without the tools
 /// of its upstream that are no longer what their user knows.
 pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Listing> {
-    let changed = known.map_or(&[][..], |known| &known.changed);
-    if changed.is_empty() {
+    let Some(known) = known.filter(|known| known.pending.tools().next().is_some()) else {
         return Arc::clone(declared);
-    }
+    };
     let mut shown = Listing::clone(declared);
-    let hidden = |name: &str| changed.iter().any(|tool| tool.name == name);
-    shown.tools.retain(|tool| !hidden(&tool.name));
+    let hidden: BTreeSet<&str> = known.pending.tools().collect();
+    shown
+        .tools
+        .retain(|tool| !hidden.contains(tool.name.as_str()));
     Arc::new(shown)
 }
 
@@ -119,38 +122,61 @@ pub(super) fn signatures(
     text
 }
 
-/// How a tool has changed, for whoever has to approve it: the members of the object
-/// that are not the same, as they were and as they are.
+/// For how long it is tried to find the shortest difference of two texts. After that, a
+/// longer one is shown.
+const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// What is new about something that an upstream offers, for whoever has to approve it: the
+/// members of the object that are not the same, as they were and as they are. Nothing in it
+/// moves a cursor or looks like something else.
 #[must_use]
-pub fn difference(changed: &Changed) -> String {
-    let members = |object: &RawValue| -> BTreeMap<String, Value> {
-        serde_json::from_str(object.get()).unwrap_or_default()
+pub fn difference(item: &PendingItem) -> String {
+    let members = |object: Option<&RawValue>| -> BTreeMap<String, Value> {
+        let Some(object) = object else {
+            return BTreeMap::new();
+        };
+        match serde_json::from_str(object.get()) {
+            Ok(Value::Object(members)) => members.into_iter().collect(),
+            // Instructions are a text.
+            Ok(value) => [("text".to_owned(), value)].into(),
+            Err(_) => BTreeMap::new(),
+        }
     };
-    let (was, is) = (members(&changed.was), members(&changed.is));
-    let mut text = format!("tool `{}`\n", changed.name);
+    let (was, is) = (members(item.was.as_deref()), members(Some(&item.is)));
+    let new = if item.was.is_none() { ", new" } else { "" };
+    let mut text = format!("{item}{new}\n");
     let names = was
         .keys()
         .chain(is.keys().filter(|name| !was.contains_key(*name)));
-    for name in names.filter(|name| *name != "_meta" && was.get(*name) != is.get(*name)) {
-        text.push_str(&format!("  {name}\n"));
-        let told = |members: &BTreeMap<String, Value>| match members.get(name) {
-            None => String::new(),
-            Some(Value::String(text)) => format!("{text}\n"),
-            Some(value) => format!("{value:#}\n"),
-        };
-        let (before, after) = (told(&was), told(&is));
-        let lines = similar::TextDiff::from_lines(&before, &after);
+    let mut compare = |name: &str, before: &str, after: &str| {
+        text.push_str(&format!("  {}\n", visible_line(name)));
+        let mut lines = similar::TextDiff::configure();
+        let lines = lines.timeout(DIFF_TIMEOUT).diff_lines(before, after);
         for change in lines.iter_all_changes() {
             let sign = match change.tag() {
                 similar::ChangeTag::Delete => '-',
                 similar::ChangeTag::Insert => '+',
                 similar::ChangeTag::Equal => ' ',
             };
-            text.push_str(&format!("  {sign} {}", change.to_string_lossy()));
-            if change.missing_newline() {
-                text.push('\n');
-            }
+            let line = change.to_string_lossy();
+            let line = line.strip_suffix('\n').unwrap_or(&line);
+            text.push_str(&format!("  {sign} {}\n", visible_line(line)));
         }
+    };
+    let told = |members: &BTreeMap<String, Value>, name: &str| match members.get(name) {
+        None => String::new(),
+        Some(Value::String(text)) => format!("{text}\n"),
+        Some(value) => format!("{value:#}\n"),
+    };
+    let mut differs = false;
+    for name in names.filter(|name| was.get(*name) != is.get(*name)) {
+        differs = true;
+        compare(name, &told(&was, name), &told(&is, name));
+    }
+    if !differs {
+        // It is only written in another way.
+        let was = item.was.as_deref().map_or("", RawValue::get);
+        compare("as it is written", was, item.is.get());
     }
     text
 }

@@ -31,7 +31,7 @@ impl Roster {
         if !found.hidden().any(|hidden| hidden == tool) {
             return self.called(&found, tool, arguments, context).await;
         }
-        if let Err(why) = self.admit(server, tool, &context.listener).await {
+        if let Err(why) = self.admit_tool(server, tool, &context.listener).await {
             return Ok(tool_error(why).into());
         }
         let found = self.server(server)?;
@@ -66,6 +66,9 @@ impl Roster {
         let name = &server.config().name;
         if let Err(why) = server.connect(self, context).await {
             return tool_error(format!("server `{name}` could not be connected: {why}"));
+        }
+        if let Some(why) = self.not_kept(name) {
+            return tool_error(why);
         }
         let Ok(found) = self.server(name) else {
             return tool_error(format!("server `{name}` is gone"));

@@ -12,8 +12,9 @@ use super::confirm::confirm;
 use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
-use crate::store::{Changed, News};
+use crate::store::{DecidedBy, Decision, Gated, Pending};
 use crate::upstream::{Gate, Offered};
+use crate::visible::visible_line;
 
 /// The door between one server and its upstream.
 pub(super) struct Door {
@@ -29,7 +30,8 @@ impl Gate for Door {
         let Some(roster) = self.roster.upgrade() else {
             return;
         };
-        roster.learn(&self.server, offered);
+        // Whatever is asked next is refused with why.
+        let _ = roster.learn(&self.server, offered);
     }
 
     fn missed(&self, tool: &str) {
@@ -66,12 +68,20 @@ impl Gate for Door {
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>> {
         async move {
-            let name = params.get("name").and_then(Value::as_str);
-            match (method, name, self.roster.upgrade()) {
-                ("tools/call", Some(tool), Some(roster)) => {
-                    roster.admit(&self.server, tool, caller).await
-                }
-                _ => Ok(()),
+            let Some(roster) = self.roster.upgrade() else {
+                return Ok(());
+            };
+            if let Some(why) = roster.not_kept(&self.server) {
+                return Err(why);
+            }
+            let kind = match method {
+                "tools/call" => Gated::Tool,
+                "prompts/get" => Gated::Prompt,
+                _ => return Ok(()),
+            };
+            match params.get("name").and_then(Value::as_str) {
+                Some(name) => roster.admit(&self.server, (kind, name), caller).await,
+                None => Ok(()),
             }
         }
         .boxed()
@@ -90,90 +100,136 @@ impl Gate for Door {
 
 impl Roster {
     /// Takes note of what an upstream offers, and has agents told what is new.
-    pub(super) fn learn(&self, server: &str, offered: Offered) {
+    ///
+    /// # Errors
+    /// It cannot be kept. Nothing is asked of the upstream then before it can: what would
+    /// be shown of it is not what it is.
+    pub(super) fn learn(&self, server: &str, offered: Offered) -> Result<(), String> {
         let Ok(found) = self.server(server) else {
-            return;
+            return Ok(());
         };
         let Some(upstream) = found.config().bridge() else {
-            return;
+            return Ok(());
         };
         // What a component says that its upstream has is what its user has seen.
         let first = found.config().component().and(found.listing());
-        let news = self
+        let learnt = self
             .store
-            .learn(&upstream.fingerprint, offered, (upstream.on_change, first))
-            .unwrap_or_else(|error| {
-                tracing::error!("server `{server}`: {error:#}");
-                News::default()
-            });
-        if !news.quarantined.is_empty() {
+            .learn(&upstream.fingerprint, offered, (upstream.on_change, first));
+        let news = match learnt {
+            Ok(news) => news,
+            Err(error) => {
+                let why = format!(
+                    "what server `{server}` offers now cannot be kept, and so it is not used: \
+                     {error:#}\nhint: put that right, and call it again"
+                );
+                tracing::error!("{why}");
+                self.unkept().insert(server.to_owned(), why.clone());
+                // The next call connects, and says what it offers, once more.
+                if let Some(slot) = found.slot() {
+                    slot.stop();
+                }
+                return Err(why);
+            }
+        };
+        self.unkept().remove(server);
+        if !news.pending.is_empty() {
             tracing::warn!(
-                "server `{server}` has changed tools (`{}`), which are not shown\n\
-                 hint: `dormouse approve {server}` shows how, and allows them",
-                news.quarantined.join("`, `")
+                "server `{server}` has what its user has not seen (`{}`), which is not shown\n\
+                 hint: `dormouse approve {server}` shows it, and allows it",
+                visible_line(&news.pending.join("`, `"))
             );
         }
         self.refresh(None);
+        Ok(())
     }
 
-    /// Whether a call may go to a tool as it is now.
-    pub(super) async fn admit(
+    /// Why nothing is asked of a server's upstream, where what it offers cannot be kept.
+    pub(super) fn not_kept(&self, server: &str) -> Option<String> {
+        self.unkept().get(server).cloned()
+    }
+
+    /// Whether a call of a tool, or a request for a prompt, may go to it as it is now.
+    async fn admit(
         &self,
         server: &str,
-        tool: &str,
+        (kind, name): (Gated, &str),
         caller: &Arc<dyn Listener>,
     ) -> Result<(), String> {
         let found = self.server(server).map_err(|error| error.to_string())?;
         let (Some(upstream), Some(known)) = (found.config().bridge(), found.known()) else {
             return Ok(());
         };
-        if known.changed.iter().any(|changed| changed.name == tool) {
-            let asks = upstream.on_change == OnChange::Ask;
-            if asks && approved(server, &known.changed, caller).await {
-                let approval = self.approve(server);
-                return approval.map(drop).map_err(|error| format!("{error:#}"));
+        if known.pending.has(kind, name) {
+            let mut why = "its user has not seen it as it is now".to_owned();
+            if upstream.on_change == OnChange::Ask {
+                let message = shown(server, &known.pending);
+                match confirm(caller, message, "Allow all of this as it is now").await {
+                    Ok(()) => {
+                        let shown = known.pending.digest();
+                        let approval = self.approve(server, &shown, DecidedBy::Client);
+                        return approval.map(drop).map_err(|error| format!("{error:#}"));
+                    }
+                    Err(unconfirmed) => why = format!("{why}, and {unconfirmed}"),
+                }
             }
             return Err(format!(
-                "tool `{tool}` of server `{server}` is no longer what it was when its user last \
-                 saw it, and may not be called until they allow it\n\
-                 hint: `dormouse approve {server}` shows what has changed"
+                "{kind} `{name}` of server `{server}` is not to be used: {why}\n\
+                 hint: `dormouse approve {server}` shows what has changed, and allows it"
             ));
         }
-        if known.listing.tools.iter().any(|known| known.name == tool) {
+        let has = known.listing.tools.iter().any(|known| known.name == name);
+        if has || kind != Gated::Tool {
             return Ok(());
         }
         let tools = known.listing.tools.iter().map(|tool| tool.name.as_str());
-        let mut error = format!("server `{server}` has no tool `{tool}` any more\nhint: it has");
+        let mut error = format!("server `{server}` has no tool `{name}` any more\nhint: it has");
         for (index, name) in tools.enumerate() {
             let _ = write!(error, "{} `{name}`", if index > 0 { "," } else { "" });
         }
         Err(error)
     }
 
-    /// Allows the tools of a server as they are now. Says which had changed.
+    /// Lets what a call has found pending go through, where it may: a tool that is hidden is
+    /// asked for before anything is connected.
+    pub(super) async fn admit_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        caller: &Arc<dyn Listener>,
+    ) -> Result<(), String> {
+        self.admit(server, (Gated::Tool, tool), caller).await
+    }
+
+    /// Allows what a server offers as its user was shown it: what has that digest. Says what
+    /// they had not seen.
     ///
     /// # Errors
-    /// There is no such server, it has no upstream, or that cannot be kept.
-    pub fn approve(&self, server: &str) -> anyhow::Result<Vec<Changed>> {
+    /// There is no such server, it has no upstream, it offers something else by now, or that
+    /// cannot be kept.
+    pub fn approve(&self, server: &str, shown: &str, by: DecidedBy) -> anyhow::Result<Pending> {
         let found = self.server(server)?;
         let Some(upstream) = found.config().bridge() else {
-            return Ok(Vec::new());
+            return Ok(Pending::default());
         };
-        let changed = self.store.approve(&upstream.fingerprint)?;
+        self.decisions.note(&Decision {
+            what: "approve",
+            subject: server,
+            shown,
+            by,
+        })?;
+        let approved = self.store.approve(&upstream.fingerprint, shown)?;
         self.refresh(None);
-        Ok(changed)
+        Ok(approved)
     }
 }
 
-/// Asks the user whether tools may be what they are now.
-async fn approved(server: &str, changed: &[Changed], caller: &Arc<dyn Listener>) -> bool {
-    let mut message =
-        format!("The tools of `{server}` are no longer what they were when you last saw them:\n");
-    for changed in changed {
+/// What a user is asked to allow.
+fn shown(server: &str, pending: &Pending) -> String {
+    let mut message = format!("What `{server}` offers is not what it was when you last saw it:\n");
+    for item in pending.iter() {
         message.push('\n');
-        message.push_str(&bridge::difference(changed));
+        message.push_str(&bridge::difference(item));
     }
-    confirm(caller, message, "Allow them as they are now")
-        .await
-        .is_ok()
+    message
 }

@@ -70,6 +70,8 @@ pub struct Roster {
     /// The servers that are on or off for as long as this host runs, whatever is
     /// configured.
     once: Mutex<BTreeMap<String, bool>>,
+    /// Why nothing is asked of servers of which what they offer cannot be kept.
+    unkept: Mutex<BTreeMap<String, String>>,
     changes: Changes,
     named: Mutex<Named>,
     settled: Once,
@@ -135,6 +137,7 @@ impl Roster {
             current: RwLock::default(),
             config: Mutex::default(),
             once: Mutex::default(),
+            unkept: Mutex::default(),
             changes: Changes::default(),
             named: Mutex::default(),
             settled: Once::new(),
@@ -274,6 +277,10 @@ impl Roster {
 
     fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn config(&self) -> MutexGuard<'_, Configured> {

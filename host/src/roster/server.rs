@@ -257,13 +257,11 @@ impl Server {
         })
     }
 
-    /// Its tools that are not shown because they are no longer what its user knows.
+    /// Its tools that are not shown because its user has not seen them as they are.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
-        let changed = self.known.iter().flat_map(|known| &known.changed);
+        let pending = self.known.iter().flat_map(|known| known.pending.tools());
         let filter = self.config.bridge().map(|bridge| &bridge.filter);
-        changed
-            .map(|changed| changed.name.as_str())
-            .filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
+        pending.filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
     }
 
     /// Whether nothing is known of its upstream, not even by name.

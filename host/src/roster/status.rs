@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::{Roster, Server, Snapshot, memory};
 use crate::config::UntrustedProject;
 use crate::runtime::Phase;
+use crate::store::{Gated, Pending};
 use crate::upstream;
 
 /// One host and its servers.
@@ -75,7 +76,7 @@ pub struct ServerStatus {
     pub server_info: Option<Map<String, Value>>,
     /// When it was last asked what it offers, in seconds since the Unix epoch.
     pub fetched: Option<u64>,
-    /// Tools that are no longer what their user knows.
+    /// What its user has not seen as it is, changed or new: tools by their names.
     pub changed: Vec<String>,
     /// What it offers that is not shown, because clients could not read it, as sentences.
     #[serde(default)]
@@ -144,22 +145,25 @@ pub(super) fn of(roster: &Roster) -> Status {
         servers: snapshot
             .servers()
             .values()
-            .map(|server| of_server(server, &snapshot))
+            .map(|server| of_server(roster, server, &snapshot))
             .collect(),
         untrusted: snapshot.untrusted().cloned(),
     }
 }
 
-fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
+fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerStatus {
     let config = server.config();
     let slot = server.slot();
     let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
-    let changed = server.known().map_or(&[][..], |known| &known.changed);
+    let none = Pending::default();
+    let pending = server.known().map_or(&none, |known| &known.pending);
+    let changed: Vec<_> = pending.iter().filter(|item| item.was.is_some()).collect();
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
         .map(|upstream| upstream.status())
         .unwrap_or_default();
+    errors.extend(roster.not_kept(&config.name));
     errors.extend(config.denied.as_deref().map(denied));
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
@@ -191,11 +195,11 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
     // Tools that are hidden are the first thing to know, whatever runs.
     let calm = matches!(state, State::Known | State::Ready | State::Idle);
     let state = if calm && !changed.is_empty() {
-        let names: Vec<_> = changed.iter().map(|tool| tool.name.as_str()).collect();
+        let names: Vec<_> = changed.iter().map(ToString::to_string).collect();
         errors.push(format!(
-            "it has changed tools (`{}`), which are not shown\n\
-             hint: `dormouse approve {}` shows how, and allows them",
-            names.join("`, `"),
+            "it has changed ({}), and what has is not shown\n\
+             hint: `dormouse approve {}` shows how, and allows it",
+            names.join(", "),
             config.name
         ));
         State::Quarantined
@@ -230,16 +234,30 @@ fn of_server(server: &Server, snapshot: &Snapshot) -> ServerStatus {
         connections: upstream.connections.len(),
         server_info: server_info(&upstream, server),
         fetched: server.known().map(|known| known.fetched),
-        changed: changed.iter().map(|tool| tool.name.clone()).collect(),
-        not_shown: not_shown(server),
+        changed: pending
+            .iter()
+            .map(|item| match item.kind {
+                Gated::Tool => item.name.clone(),
+                _ => item.to_string(),
+            })
+            .collect(),
+        not_shown: not_shown(server, pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),
     }
 }
 
-fn not_shown(server: &Server) -> Vec<String> {
+fn not_shown(server: &Server, pending: &Pending) -> Vec<String> {
     let odd = server.odd().iter().filter(|odd| !odd.shown);
-    odd.map(ToString::to_string).collect()
+    let new = pending.iter().filter(|item| item.was.is_none());
+    let new = new.map(|item| {
+        let name = &server.config().name;
+        format!(
+            "{item} is new, and not shown before its user has seen it\n\
+             hint: `dormouse approve {name}` shows and allows it"
+        )
+    });
+    odd.map(ToString::to_string).chain(new).collect()
 }
 
 /// What is said of a server that a policy denies.

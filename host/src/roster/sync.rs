@@ -10,7 +10,7 @@ pub struct Synced {
     pub tools: usize,
     pub prompts: usize,
     pub resources: usize,
-    /// Its tools that are no longer what their user knows.
+    /// What of it its user has not seen as it is.
     pub changed: usize,
 }
 
@@ -37,7 +37,7 @@ impl Roster {
             }
             lost => lost.to_string(),
         })?;
-        self.learn(server, offered);
+        self.learn(server, offered)?;
         let found = self.server(server).map_err(|error| error.to_string())?;
         let known = found.known().ok_or("what it offers could not be kept")?;
         let listing = &known.listing;
@@ -45,7 +45,7 @@ impl Roster {
             tools: listing.tools.len(),
             prompts: listing.prompts.len(),
             resources: listing.resources.len() + listing.templates.len(),
-            changed: known.changed.len(),
+            changed: known.pending.len(),
         })
     }
 

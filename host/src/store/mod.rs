@@ -1,6 +1,7 @@
 //! What is known of upstreams, kept from one run to the next: one file for each,
 //! named by the fingerprint of its configuration.
 
+mod canonical;
 mod decisions;
 mod record;
 mod trust;
@@ -14,7 +15,8 @@ use anyhow::Context as _;
 use dormouse_catalog::{Listing, Stamp};
 
 pub use decisions::{DecidedBy, Decision, Decisions};
-pub use record::{Changed, Known, News, Record};
+use record::Rules;
+pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record};
 pub use trust::Trust;
 
 use crate::config::{Fingerprint, OnChange, paths};
@@ -79,29 +81,50 @@ impl Store {
 
     /// Takes note of what an upstream offers now, and says what is new about that:
     /// beside what is recorded or, where nothing is, beside what its user has seen
-    /// elsewhere.
+    /// elsewhere: in the component that stands before it.
     ///
     /// # Errors
-    /// The record cannot be written.
+    /// There is something new, and the record cannot be written.
     pub fn learn(
         &self,
         of: &Fingerprint,
         offered: Offered,
         (on_change, seen): (OnChange, Option<&Arc<Listing>>),
     ) -> anyhow::Result<News> {
-        self.edit(of, |record| {
+        let rules = Rules {
+            on_change,
+            fronted: seen.is_some(),
+        };
+        let learnt = self.edit(of, |record| {
             let record = record.get_or_insert_with(|| Record::of_seen(seen));
-            record.update(offered, on_change)
-        })
+            Ok(record.update(offered.clone(), rules))
+        });
+        let Err(error) = learnt else {
+            return learnt;
+        };
+        // Where it offers what it did, nothing is lost.
+        let recorded = self.read(of).ok().flatten();
+        let same = recorded.is_some_and(|recorded| {
+            let mut now = recorded.clone();
+            now.update(offered, rules);
+            now.says_the_same(&recorded)
+        });
+        if !same {
+            return Err(error);
+        }
+        tracing::warn!("{error:#}");
+        Ok(News::default())
     }
 
-    /// Takes the tools of an upstream as they are now. Says which had changed.
+    /// Takes what an upstream offers as it is now, if that is what its user was shown: what
+    /// has that [digest](Pending::digest). Says what was not known like that.
     ///
     /// # Errors
-    /// The record cannot be written.
-    pub fn approve(&self, of: &Fingerprint) -> anyhow::Result<Vec<Changed>> {
+    /// It is something else by now, or the record cannot be written.
+    pub fn approve(&self, of: &Fingerprint, shown: &str) -> anyhow::Result<Pending> {
         self.edit(of, |record| {
-            record.as_mut().map(Record::approve).unwrap_or_default()
+            let approved = record.as_mut().map(|record| record.approve(shown));
+            Ok(approved.unwrap_or(Err(Changed))?)
         })
     }
 
@@ -127,11 +150,12 @@ impl Store {
         })
     }
 
-    /// Changes a record under a lock that holds for all processes.
+    /// Changes a record under a lock that holds for all processes. Nothing is written where
+    /// the change fails.
     fn edit<T>(
         &self,
         of: &Fingerprint,
-        change: impl FnOnce(&mut Option<Record>) -> T,
+        change: impl FnOnce(&mut Option<Record>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let shown = self.folder.display();
         // Dormouse's data folder first: nobody else has any business in there.
@@ -144,8 +168,21 @@ impl Store {
             paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
         }
         let _lock = paths::lock(&self.folder.join("lock"))?;
-        let mut record = self.read(of).unwrap_or_default();
-        let outcome = change(&mut record);
+        let mut record = match self.read(of) {
+            Ok(record) => record,
+            // One that is damaged is as good as none. What cannot be read at the moment,
+            // or was written by a later Dormouse, is not: what its user has seen is in it.
+            Err(error)
+                if matches!(
+                    error.downcast_ref::<Damaged>(),
+                    Some(Damaged::Unreadable(_))
+                ) =>
+            {
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let outcome = change(&mut record)?;
         if let Some(record) = &record {
             self.write(of, record)
                 .with_context(|| format!("`{}` cannot be written", self.file(of).display()))?;

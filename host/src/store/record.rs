@@ -1,21 +1,23 @@
 //! What is known of one upstream, and what its user has seen of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use anyhow::bail;
-use dormouse_catalog::{Listing, Provenance, shown};
+use dormouse_catalog::{Listing, Provenance, What, shown};
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
+use super::canonical::canonical;
 use crate::config::OnChange;
 use crate::upstream::Offered;
 
-/// The version of the record's form that this writes, and the newest that it reads.
-const FORMAT: u32 = 1;
+/// The version of the record's form that this writes, and the newest that it reads. Up to
+/// 1, only what changed of tools was kept from being shown.
+const FORMAT: u32 = 2;
 
 /// What an upstream has said that it offers, and what of that its user knows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,15 +27,99 @@ pub struct Record {
     fetched: u64,
     /// What it offers.
     offered: Offered,
-    /// Tools that are no longer what they were when the user last saw them, as
-    /// they were then. One that is gone is in here too: it cannot come back as
-    /// something else unseen.
+    /// What of that its user has not seen as it is.
     #[serde(default)]
+    unseen: BTreeMap<Gated, Unseen>,
+    /// In the form 1: the tools that have changed, as they were.
+    #[serde(default, skip_serializing)]
     seen: BTreeMap<String, Box<RawValue>>,
     /// Tools that a client was not shown which can be asked less than the one that
     /// this is recorded from, and whether that one was shown them since.
     #[serde(default)]
     withheld: BTreeMap<String, bool>,
+    /// Whether nothing was known before, so that what comes first is taken as it is.
+    #[serde(skip)]
+    first: bool,
+}
+
+/// What an upstream says of itself to a model, and a model is told only as the user knows
+/// it. What is in a resource is data, and passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gated {
+    /// MCP `Tool`.
+    Tool,
+    /// MCP `Prompt`.
+    Prompt,
+    /// MCP `ResourceTemplate`.
+    Template,
+    /// MCP `instructions`: a text, of no name.
+    Instructions,
+}
+
+impl Gated {
+    const ALL: [Self; 4] = [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
+
+    /// An object as a model is told it, in canonical form; none where nobody is shown it.
+    fn told(self, name: &str, object: &RawValue) -> Option<String> {
+        let what = match self {
+            Self::Tool => What::Tool,
+            Self::Prompt => What::Prompt,
+            Self::Template => What::Template,
+            Self::Instructions => return canonical(object.get()),
+        };
+        canonical(shown(what, name, object)?.get())
+    }
+
+    /// Whether two objects tell a model the same. What MCP has no room for is not shown:
+    /// it may come and go, or be mended in another way by another Dormouse.
+    fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
+        one.get() == other.get()
+            || self
+                .told(name, one)
+                .is_some_and(|told| Some(told) == self.told(name, other))
+    }
+
+    /// Those that an upstream offers, by name: of several with one name, the first.
+    fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
+        let (objects, member) = match self {
+            Self::Tool => (&offered.tools, "name"),
+            Self::Prompt => (&offered.prompts, "name"),
+            Self::Template => (&offered.templates, "uriTemplate"),
+            Self::Instructions => {
+                let text = offered.instructions.as_ref();
+                let text = text.and_then(|text| to_raw_value(text).ok());
+                return text.into_iter().map(|text| (String::new(), text)).collect();
+            }
+        };
+        let objects = keyed(objects, member);
+        objects
+            .map(|(name, object)| (name, object.to_owned()))
+            .collect()
+    }
+}
+
+impl fmt::Display for Gated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Template => "resource template",
+            Self::Instructions => "instructions",
+        })
+    }
+}
+
+/// What of one kind a user has not seen as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Unseen {
+    /// What is no longer what it was when the user last saw it, as it was then. One that
+    /// is gone is in here too: it cannot come back as something else unseen.
+    #[serde(default)]
+    changed: BTreeMap<String, Box<RawValue>>,
+    /// What they have never seen.
+    #[serde(default)]
+    added: BTreeSet<String>,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -45,12 +131,12 @@ pub struct Known {
     pub protocol: String,
     /// MCP `serverInfo`.
     pub server_info: Map<String, Value>,
-    /// What it wants a model to know of it.
+    /// What it wants a model to know of it, as its user has seen it.
     pub instructions: Option<String>,
-    /// What it offers, without the tools that have changed.
+    /// What it offers, as far as its user has seen it.
     pub listing: Arc<Listing>,
-    /// The tools that have changed since the user last saw them.
-    pub changed: Vec<Changed>,
+    /// What its user has not seen as it is, and so nobody is shown.
+    pub pending: Pending,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
     /// The tools that a client was not shown which can be asked less than the one that
@@ -58,15 +144,80 @@ pub struct Known {
     pub doubtful: BTreeSet<String>,
 }
 
-/// A tool that is no longer what it was.
+/// What waits for a user to see it.
+#[derive(Debug, Clone, Default)]
+pub struct Pending(Vec<PendingItem>);
+
+/// One of those.
 #[derive(Debug, Clone)]
-pub struct Changed {
+pub struct PendingItem {
+    /// What it is.
+    pub kind: Gated,
     /// Its name.
     pub name: String,
-    /// The MCP object as its user knows it.
-    pub was: Box<RawValue>,
+    /// The MCP object as its user knows it; none where they have never seen it.
+    pub was: Option<Box<RawValue>>,
     /// As it is now.
     pub is: Box<RawValue>,
+}
+
+impl fmt::Display for PendingItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Gated::Instructions => f.write_str("its instructions"),
+            kind => write!(f, "{kind} `{}`", self.name.escape_debug()),
+        }
+    }
+}
+
+impl Pending {
+    /// All of it: tools first, each kind in the order in which it is listed.
+    pub fn iter(&self) -> impl Iterator<Item = &PendingItem> {
+        self.0.iter()
+    }
+
+    /// How much there is.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether something of that kind and name waits.
+    #[must_use]
+    pub fn has(&self, kind: Gated, name: &str) -> bool {
+        self.iter()
+            .any(|item| item.kind == kind && item.name == name)
+    }
+
+    /// The names of the tools that wait.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.iter().filter(|item| item.kind == Gated::Tool);
+        tools.map(|item| item.name.as_str())
+    }
+
+    /// The hash of all that a user is shown of it, byte for byte: what they approve.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |part: &str| {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        };
+        for item in self.iter() {
+            add(&item.kind.to_string());
+            add(&item.name);
+            // No object is an empty text.
+            add(item.was.as_deref().map_or("", RawValue::get));
+            add(item.is.get());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
 }
 
 /// What is new about what an upstream offers.
@@ -76,8 +227,18 @@ pub struct News {
     pub added: Vec<String>,
     /// Tools that it has no longer.
     pub gone: Vec<String>,
-    /// Tools that are not what their user knows, and so are not to be called.
-    pub quarantined: Vec<String>,
+    /// What its user has not seen as it is: tools by their names, else with what they are.
+    pub pending: Vec<String>,
+}
+
+/// What becomes of what is new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// What its user wants to happen.
+    pub(super) on_change: OnChange,
+    /// Whether a component stands before it and shows what that declares: then only what
+    /// becomes of those tools matters.
+    pub(super) fronted: bool,
 }
 
 impl Record {
@@ -92,55 +253,69 @@ impl Record {
                 tools: tools.map(|tool| tool.tool.clone()).collect(),
                 ..Offered::default()
             },
+            unseen: BTreeMap::new(),
             seen: BTreeMap::new(),
             withheld: BTreeMap::new(),
+            first: seen.is_none(),
         }
     }
 
-    pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self, Damaged> {
         #[derive(Deserialize)]
         struct Envelope {
             format: u32,
         }
         let Envelope { format } = serde_json::from_str(text)?;
         if format > FORMAT {
-            bail!("it was written by a newer Dormouse (format `{format}`)");
+            return Err(Damaged::Newer(format));
         }
-        Ok(serde_json::from_str(text)?)
+        let mut record: Self = serde_json::from_str(text)?;
+        if format < FORMAT {
+            // What that Dormouse had recorded, it has shown. All of it is what the user
+            // knows, but for the tools that it kept back.
+            let changed = std::mem::take(&mut record.seen);
+            let tools = record.unseen.entry(Gated::Tool).or_default();
+            tools.changed = changed;
+            drop_ambiguous(&mut record.offered);
+            record.format = FORMAT;
+        }
+        Ok(record)
     }
 
     /// Takes note of what the upstream offers now.
-    pub(super) fn update(&mut self, mut offered: Offered, on_change: OnChange) -> News {
+    pub(super) fn update(&mut self, mut offered: Offered, rules: Rules) -> News {
+        drop_ambiguous(&mut offered);
         self.complete(&mut offered);
-        let mut seen = std::mem::take(&mut self.seen);
-        let mut before = BTreeSet::new();
-        // What could not be shown, nobody has seen.
-        for (name, tool) in self.tools().filter(|(_, tool)| shown(tool).is_some()) {
-            before.insert(name.clone());
-            seen.entry(name).or_insert_with(|| tool.to_owned());
-        }
-        self.offered = offered;
+        let first = std::mem::take(&mut self.first);
+        let before = std::mem::replace(&mut self.offered, offered);
         self.fetched = now();
         let mut news = News::default();
-        let mut gone = before.clone();
-        for (name, tool) in self.tools() {
-            gone.remove(&name);
-            if !before.contains(&name) && shown(tool).is_some() {
-                news.added.push(name.clone());
-            }
-            match seen.get(&name) {
-                Some(known) if on_change != OnChange::Accept && !same(known, tool) => {
-                    news.quarantined.push(name);
-                }
-                // Nobody has to remember what is in the list.
-                _ => {
-                    seen.remove(&name);
-                }
-            }
+        for kind in Gated::ALL {
+            let change = Change {
+                kind,
+                before: kind.of(&before),
+                now: kind.of(&self.offered),
+                first,
+                rules,
+            };
+            self.unseen
+                .entry(kind)
+                .or_default()
+                .update(change, &mut news);
         }
-        news.gone = gone.into_iter().collect();
-        self.seen = seen;
         news
+    }
+
+    /// Whether it says the same as another one, whenever that was.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let text = |record: &Self| {
+            let record = Self {
+                fetched: 0,
+                ..record.clone()
+            };
+            serde_json::to_string(&record).ok()
+        };
+        text(self).is_some_and(|one| Some(one) == text(other))
     }
 
     /// Adds the tools that it may not have shown to a client that can be asked less
@@ -174,39 +349,62 @@ impl Record {
         offered.able = self.offered.able.clone();
     }
 
-    /// Takes all tools as they are now, and says which were not known like that.
-    pub(super) fn approve(&mut self) -> Vec<Changed> {
-        let changed = self.changed();
-        for tool in &changed {
-            self.seen.remove(&tool.name);
+    /// Takes all as it is now, and says what was not known like that.
+    ///
+    /// # Errors
+    /// It is no longer what its user was shown, whose [digest](Pending::digest) that is.
+    pub(super) fn approve(&mut self, shown: &str) -> Result<Pending, Changed> {
+        let pending = self.pending();
+        if pending.digest() != shown {
+            return Err(Changed);
         }
-        changed
+        for item in pending.iter() {
+            if let Some(unseen) = self.unseen.get_mut(&item.kind) {
+                unseen.changed.remove(&item.name);
+                unseen.added.remove(&item.name);
+            }
+        }
+        Ok(pending)
     }
 
-    /// The tools that are not what their user knows.
+    /// What its user has not seen as it is.
     #[must_use]
-    pub fn changed(&self) -> Vec<Changed> {
-        self.tools()
-            .filter_map(|(name, tool)| {
-                let was = self.seen.get(&name)?;
-                Some(Changed {
-                    name,
-                    was: was.clone(),
-                    is: tool.to_owned(),
-                })
-            })
-            .collect()
+    pub fn pending(&self) -> Pending {
+        let mut pending = Vec::new();
+        for (kind, unseen) in &self.unseen {
+            if unseen.changed.is_empty() && unseen.added.is_empty() {
+                continue;
+            }
+            for (name, is) in kind.of(&self.offered) {
+                let was = unseen.changed.get(&name).cloned();
+                if was.is_some() || unseen.added.contains(&name) {
+                    pending.push(PendingItem {
+                        kind: *kind,
+                        name,
+                        was,
+                        is,
+                    });
+                }
+            }
+        }
+        Pending(pending)
+    }
+
+    /// Whether its user has seen it as it is.
+    fn is_seen(&self, kind: Gated, name: &str) -> bool {
+        self.unseen
+            .get(&kind)
+            .is_none_or(|unseen| !unseen.changed.contains_key(name) && !unseen.added.contains(name))
     }
 
     /// What it offers, for a component that carries it.
     #[must_use]
     pub fn declaration(&self) -> Declaration {
-        let changed = self.changed();
-        let hidden = |name: &str| changed.iter().any(|tool| tool.name == name);
         let can = |name: &str| self.offered.capabilities.get(name);
         let subscribe = can("resources").and_then(|resources| resources.get("subscribe"));
-        let items = |objects: &[Box<RawValue>], member: &str, subscribe: bool| {
+        let items = |objects: &[Box<RawValue>], member: &str, kind: Option<Gated>, subscribe| {
             keyed(objects, member)
+                .filter(|(key, _)| kind.is_none_or(|kind| self.is_seen(kind, key)))
                 .map(|(key, object)| DeclaredItem {
                     key,
                     object: object.to_owned(),
@@ -226,20 +424,26 @@ impl Record {
             description: info("description"),
             tools: self
                 .tools()
-                .filter(|(name, _)| !hidden(name))
+                .filter(|(name, _)| self.is_seen(Gated::Tool, name))
                 .map(|(name, tool)| DeclaredTool {
                     name,
                     tool: tool.to_owned(),
                     function: None,
                 })
                 .collect(),
-            prompts: items(&self.offered.prompts, "name", false),
+            prompts: items(&self.offered.prompts, "name", Some(Gated::Prompt), false),
             resources: items(
                 &self.offered.resources,
                 "uri",
+                None,
                 subscribe == Some(&Value::Bool(true)),
             ),
-            templates: items(&self.offered.templates, "uriTemplate", false),
+            templates: items(
+                &self.offered.templates,
+                "uriTemplate",
+                Some(Gated::Template),
+                false,
+            ),
             completion: can("completions").is_some(),
             ..Declaration::default()
         }
@@ -247,16 +451,18 @@ impl Record {
 
     pub(super) fn into_known(self) -> serde_json::Result<Known> {
         let listing = Listing::new(self.declaration(), Provenance::Section)?;
+        let instructions = self.offered.instructions.clone();
+        let instructions = instructions.filter(|_| self.is_seen(Gated::Instructions, ""));
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         Ok(Known {
             fetched: self.fetched,
             protocol: self.offered.protocol.clone(),
-            changed: self.changed(),
+            pending: self.pending(),
             resources: self.offered.capabilities.contains_key("resources"),
             listing: Arc::new(listing),
             doubtful: doubtful.map(|(name, _)| name).collect(),
             server_info: self.offered.server_info,
-            instructions: self.offered.instructions,
+            instructions,
         })
     }
 
@@ -280,16 +486,98 @@ fn keyed<'a>(
     })
 }
 
-/// Whether two objects tell a model the same. What is in `_meta` is for programs, and
-/// what MCP has no room for is not shown: it may come and go, or be mended in another way
-/// by another Dormouse.
-fn same(one: &RawValue, other: &RawValue) -> bool {
-    let told = |object: &RawValue| {
-        let mut members: Map<String, Value> = serde_json::from_str(shown(object)?.get()).ok()?;
-        members.shift_remove("_meta");
-        Some(members)
-    };
-    one.get() == other.get() || told(one).is_some_and(|one| Some(one) == told(other))
+/// How one kind of what an upstream offers has changed.
+struct Change {
+    kind: Gated,
+    before: Vec<(String, Box<RawValue>)>,
+    now: Vec<(String, Box<RawValue>)>,
+    first: bool,
+    rules: Rules,
+}
+
+impl Unseen {
+    fn update(&mut self, change: Change, news: &mut News) {
+        let Change {
+            kind, first, rules, ..
+        } = change;
+        let mut seen = std::mem::take(&mut self.changed);
+        let unseen = std::mem::take(&mut self.added);
+        let mut before = BTreeSet::new();
+        // What could not be shown, nobody has seen.
+        let shown = change.before.into_iter();
+        for (name, object) in shown.filter(|(name, object)| kind.told(name, object).is_some()) {
+            before.insert(name.clone());
+            if !unseen.contains(&name) {
+                seen.entry(name).or_insert(object);
+            }
+        }
+        let mut gone = before.clone();
+        for (name, object) in change.now {
+            gone.remove(&name);
+            let is_shown = kind.told(&name, &object).is_some();
+            if kind == Gated::Tool && is_shown && !before.contains(&name) {
+                news.added.push(name.clone());
+            }
+            let is_seen = match seen.get(&name) {
+                _ if rules.on_change == OnChange::Accept => true,
+                Some(known) => kind.same(&name, known, &object),
+                None => first || rules.fronted,
+            };
+            if is_seen {
+                // Nobody has to remember what is in the list.
+                seen.remove(&name);
+                continue;
+            }
+            if is_shown {
+                news.pending.push(match kind {
+                    Gated::Tool => name.clone(),
+                    Gated::Instructions => kind.to_string(),
+                    kind => format!("{kind} {name}"),
+                });
+            }
+            // Of one that cannot be shown nobody need hear: it counts as new once it can.
+            if is_shown && !seen.contains_key(&name) {
+                self.added.insert(name);
+            }
+        }
+        if kind == Gated::Tool {
+            news.gone = gone.into_iter().collect();
+        }
+        // Whoever takes all as it comes need not be reminded of what was.
+        if rules.on_change != OnChange::Accept {
+            self.changed = seen;
+        }
+    }
+}
+
+/// Leaves out what two readers would not read the same way, because a member is in it
+/// twice.
+fn drop_ambiguous(offered: &mut Offered) {
+    let lists = [
+        &mut offered.tools,
+        &mut offered.prompts,
+        &mut offered.resources,
+        &mut offered.templates,
+    ];
+    for list in lists {
+        list.retain(|object| canonical(object.get()).is_some());
+    }
+}
+
+/// Something is no longer what its user was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it has changed while you were reading, and nothing is allowed\nhint: look again")]
+pub struct Changed;
+
+/// Why a record cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Damaged {
+    /// It is none.
+    #[error(transparent)]
+    Unreadable(#[from] serde_json::Error),
+    /// A later Dormouse knows what is in it.
+    #[error("it was written by a newer Dormouse (format `{0}`)")]
+    Newer(u32),
 }
 
 fn now() -> u64 {

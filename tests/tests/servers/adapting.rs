@@ -45,7 +45,11 @@ fn servers_become_components() {
     assert_eq!(all.starts("notes"), 1);
     drop(host);
 
-    all.run(&["add", "n2", &file, "--grant-upstream", "--force"]);
+    let asked = all.fails(&["add", "n2", &file, "--grant-upstream", "--force"]);
+    for part in ["scripted.py", "environment's SECRET", "--yes"] {
+        assert!(asked.contains(part), "no `{part}` in {asked}");
+    }
+    all.run(&["add", "n2", &file, "--grant-upstream", "--force", "--yes"]);
     let mut command = all.home.command(&["serve"]);
     command.env("SECRET", "from-the-user");
     let mut host = dormouse_tests::Client::start(&mut command).unwrap();

@@ -1,10 +1,13 @@
 //! Servers whose tools are others than those that their users have seen.
 
-use dormouse_tests::Client;
-use dormouse_tests::client::text;
-use serde_json::json;
+use std::fs;
+
+use dormouse_tests::client::{PATIENCE, text};
+use dormouse_tests::{Client, artifacts};
+use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks, call_and_answer, comes_to, told_of_change, tools};
+use crate::trust::at_a_terminal;
 
 /// A server that is known, and has changed since.
 fn changed(more: &str) -> Scripted {
@@ -57,7 +60,7 @@ fn changed_tools_wait_for_their_user() {
         "once to know it, and once to call it"
     );
     let again = all.run(&["approve", "post"]);
-    assert!(again.contains("no tool of `post` has changed"), "{again}");
+    assert!(again.contains("nothing of `post` has changed"), "{again}");
 }
 
 #[test]
@@ -121,6 +124,242 @@ fn what_is_gone_is_told_with_what_there_is() {
     }
     told_of_change(&mut host);
     // This client can be asked nothing, and there are servers that show such a one less
-    // than others: whether the tool is gone for all is looked up.
-    comes_to(&mut host, &["post__read", "post__stamp"]);
+    // than others: whether the tool is gone for all is looked up. What is new, nobody has
+    // seen yet.
+    comes_to(&mut host, &["post__read"]);
+}
+
+/// A server that has all that a model can be told of.
+fn whole() -> Scripted {
+    let all = Scripted::new();
+    all.offers_just("post", &offer());
+    all.own("post", "");
+    all.home.synced("post").unwrap();
+    all
+}
+
+fn offer() -> Value {
+    json!({
+        "tools": [{
+            "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
+            "_meta": { "ui": "ui://a" },
+        }],
+        "prompts": [{ "name": "draft", "description": "Drafts." }],
+        "resources": [{ "uri": "post://one", "name": "one" }],
+        "resourceTemplates": [{ "uriTemplate": "post://{box}", "name": "box" }],
+    })
+}
+
+/// All that a model is told of servers.
+fn told(host: &mut Client) -> String {
+    let lists = [
+        ("tools/list", "tools"),
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+    ];
+    let told = lists.map(|(method, member)| json!(host.list(method, member).unwrap()));
+    json!(told).to_string()
+}
+
+/// Whatever becomes other than its user has seen it, or is new, is not told before they have.
+#[test]
+fn nothing_that_nobody_has_seen_reaches_a_model() {
+    let table: [(&str, Value, &str); 7] = [
+        ("/tools/0/_meta/ui", json!("ui://EVIL"), "tool `send`"),
+        (
+            "/tools/0/icons",
+            json!([{ "src": "https://EVIL/" }]),
+            "tool `send`",
+        ),
+        (
+            "/tools/1",
+            json!({ "name": "EVIL", "inputSchema": { "type": "object" } }),
+            "tool `EVIL`",
+        ),
+        ("/prompts/0/description", json!("EVIL"), "prompt `draft`"),
+        ("/prompts/1", json!({ "name": "EVIL" }), "prompt `EVIL`"),
+        (
+            "/resourceTemplates/0/description",
+            json!("EVIL"),
+            "resource template `post://{box}`",
+        ),
+        (
+            "/resourceTemplates/1",
+            json!({ "uriTemplate": "EVIL://{x}", "name": "EVIL" }),
+            "resource template `EVIL://{x}`",
+        ),
+    ];
+    for (place, value, item) in table {
+        let all = whole();
+        let mut host = all.serve(&[]);
+        let before = told(&mut host);
+        for word in ["ui://a", "Drafts.", "post://one", "post://{box}"] {
+            assert!(before.contains(word), "no `{word}` in {before}");
+        }
+        let mut changed = offer();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        match changed.pointer_mut(parent).unwrap() {
+            Value::Array(items) => items.push(value),
+            object => object[key] = value,
+        }
+        all.offers_just("post", &changed);
+        all.home.synced("post").unwrap();
+        // A reading host sees it at its next request at the latest.
+        let mut next = all.serve(&[]);
+        let now = told(&mut next);
+        assert!(!now.contains("EVIL"), "{place}: {now}");
+        assert!(now.contains("post://one"), "{place}: {now}");
+        let shown = all.run(&["approve", "post", "--dry-run"]);
+        assert!(
+            shown.contains(item) && shown.contains("EVIL"),
+            "{place}: {shown}"
+        );
+        all.run(&["approve", "post", "--yes"]);
+        let mut next = all.serve(&[]);
+        assert!(told(&mut next).contains("EVIL"), "{place}");
+    }
+}
+
+/// A tool that comes while a session runs is not there before its user has seen it.
+#[test]
+fn new_tools_wait_for_their_user() {
+    let all = Scripted::new();
+    all.offers("post", &[("read", "Reads one.")]);
+    all.own("post", "");
+    all.home.synced("post").unwrap();
+    all.offers("post", &[("read", "Reads one."), ("evil", "EVIL.")]);
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    host.always_answers("elicitation/create", json!({ "action": "decline" }));
+    host.text("post__read", json!({})).unwrap();
+    assert_eq!(tools(&mut host), ["post__read"]);
+    let refused = host.error("post__evil", json!({})).unwrap();
+    assert!(refused.contains("dormouse approve post"), "{refused}");
+    let status = all.home.server_status("post").unwrap();
+    assert_eq!(
+        status["state"], "ready",
+        "what was there still is: {status}"
+    );
+    assert_eq!(status["changed"], json!(["evil"]), "{status}");
+    host.always_answers("elicitation/create", agreed());
+    host.text("post__evil", json!({})).unwrap();
+    let asked = host.asked.last().unwrap().to_string();
+    assert!(
+        asked.contains("tool `evil`, new") && asked.contains("+ EVIL."),
+        "{asked}"
+    );
+    comes_to(&mut host, &["post__evil", "post__read"]);
+}
+
+/// What is approved is what was shown, in a form and on a terminal.
+#[test]
+fn what_changes_while_it_is_shown_is_not_approved() {
+    let all = changed("");
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    let call = json!({ "name": "post__send", "arguments": {} });
+    let call = host.send("tools/call", call).unwrap();
+    let asked = host.notification("elicitation/create", PATIENCE).unwrap();
+    assert!(
+        asked.to_string().contains("Sends all your secrets."),
+        "{asked}"
+    );
+    let worse = [("send", "Sends everything EVIL."), ("read", "Reads one.")];
+    all.offers("post", &worse);
+    all.home.synced("post").unwrap();
+    host.reply(&asked, agreed()).unwrap();
+    let answer = host.answer(call).unwrap();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(answer.to_string().contains("changed while"), "{answer}");
+    assert_eq!(tools(&mut host), ["post__read"]);
+
+    let all = changed("");
+    all.home.synced("post").unwrap();
+    all.offers("next", &worse);
+    let home = all.home.path();
+    let script = format!(
+        "mv {} {} && exec {} --config {} sync post",
+        home.join("next.tools").display(),
+        home.join("post.tools").display(),
+        artifacts::program("dormouse").unwrap().display(),
+        all.home.config().display(),
+    );
+    let steps = json!([["[y/N] ", "y\n", ["sh", "-c", script]]]);
+    let (shown, code) = at_a_terminal(&all, home, &["approve", "post"], &steps);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("+ Sends all your secrets."), "{shown}");
+    assert!(shown.contains("changed while"), "{shown}");
+    assert_eq!(tools(&mut all.serve(&[])), ["post__read"]);
+    let steps = json!([["[y/N] ", "y\n"]]);
+    let (shown, code) = at_a_terminal(&all, home, &["approve", "post"], &steps);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("+ Sends everything EVIL."), "{shown}");
+    assert_eq!(tools(&mut all.serve(&[])), ["post__read", "post__send"]);
+}
+
+/// A description cannot move the cursor of who is to approve it.
+#[test]
+fn what_is_to_be_approved_is_shown_as_what_it_is() {
+    let all = changed("");
+    all.offers(
+        "post",
+        &[
+            ("send", "EVIL\u{1b}[2K\r\u{202e}\u{200b}x\n  + fine"),
+            ("read", "Reads one."),
+        ],
+    );
+    all.home.synced("post").unwrap();
+    let steps = json!([["[y/N] ", "n\n"]]);
+    let (shown, code) = at_a_terminal(&all, all.home.path(), &["approve", "post"], &steps);
+    assert_eq!(code, Some(1), "{shown}");
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    host.always_answers("elicitation/create", json!({ "action": "decline" }));
+    host.error("post__send", json!({})).unwrap();
+    let asked = host.asked[0]["params"]["message"].as_str().unwrap();
+    for told in [shown.as_str(), asked] {
+        assert!(told.contains("+ EVIL\\u{1b}[2K"), "{told}");
+        for hidden in ['\u{1b}', '\u{202e}', '\u{200b}'] {
+            assert!(!told.contains(hidden), "{hidden:?} in {told:?}");
+        }
+    }
+}
+
+/// Where what a server offers cannot be kept, it is not used: neither what is new under an
+/// old description, nor what nobody has seen.
+#[test]
+fn what_cannot_be_kept_is_not_used() {
+    let all = changed("");
+    all.offers("first", &[("go", "Goes.")]);
+    all.own("first", "");
+    let store = all.home.path().join("cache/data/dormouse/servers");
+    let lock = store.join("lock");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    let mut host = all.serve(&[]);
+    assert_eq!(
+        tools(&mut host),
+        ["first__discover", "post__read", "post__send"]
+    );
+    for tool in ["post__send", "post__read", "first__discover"] {
+        let refused = host.error(tool, json!({})).unwrap();
+        assert!(refused.contains("cannot be kept"), "{tool}: {refused}");
+    }
+    assert_eq!(
+        tools(&mut host),
+        ["first__discover", "post__read", "post__send"]
+    );
+    let status = all.home.server_status("post").unwrap();
+    let error = status["error"].as_str().unwrap_or_default();
+    assert!(error.contains("cannot be kept"), "{status}");
+    // The next call tries again.
+    fs::remove_dir(&lock).unwrap();
+    host.text("post__read", json!({})).unwrap();
+    comes_to(&mut host, &["first__discover", "post__read"]);
+    host.text("first__discover", json!({})).unwrap();
+    comes_to(&mut host, &["first__go", "post__read"]);
+    // What is as it was needs no keeping.
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    let mut host = all.serve(&[]);
+    host.text("first__go", json!({})).unwrap();
+    host.text("post__read", json!({})).unwrap();
 }

@@ -3,8 +3,9 @@
 
 use std::fs;
 
+use anyhow::ensure;
 use dormouse_tests::client::PATIENCE;
-use dormouse_tests::{Home, Upstream, artifacts};
+use dormouse_tests::{Home, Upstream, artifacts, wait};
 use serde_json::json;
 
 use crate::scripted::{comes_to, told_of_change, tools};
@@ -47,6 +48,16 @@ fn changes_are_followed(sdk: &str, protocol: &str) {
     assert_eq!(tools(&mut host), ALL);
     host.text("growing__add", json!({ "name": "stamp" }))
         .unwrap();
+    // What is new, nobody has seen yet.
+    wait::until("the new tool to be known", || {
+        let status = home.server_status("growing")?;
+        ensure!(status["changed"] == json!(["stamp"]), "{status}");
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(tools(&mut host), ALL);
+    let approved = home.run(&["approve", "growing", "--yes"]).unwrap();
+    assert!(approved.status.success(), "{approved:?}");
     told_of_change(&mut host);
     let six = [
         "growing__add",

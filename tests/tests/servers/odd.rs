@@ -127,7 +127,7 @@ fn a_component_of_such_a_server_is_in_order() {
     assert!(said.contains("tool `unreadable` is not shown"), "{said}");
     let said = all.run(&["check", &file]);
     assert!(!said.contains("what MCP has there"), "{said}");
-    all.run(&["add", "n2", &file, "--grant-upstream"]);
+    all.run(&["add", "n2", &file, "--grant-upstream", "--yes"]);
     let mut host = all.serve(&[]);
     assert_eq!(
         host.text("n2__described", json!({})).unwrap(),

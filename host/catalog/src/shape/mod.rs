@@ -237,12 +237,10 @@ impl Shape {
     }
 }
 
-/// An MCP `Tool` object as agents are shown it, where they can be.
+/// An MCP object that is called by `key` as agents are shown it, where they can be.
 #[must_use]
-pub fn shown(tool: &RawValue) -> Option<Box<RawValue>> {
-    Shape::of(What::Tool, "", tool)
-        .map(|shape| shape.object)
-        .ok()
+pub fn shown(what: What, key: &str, object: &RawValue) -> Option<Box<RawValue>> {
+    Shape::of(what, key, object).map(|shape| shape.object).ok()
 }
 
 fn raw(text: String) -> Result<Box<RawValue>, String> {
