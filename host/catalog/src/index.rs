@@ -12,12 +12,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::regular::read_regular_file;
 use crate::stamp::{self, Stamp};
 
 /// The version of the file's layout, and of what a listing holds.
@@ -268,19 +269,15 @@ fn line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
 
 /// The index's text; none where there is no such file.
 fn read(file: &Path) -> Result<Option<String>, Unusable> {
-    let opened = match fs::metadata(file) {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= LIMIT => fs::File::open(file),
-        Ok(_) => return Err(Unusable::Foreign),
-        Err(error) => Err(error),
-    };
-    let opened = match opened {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+    use ErrorKind::{FileTooLarge, InvalidInput, IsADirectory};
+    let bytes = match read_regular_file(file, LIMIT) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(error) if matches!(error.kind(), FileTooLarge | InvalidInput | IsADirectory) => {
+            return Err(Unusable::Foreign);
+        }
         Err(error) => return Err(error.into()),
     };
-    let size = opened.metadata()?.len();
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    opened.take(LIMIT).read_to_end(&mut bytes)?;
     // What is no text any more is replaced, so that it damages only the entry that
     // it is in.
     let text = String::from_utf8(bytes)

@@ -12,6 +12,7 @@
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: what a call of a tool may be answered with;
 //! - [`json`]: where in a text of JSON things are;
+//! - [`read_regular_file`]: any file that somebody else may have put there;
 //! - [`stamp`]: whether a file is still the one that was read.
 
 mod catalog;
@@ -24,6 +25,7 @@ mod inspect;
 pub mod json;
 mod pack;
 pub mod read;
+mod regular;
 mod shape;
 pub mod stamp;
 mod types;
@@ -39,6 +41,7 @@ pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};
 pub use pack::{PackError, pack};
+pub use regular::{open_regular_file, read_regular_file};
 pub use shape::{Odd, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::validator;

@@ -11,6 +11,7 @@ use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_parser::decoding::DecodedWasm;
 
 use crate::error::{Problem, ReadError};
+use crate::regular::open_regular_file;
 use crate::{Entry, Listing, Provenance, Stamp, types};
 
 /// The largest component that is read, in bytes.
@@ -43,13 +44,13 @@ pub(crate) fn metadata(path: &Path) -> Result<Metadata, ReadError> {
 
 /// Reads a file's declaration, and what the file looked like meanwhile.
 pub(crate) fn read(path: &Path) -> Result<(Stamp, Listing), ReadError> {
-    // A pipe would never open, so the look comes before the opening.
+    // It says best what is wrong with what is no file.
     metadata(path)?;
     let problem = |problem| ReadError {
         path: path.to_owned(),
         problem,
     };
-    let mut file = File::open(path).map_err(|error| problem(Problem::Io(error)))?;
+    let mut file = open_regular_file(path).map_err(|error| problem(Problem::Io(error)))?;
     let stamp = Stamp::of(&check(file.metadata()).map_err(problem)?);
     let listing = listing(&mut file, stamp.size).map_err(problem)?;
     Ok((stamp, listing))

@@ -14,10 +14,10 @@ use super::progress::Progress;
 use super::{component, describe, hosts, output};
 use crate::config::edit::{Editor, upstream_table};
 use crate::config::{self, name, review};
-use crate::roster::{Collision, Kind, Places, Roster, names};
+use crate::roster::{Collision, Kind, Places, Roster, folders, names};
 use crate::runtime::Runtime;
-use crate::sandbox::{FsGrant, FsMode, Grants};
-use crate::store::{Decision, Decisions};
+use crate::sandbox::{FsGrant, FsMode, Grants, real_path};
+use crate::store::{Decision, Decisions, RecordedFolders};
 use crate::visible::visible_line;
 
 /// Adds a plugin as a server.
@@ -87,6 +87,7 @@ impl Add {
             fs: self.grant_fs,
             env: self.grant_env,
         };
+        folders::check(places, name, &grants)?;
         let requested = upstream_request(&entry).filter(|_| self.grant_upstream);
         let granted = granted(&grants, requested);
         if !granted.is_empty() {
@@ -107,7 +108,16 @@ impl Add {
         let has_upstream = upstream.is_some();
         let editor = Editor::new(&places.config)?;
         editor.add(name, &file, (&grants, upstream), self.force)?;
+        let real = grants.fs.iter();
+        let real = real.map(|grant| (grant.path.clone(), grant.path.clone()));
+        RecordedFolders::new(&places.data).record_anew(&real.collect())?;
         output::say(&format!("added `{name}` to {}", places.config.display()));
+        let roster = Roster::open(places.clone())?;
+        for (servers, doubt) in folders::doubts(&roster.configured()?) {
+            if servers.contains(name) {
+                output::warn(&doubt);
+            }
+        }
         output::print(&told(name, &entry, &grants, has_upstream)?)?;
         hosts::reload(&places.config)?;
         Ok(ExitCode::SUCCESS)
@@ -286,7 +296,14 @@ fn folder(text: &str) -> Result<FsGrant, String> {
     if !path.is_dir() {
         return Err(format!("there is no folder `{}`", path.display()));
     }
-    Ok(FsGrant { path, mode })
+    // What is recorded and shown is what the folder is, and not a way to it that may
+    // lead to another one later.
+    let path = real_path(&path);
+    Ok(FsGrant {
+        real: Some(path.clone()),
+        path,
+        mode,
+    })
 }
 
 fn variable(text: &str) -> Result<String, String> {

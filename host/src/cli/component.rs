@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use dormouse_catalog::{Entry, Problem, read};
+use dormouse_catalog::{Entry, Problem, read, read_regular_file};
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
@@ -19,7 +19,7 @@ pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
 
 /// The bytes of a file, component or not.
 pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
-    // The catalog knows what must not be opened: a pipe would never end.
+    // It says best what is wrong with what is no file.
     if let Err(error) = read::entry(path)
         && matches!(
             error.problem,
@@ -32,7 +32,10 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     {
         return entry(path).map(|_| Vec::new());
     }
-    std::fs::read(path).with_context(|| format!("`{}` cannot be read", path.display()))
+    let shown = path.display();
+    read_regular_file(path, read::LIMIT)
+        .with_context(|| format!("`{shown}` cannot be read"))?
+        .with_context(|| format!("`{shown}`: there is no such file"))
 }
 
 /// What is wrong with a component for whoever wants to use it. Warnings are for

@@ -148,6 +148,7 @@ pub(super) fn missing(
                 }
                 grants.fs.push(FsGrant {
                     path: FOLDER.into(),
+                    real: None,
                     mode,
                 });
                 let what = if *write {

@@ -15,7 +15,7 @@ use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
 use crate::config::{Config, Configured, ServerConfig, file, paths};
 use crate::control;
-use crate::roster::{Places, Roster, Status};
+use crate::roster::{Places, Roster, Status, folders};
 use crate::sandbox::FsMode;
 use crate::store::Trust;
 
@@ -135,13 +135,17 @@ impl Rows {
         if let Err(error) = trust.folders() {
             self.error("trust", format!("{error:#}"));
         }
-        let all = Configured::new(config, places.around.as_ref(), &trust);
+        let mut all = Configured::new(config, places.around.as_ref(), &trust);
+        folders::recall(&places.data, &mut all);
         self.sources(&all);
         if let Some(project) = &all.untrusted {
             self.warning("project", project.to_string());
         }
         for server in all.servers.values() {
-            self.server(server, &places.data);
+            self.server(server, places);
+        }
+        for (_, doubt) in folders::doubts(&all) {
+            self.warning("grants", doubt);
         }
         if connect {
             self.connect(places);
@@ -190,10 +194,10 @@ impl Rows {
         (config, problems.is_empty())
     }
 
-    fn server(&mut self, server: &ServerConfig, data: &Path) {
+    fn server(&mut self, server: &ServerConfig, places: &Places) {
         let about = format!("server {}", server.name);
         if let Some(bridge) = server.bridge() {
-            self.bridge(server, bridge, data);
+            self.bridge(server, bridge, &places.data);
         }
         let Some(file) = server.component() else {
             return;
@@ -223,23 +227,20 @@ impl Rows {
                 Err(error) => self.error(&about, format!("{error:#}")),
             }
         }
+        if let Err(error) = folders::check(places, &server.name, &server.grants) {
+            self.error(&about, error.to_string());
+        }
         for grant in &server.grants.fs {
-            let path = grant.path.display();
-            let hint = format!("hint: see `grants.fs` of `[servers.{}]`", server.name);
-            match std::fs::read_dir(&grant.path) {
-                Err(error) => {
-                    self.error(
-                        &about,
-                        format!("the granted folder `{path}`: {error}\n{hint}"),
-                    );
-                }
-                Ok(_) if grant.mode == FsMode::ReadWrite && read_only(&grant.path) => {
-                    self.warning(
-                        &about,
-                        format!("the folder `{path}` is granted to be written to and is read-only\n{hint}"),
-                    );
-                }
-                Ok(_) => {}
+            if grant.mode == FsMode::ReadWrite && read_only(grant.real_path()) {
+                self.warning(
+                    &about,
+                    format!(
+                        "the folder `{}` is granted to be written to and is read-only\n\
+                         hint: see `grants.fs` of `[servers.{}]`",
+                        grant.path.display(),
+                        server.name
+                    ),
+                );
             }
         }
         for name in &server.grants.env {

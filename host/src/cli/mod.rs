@@ -17,6 +17,7 @@ mod component;
 mod consent;
 mod describe;
 mod doctor;
+mod grant;
 mod hosts;
 mod import;
 mod inspect;
@@ -133,6 +134,7 @@ enum Command {
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
+    Grant(grant::Grant),
     Adapt(adapt::Adapt),
     Status(status::Status),
     Doctor(doctor::Doctor),
@@ -184,6 +186,7 @@ impl Cli {
             Command::Trust(trust) => trust.run(global.places()?),
             Command::Adapt(adapt) => adapt.run(&global.places()?),
             Command::Approve(approve) => approve.run(global.places()?),
+            Command::Grant(grant) => grant.run(global.places()?),
             Command::Status(status) => status.run(global.places()?),
             Command::Doctor(doctor) => doctor.run(global.places()),
             Command::Inspect(inspect) => inspect.run(),

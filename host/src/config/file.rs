@@ -3,12 +3,12 @@
 //! The document is walked by hand rather than deserialized, so that every problem
 //! is found in one go and each is told with its place, its value and a way out.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dormouse_catalog::read_regular_file;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Document, Item, TableLike};
@@ -63,20 +63,14 @@ const LIMITS: &[&str] = &["memory", "timeout", "idle", "result", "output", "inst
 pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let shown = path.display();
     let cannot = || format!("the configuration file `{shown}` cannot be read");
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+    let bytes = match read_regular_file(path, LARGEST) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => bail!(
+            "the configuration file `{shown}` is larger than 4 MiB\nhint: is it a configuration file?"
+        ),
         Err(error) => return Err(error).with_context(cannot),
     };
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .with_context(cannot)?;
-    if bytes.len() as u64 > LARGEST {
-        bail!(
-            "the configuration file `{shown}` is larger than 4 MiB\nhint: is it a configuration file?"
-        );
-    }
     let text = String::from_utf8(bytes)
         .map_err(|error| error.utf8_error())
         .with_context(cannot)?;
@@ -354,6 +348,7 @@ impl Reader<'_> {
         }
         Some(FsGrant {
             path: path?,
+            real: None,
             mode: mode?,
         })
     }

@@ -11,6 +11,7 @@ mod inputs;
 pub mod install;
 mod lines;
 pub mod name;
+mod own_places;
 pub mod paths;
 pub mod problem;
 mod reader;
@@ -32,6 +33,7 @@ pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
+pub use own_places::own_places;
 pub use problem::{Invalid, Problem};
 pub use review::ProjectReview;
 

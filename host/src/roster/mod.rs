@@ -9,6 +9,7 @@ mod collision;
 mod confirm;
 mod door;
 mod error;
+pub mod folders;
 mod memory;
 mod named;
 pub mod names;
@@ -49,6 +50,7 @@ use crate::config::discovery::Surroundings;
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
 use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
+use crate::sandbox::OwnPlaces;
 use crate::store::{Decisions, Known, Store, Trust};
 use crate::upstream::{Hub, MODERN};
 
@@ -104,6 +106,19 @@ impl Places {
     pub fn index(&self) -> PathBuf {
         self.cache.join("catalog.index")
     }
+
+    /// All that is Dormouse's own, which no server is granted.
+    fn own(&self) -> OwnPlaces {
+        let places = self.clone();
+        OwnPlaces::new(move || {
+            let folders = (
+                places.config.as_path(),
+                places.cache.as_path(),
+                places.data.as_path(),
+            );
+            config::own_places(folders, places.around.as_ref())
+        })
+    }
 }
 
 /// What a caller brings along with a call.
@@ -131,7 +146,7 @@ impl Roster {
             store: Store::of(&places.data),
             trust,
             decisions: Decisions::new(&places.data),
-            runtime: Runtime::new(places.cache.clone()),
+            runtime: Runtime::with_own_places(&places.cache, places.own()),
             hub: Hub::new(places.program.clone(), &places.data),
             places,
             current: RwLock::default(),
@@ -333,7 +348,12 @@ impl Roster {
     fn refresh(&self, new: Option<Configured>) {
         let mut config = self.config();
         if let Some(new) = new {
+            let told = folders::doubts(&config);
             *config = new;
+            let doubts = folders::doubts(&config).into_iter();
+            for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
+                tracing::warn!("{doubt}");
+            }
         }
         let once = self.once().clone();
         let shown = config.servers.values();
@@ -393,7 +413,9 @@ impl Roster {
 
 fn configured(places: &Places, trust: &Trust) -> anyhow::Result<Configured> {
     let own = config::load(&places.config)?;
-    Ok(Configured::new(own, places.around.as_ref(), trust))
+    let mut configured = Configured::new(own, places.around.as_ref(), trust);
+    folders::record(&places.data, &mut configured);
+    Ok(configured)
 }
 
 /// Stops what can no longer be called: that of servers which are gone, disabled, or

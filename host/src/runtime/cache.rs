@@ -17,6 +17,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use dormouse_catalog::{open_regular_file, read_regular_file};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -26,6 +27,9 @@ use crate::replace::{Access, replace};
 /// How large the cache may grow, in bytes, before the entries that were not used
 /// for the longest time go.
 const CAPACITY: u64 = 2 << 30;
+
+/// How long the hash of an entry is, in bytes.
+const MAC_BYTES: u64 = 32;
 
 /// A component as compiled code, on its way to where it is kept.
 pub(super) struct Compiled(Vec<u8>);
@@ -67,7 +71,7 @@ impl Cache {
     pub(super) fn load(&self, engine: &Engine, name: &str) -> Option<Component> {
         let key = self.key().ok()?;
         let code = self.path(name, "cwasm");
-        let expected = fs::read(self.path(name, "mac")).ok()?;
+        let expected = read_regular_file(&self.path(name, "mac"), MAC_BYTES).ok()??;
         let found = match mac(&key, name, &code) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -231,9 +235,26 @@ struct Entry {
     used: Option<std::time::SystemTime>,
 }
 
+/// The key, if nobody but its user can have read it or put it there.
 fn read_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut file = open_regular_file(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = file.metadata()?;
+        if metadata.uid() != own_user() || metadata.mode() & 0o077 != 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "the key `{}` is somebody else's, or others can read or write it\n\
+                     hint: delete its folder; it is made anew",
+                    path.display()
+                ),
+            ));
+        }
+    }
     let mut key = [0; 32];
-    File::open(path)?.read_exact(&mut key)?;
+    file.read_exact(&mut key)?;
     Ok(key)
 }
 
@@ -242,29 +263,50 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(&(name.len() as u64).to_le_bytes());
     hasher.update(name.as_bytes());
-    hasher.update(&fs::read(code)?);
+    let code = read_regular_file(code, CAPACITY)?.ok_or(io::ErrorKind::NotFound)?;
+    hasher.update(&code);
     Ok(hasher.finalize())
 }
 
-/// Makes the directory if need be, and refuses one that others could write to.
+/// Makes the directory if need be, and refuses one that is another user's or that others
+/// can write to, or put another in place of: they can where they may write to any
+/// folder that leads to it, unless only the owners of what is in it may take it away.
 #[cfg(unix)]
 fn private_dir(dir: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::MetadataExt as _;
+    const STICKY: u32 = 0o1000;
     crate::replace::make_folder(dir)?;
-    let meta = fs::metadata(dir)?;
-    // A file made now belongs to whoever runs this: the way to learn that
-    // without a system call that Rust's library lacks.
-    let me = tempfile::tempfile()?.metadata()?.uid();
-    if meta.uid() != me || meta.permissions().mode() & 0o022 != 0 {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!(
-                "`{}` can be written to by others\nhint: chmod 700",
-                dir.display()
-            ),
-        ));
+    let dir = dir.canonicalize()?;
+    let me = own_user();
+    for (above, folder) in dir.ancestors().enumerate() {
+        let metadata = fs::metadata(folder)?;
+        let (owner, mode) = (metadata.uid(), metadata.mode());
+        // The directory and Dormouse's own one above it are nobody else's business. Above
+        // that, who is in a user's group is for that user to say.
+        let is_safe = match above {
+            0 => owner == me && mode & 0o077 == 0,
+            1 => owner == me && mode & 0o022 == 0,
+            _ => mode & 0o002 == 0 || mode & STICKY != 0,
+        };
+        if !is_safe {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "`{}` is another user's, or open to others (mode {:o})\n\
+                     hint: `chmod go-rwx '{0}'`, if it is yours",
+                    folder.display(),
+                    mode & 0o7777
+                ),
+            ));
+        }
     }
     Ok(())
+}
+
+/// Who this process acts as.
+#[cfg(unix)]
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(not(unix))]

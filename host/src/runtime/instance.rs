@@ -46,14 +46,17 @@ impl Live {
         settings: &Arc<Map<String, Value>>,
         count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
+        let preopens = loaded
+            .folders
+            .preopens()
+            .map_err(|error| Cause::Load(error.to_string()))?;
         let (wasi, output) =
-            crate::sandbox::context(&target.server, &target.grants, &target.limits)
-                .map_err(|error| Cause::Load(error.to_string()))?;
+            crate::sandbox::context(&target.server, &target.grants, &target.limits);
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
         let state = State::new(
-            wasi,
+            (wasi, preopens),
             output,
             Arc::clone(settings),
             target.upstream.clone(),

@@ -1,7 +1,7 @@
 //! From a file to something that can be instantiated.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +15,7 @@ use super::signature::find;
 use super::state::State;
 use super::wanted::{BY_NAME, by_name};
 use super::{Code, Target};
+use crate::sandbox::{GrantedFolders, OwnPlaces};
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {
@@ -23,6 +24,8 @@ pub(super) struct Loaded {
     /// In the other engine: from the start if there is no other way, else when the
     /// pool is first found to be full.
     demand: OnceCell<Bound>,
+    /// What its server is granted, open.
+    pub folders: GrantedFolders,
 }
 
 /// A component in one engine.
@@ -77,19 +80,19 @@ impl Loaded {
 pub(super) struct Loader {
     pub machines: Machines,
     pub cache: Cache,
-    /// Dormouse's own directories, which no grant may reach.
-    pub own: Vec<PathBuf>,
+    /// What no grant may reach.
+    own: OwnPlaces,
     compiling: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     pub compiled: AtomicU64,
     pub cache_hits: AtomicU64,
 }
 
 impl Loader {
-    pub(super) fn new(cache: &Path) -> Self {
+    pub(super) fn new(cache: &Path, own: OwnPlaces) -> Self {
         Self {
             machines: Machines::default(),
             cache: Cache::new(cache.join("components")),
-            own: vec![cache.to_path_buf()],
+            own,
             compiling: Mutex::default(),
             compiled: AtomicU64::new(0),
             cache_hits: AtomicU64::new(0),
@@ -160,7 +163,8 @@ impl Loader {
 
     /// All that has to be done before the first instance. Blocks.
     pub(super) fn load(&self, target: &Target) -> Result<Loaded, String> {
-        crate::sandbox::judge(&target.grants, &self.own).map_err(|error| error.to_string())?;
+        let folders = GrantedFolders::open(&target.server, &target.grants, &self.own)
+            .map_err(|error| error.to_string())?;
         // An instance that is kept would hold its place in the pool all the while.
         let passing = target.instance == Instance::PerCall;
         if passing && target.limits.memory <= POOL_MEMORY {
@@ -169,6 +173,7 @@ impl Loader {
                     return Ok(Loaded {
                         pooled: Some(bound),
                         demand: OnceCell::new(),
+                        folders,
                     });
                 }
                 // Whether it is too large for the pool or is wrong altogether,
@@ -179,6 +184,7 @@ impl Loader {
         Ok(Loaded {
             pooled: None,
             demand: OnceCell::new_with(Some(self.bind(target, Origin::Demand)?)),
+            folders,
         })
     }
 

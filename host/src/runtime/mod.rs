@@ -41,6 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
+use dormouse_catalog::{read, read_regular_file};
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -58,7 +59,7 @@ pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
-use crate::sandbox::{Grants, Limits};
+use crate::sandbox::{Grants, Limits, OwnPlace, OwnPlaces};
 use crate::upstream::Upstream;
 use engine::Origin;
 use load::Loader;
@@ -82,11 +83,22 @@ pub struct Counts {
 }
 
 impl Runtime {
-    /// A runtime that keeps compiled components below `cache`.
+    /// A runtime that keeps compiled components below `cache`, which no server is
+    /// granted: for whoever runs nothing that is granted anything.
     #[must_use]
     pub fn new(cache: PathBuf) -> Self {
+        let what = "which is Dormouse's cache".to_owned();
+        let path = cache.clone();
+        let own = OwnPlace { path, what };
+        Self::with_own_places(&cache, OwnPlaces::new(move || vec![own.clone()]))
+    }
+
+    /// A runtime that keeps compiled components below `cache`, and gives no server a
+    /// folder that overlaps one of `own`.
+    #[must_use]
+    pub fn with_own_places(cache: &Path, own: OwnPlaces) -> Self {
         Self {
-            loader: Arc::new(Loader::new(&cache)),
+            loader: Arc::new(Loader::new(cache, own)),
         }
     }
 
@@ -161,7 +173,10 @@ impl Code {
     /// The component's bytes.
     pub(crate) fn bytes(&self) -> std::io::Result<Cow<'static, [u8]>> {
         match self {
-            Self::File(path) => std::fs::read(path).map(Cow::Owned),
+            Self::File(path) => match read_regular_file(path, read::LIMIT)? {
+                Some(bytes) => Ok(Cow::Owned(bytes)),
+                None => Err(std::io::ErrorKind::NotFound.into()),
+            },
             Self::Bridge => Ok(Cow::Borrowed(include_bytes!(env!("DORMOUSE_BRIDGE")))),
         }
     }

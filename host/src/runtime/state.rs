@@ -15,7 +15,7 @@ use super::error::Cause;
 use super::patience::Patience;
 use super::turn::Turn;
 use super::{Catalog, Listener, Notice, SessionId};
-use crate::sandbox::Output;
+use crate::sandbox::{HasPreopens, Output, Preopens};
 use crate::upstream::Upstream;
 
 /// How many resources (files, streams, …) a guest may hold at once.
@@ -41,6 +41,7 @@ fn cut(mut text: String, most: usize) -> String {
 pub(super) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
+    preopens: Preopens,
     /// What it prints.
     pub output: Output,
     /// Whom the running call talks to; an instance that is kept has a new one
@@ -87,7 +88,7 @@ pub(super) struct Pace {
 
 impl State {
     pub(super) fn new(
-        wasi: WasiCtx,
+        (wasi, preopens): (WasiCtx, Preopens),
         output: Output,
         settings: Arc<Map<String, Value>>,
         upstream: Option<Arc<Upstream>>,
@@ -98,6 +99,7 @@ impl State {
         Self {
             wasi,
             table,
+            preopens,
             output,
             call: None,
             settings,
@@ -119,10 +121,17 @@ impl WasiView for State {
     }
 }
 
+impl HasPreopens for State {
+    fn preopens(&self) -> &Preopens {
+        &self.preopens
+    }
+}
+
 /// Everything that the host offers.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    crate::sandbox::add_to_linker(&mut linker)?;
     types::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     call::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     client::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;

@@ -340,6 +340,7 @@ async fn a_failed_start_is_told_and_not_repeated_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_grant_of_dormouses_own_directories_is_refused() {
     let place = place();
+    std::fs::create_dir_all(place.cache().join("components")).unwrap();
     let runtime = Runtime::new(place.cache());
     for path in [
         place.cache(),
@@ -349,6 +350,7 @@ async fn a_grant_of_dormouses_own_directories_is_refused() {
         let mut target = place.target();
         target.grants.fs = vec![FsGrant {
             path,
+            real: None,
             mode: FsMode::ReadOnly,
         }];
         let slot = runtime.slot(target);

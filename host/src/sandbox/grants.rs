@@ -1,11 +1,11 @@
 //! Grants: what a server may do. Nothing by default.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// All that a server is granted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
-    /// Folders, seen by the guest under the path that they have on the host.
+    /// Folders.
     pub fs: Vec<FsGrant>,
     /// Names of environment variables of the host that the guest sees.
     pub env: Vec<String>,
@@ -14,10 +14,21 @@ pub struct Grants {
 /// One granted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsGrant {
-    /// The folder, absolute.
+    /// The folder as it is written, absolute; its guest sees it under this path.
     pub path: PathBuf,
+    /// The path without links that this led to when it was granted; none where that is
+    /// not recorded, and then no link may be in `path`.
+    pub real: Option<PathBuf>,
     /// What may be done there.
     pub mode: FsMode,
+}
+
+impl FsGrant {
+    /// The path without links that the folder is opened at.
+    #[must_use]
+    pub fn real_path(&self) -> &Path {
+        self.real.as_deref().unwrap_or(&self.path)
+    }
 }
 
 /// What may be done in a granted folder.

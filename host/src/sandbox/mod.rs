@@ -1,13 +1,27 @@
 //! What a guest may do. Grants and limits are plain data, and every decision is
-//! a pure function of them; `wasi` and `output` wire the decisions into WASI.
+//! a pure function of them and of what is found on disk; `wasi`, `filesystem` and
+//! `output` wire the decisions into WASI.
 
+mod filesystem;
+mod folder;
+mod granted;
 pub mod grants;
+mod identity;
 pub mod limits;
 mod output;
+mod own;
+mod shared;
 mod wasi;
+mod writable_code;
 
+pub(crate) use filesystem::{HasPreopens, add_to_linker};
+pub use folder::real_path;
+pub use granted::GrantError;
+pub(crate) use granted::{GrantedFolders, Preopens};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use limits::Limits;
 pub(crate) use output::Output;
-pub use wasi::GrantError;
-pub(crate) use wasi::{context, judge};
+pub use own::{OwnPlace, OwnPlaces};
+pub use shared::SharedFolder;
+pub(crate) use wasi::context;
+pub use writable_code::WritableCode;

@@ -3,6 +3,7 @@
 
 mod canonical;
 mod decisions;
+mod folders;
 mod record;
 mod trust;
 
@@ -15,6 +16,7 @@ use anyhow::Context as _;
 use dormouse_catalog::{Listing, Stamp};
 
 pub use decisions::{DecidedBy, Decision, Decisions};
+pub use folders::{RealPaths, RecordedFolders};
 use record::Rules;
 pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record};
 pub use trust::Trust;

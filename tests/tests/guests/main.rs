@@ -11,6 +11,7 @@
 mod adapter;
 mod asker;
 mod blobs;
+mod grants;
 mod library;
 mod painter;
 mod readme;

@@ -1,8 +1,9 @@
 //! Reading files that others have written, without trusting them to be files.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::Path;
+
+use dormouse_catalog::read_regular_file;
 
 use crate::config::units;
 
@@ -21,30 +22,13 @@ pub(super) const VALUE: u64 = 64 << 10;
 /// The bytes of a file; none where there is no such file. The error says what is
 /// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
 pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
-    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        // A folder of the path that is a file means the same as one that is not
-        // there.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(cannot(error)),
-    };
-    // A pipe or a device, which a stranger's project may well name, would be read
-    // for ever.
-    if !metadata.is_file() {
-        return Err("is none".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(cannot)?;
-    file.take(largest + 1)
-        .read_to_end(&mut bytes)
-        .map_err(cannot)?;
-    if bytes.len() as u64 > largest {
-        return Err(format!("is larger than {}", units::human_size(largest)));
-    }
-    Ok(Some(bytes))
+    read_regular_file(path, largest).map_err(|error| match error.kind() {
+        // A pipe or a device, which a stranger's project may well name, would be read
+        // for ever.
+        ErrorKind::InvalidInput | ErrorKind::IsADirectory => "is none".to_owned(),
+        ErrorKind::FileTooLarge => format!("is larger than {}", units::human_size(largest)),
+        _ => format!("cannot be read: {error}"),
+    })
 }
 
 /// Bytes as text, without the byte order mark that Windows' editors begin with.

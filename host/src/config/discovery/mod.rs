@@ -33,6 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use content::Content;
+pub(super) use formats::claude_code::settings as settings_files;
 pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
 pub use surroundings::{Surroundings, project_of};

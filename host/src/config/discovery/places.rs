@@ -153,6 +153,19 @@ pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
     places.places
 }
 
+/// The user's folders in which a client looks for files of any name that name servers,
+/// or keeps what says which of them count.
+pub(in crate::config) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
+    match client {
+        Client::VsCode | Client::ChatMd => code_folders(&around.app_data)
+            .iter()
+            .flat_map(|user| ["profiles", "globalStorage"].map(|name| user.join(name)))
+            .collect(),
+        Client::Continue => vec![continue_folder(around).join("mcpServers")],
+        _ => Vec::new(),
+    }
+}
+
 /// The file of servers that administrators give to Claude Code, which then takes no
 /// others.
 pub(super) const CLAUDE_CODE_MANAGED: &str = "managed-mcp.json";
@@ -174,6 +187,19 @@ fn mcp_servers() -> Shape {
 /// The folders of what users of VS Code set: the release's and the insiders' one.
 fn code_folders(app_data: &Path) -> [PathBuf; 2] {
     ["Code - Insiders", "Code"].map(|product| app_data.join(product).join("User"))
+}
+
+/// A client's own folder: where a variable says, or in the user's home.
+fn own_folder(around: &Surroundings, variable: &str, in_home: &str) -> PathBuf {
+    match around.variable(variable) {
+        Some(folder) => PathBuf::from(folder),
+        None => around.home.join(in_home),
+    }
+}
+
+/// The user's own folder of Continue.
+fn continue_folder(around: &Surroundings) -> PathBuf {
+    own_folder(around, "CONTINUE_GLOBAL_DIR", ".continue")
 }
 
 /// A list of places in the making.
@@ -204,12 +230,8 @@ impl Places<'_> {
         }
     }
 
-    /// A client's own folder: where a variable says, or in the user's home.
     fn folder(&self, variable: &str, in_home: &str) -> PathBuf {
-        match self.around.variable(variable) {
-            Some(folder) => PathBuf::from(folder),
-            None => self.around.home.join(in_home),
-        }
+        own_folder(self.around, variable, in_home)
     }
 
     /// Managed servers are read last, but they do more than win by name: where
@@ -340,7 +362,7 @@ impl Places<'_> {
 
     /// The user's own file wins over blocks, which are files of any name.
     fn continue_dev(&mut self) {
-        let folder = self.folder("CONTINUE_GLOBAL_DIR", ".continue");
+        let folder = continue_folder(self.around);
         let list = Shape {
             list: true,
             ..Shape::table(Syntax::Yaml, &["mcpServers"])

@@ -100,10 +100,12 @@ fn grants_are_written_as_they_are_read() {
         fs: vec![
             FsGrant {
                 path: "/a \"b\"".into(),
+                real: None,
                 mode: FsMode::ReadOnly,
             },
             FsGrant {
                 path: "/c".into(),
+                real: None,
                 mode: FsMode::ReadWrite,
             },
         ],

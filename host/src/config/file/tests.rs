@@ -64,10 +64,12 @@ a = 1
             fs: vec![
                 FsGrant {
                     path: etcetera::home_dir().unwrap().join("notes"),
+                    real: None,
                     mode: FsMode::ReadWrite,
                 },
                 FsGrant {
                     path: "/etc/dm/docs".into(),
+                    real: None,
                     mode: FsMode::ReadOnly,
                 },
             ],

@@ -33,7 +33,7 @@ const OAUTH: oauth::Dialect = oauth::Dialect {
 };
 
 /// The files of its settings: those of administrators, the user's, the project's.
-pub(in crate::config::discovery) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+pub(in crate::config) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
     let managed = places::claude_code_managed(around);
     let mut files = vec![(Scope::Managed, managed.join("managed-settings.json"))];
     // Administrators may drop in more files beside that one.

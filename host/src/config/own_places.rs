@@ -1,0 +1,111 @@
+//! The one list of all that is Dormouse's own: what decides which servers there are,
+//! what they may do and who is trusted. No plugin may be granted any of it.
+
+use std::path::{Path, PathBuf};
+
+use super::discovery::{Surroundings, places, settings_files};
+use super::{Client, Scope, paths};
+use crate::sandbox::OwnPlace;
+
+/// All that is Dormouse's own, for a host with that configuration, cache and data.
+///
+/// Files of a project are not on it: what they say counts only while it is what their
+/// user has trusted. Neither is what administrators write, which no program of a user's
+/// can change.
+#[must_use]
+pub fn own_places(
+    (config, cache, data): (&Path, &Path, &Path),
+    around: Option<&Surroundings>,
+) -> Vec<OwnPlace> {
+    let mut own = Vec::new();
+    let mut add = |path: &Path, what: &str| {
+        own.push(OwnPlace {
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            what: what.to_owned(),
+        });
+    };
+    add(cache, "which is Dormouse's cache");
+    // Tokens, trust, the store and backups lie in it.
+    add(data, "which is Dormouse's data");
+    if let Ok(folder) = paths::runtime_dir() {
+        add(&folder, "where Dormouse's control sockets are");
+    }
+    // The user's own one is read by other hosts, where this one was given another.
+    let usual = paths::config_file(None).ok();
+    for file in usual.iter().map(PathBuf::as_path).chain([config]) {
+        if let Some(folder) = file.parent() {
+            add(folder, "where Dormouse's configuration is");
+        }
+        // It may be a link to somewhere else.
+        add(file, "which is Dormouse's configuration");
+    }
+    // The memory and the environment of this very process.
+    #[cfg(target_os = "linux")]
+    add(Path::new("/proc/self"), "which is Dormouse's own process");
+    let Some(around) = around else {
+        return own;
+    };
+    for client in Client::all() {
+        let what = format!("which `{client}` starts MCP servers from");
+        for place in places::files(client, around) {
+            if matches!(place.scope, Scope::User | Scope::Local(_)) {
+                add(&place.file, &what);
+            }
+        }
+        for folder in places::folders(client, around) {
+            add(&folder, &what);
+        }
+    }
+    for (scope, file) in settings_files(around) {
+        if scope == Scope::User {
+            add(&file, "which says which MCP servers may be used");
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_ours_and_all_user_files_of_clients_are_on_the_list() {
+        let home = Path::new("/home/somebody");
+        let project = home.join("project");
+        let mut around = Surroundings::new(home.to_owned(), [].into(), None);
+        around.project = Some(project.clone());
+        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+        let own = own_places((config, cache, data), Some(&around));
+        let paths: Vec<_> = own.iter().map(|own| own.path.as_path()).collect();
+        for ours in ["/e/cache", "/e/data", "/e/d", "/e/d/x.toml"] {
+            assert!(paths.contains(&Path::new(ours)), "{ours}");
+        }
+        for of_client in [
+            ".claude.json",
+            ".claude/settings.json",
+            ".cursor/mcp.json",
+            ".config/Code/User/mcp.json",
+            ".config/Code/User/globalStorage",
+            ".codex/config.toml",
+            ".continue/mcpServers",
+            ".config/goose/config.yaml",
+        ] {
+            if cfg!(target_os = "linux") {
+                assert!(
+                    paths.contains(&home.join(of_client).as_path()),
+                    "{of_client}"
+                );
+            }
+        }
+        for client in Client::all() {
+            let theirs = places::files(client, &around);
+            let mut theirs = theirs.iter().filter(|place| place.scope == Scope::User);
+            assert!(
+                theirs.all(|place| paths.contains(&place.file.as_path())),
+                "{client}"
+            );
+        }
+        assert!(!paths.iter().any(|path| path.starts_with(&project)));
+        assert!(!paths.iter().any(|path| path.starts_with("/etc")));
+    }
+}

@@ -1,0 +1,92 @@
+//! The folders that servers are granted: where each was when it was granted, and those
+//! that two servers reach.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Places;
+use crate::config::{Configured, ServerConfig};
+use crate::sandbox::{GrantError, GrantedFolders, Grants, SharedFolder, WritableCode, real_path};
+use crate::store::RecordedFolders;
+use crate::upstream::Launch;
+
+/// Tells each server's grants where its folders were when they were granted, and takes
+/// note of those that were not known yet. What cannot be recorded is logged; no link is
+/// followed for it then.
+pub(super) fn record(data: &Path, configured: &mut Configured) {
+    // What nobody trusts is not among them.
+    let servers = configured.servers.values_mut();
+    let mut grants: Vec<_> = servers.flat_map(|server| &mut server.grants.fs).collect();
+    if grants.is_empty() {
+        return;
+    }
+    let written: BTreeSet<_> = grants.iter().map(|grant| grant.path.clone()).collect();
+    let recorded = RecordedFolders::new(data);
+    let known = recorded.record(&written).or_else(|error| {
+        tracing::error!("the granted folders cannot be recorded: {error:#}");
+        recorded.known()
+    });
+    let known = known.unwrap_or_default();
+    for grant in &mut grants {
+        grant.real = known.get(&grant.path).cloned();
+    }
+}
+
+/// Tells each server's grants what is recorded of their folders; records nothing.
+pub fn recall(data: &Path, configured: &mut Configured) {
+    let known = RecordedFolders::new(data).known().unwrap_or_default();
+    let servers = configured.servers.values_mut();
+    for grant in servers.flat_map(|server| &mut server.grants.fs) {
+        let real = known.get(&grant.path).cloned();
+        grant.real = Some(real.unwrap_or_else(|| real_path(&grant.path)));
+    }
+}
+
+/// Opens the folders that a server is granted and judges them, as its start does.
+///
+/// # Errors
+/// One of them cannot be opened, or may not be granted.
+pub fn check(places: &Places, server: &str, grants: &Grants) -> Result<(), GrantError> {
+    GrantedFolders::open(server, grants, &places.own()).map(drop)
+}
+
+/// What is worth telling of the grants of several servers together, as sentences with
+/// the names of the two servers that each is about.
+#[must_use]
+pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
+    let servers = configured.servers.values();
+    let servers: Vec<_> = servers.filter(|server| server.enabled).collect();
+    let grants = || {
+        servers.iter().flat_map(|server| {
+            let grants = server.grants.fs.iter();
+            grants.map(|grant| (server.name.as_str(), grant))
+        })
+    };
+    if grants().next().is_none() {
+        return Vec::new();
+    }
+    let files = servers.iter().flat_map(|server| {
+        let files = code(server).into_iter();
+        files.map(|file| (server.name.as_str(), real_path(&file)))
+    });
+    let shared = SharedFolder::all(grants()).into_iter().map(|shared| {
+        let text = shared.to_string();
+        ([shared.outer.0, shared.inner.0], text)
+    });
+    let writable = WritableCode::all(grants(), files).into_iter().map(|code| {
+        let text = code.to_string();
+        ([code.writer, code.server], text)
+    });
+    shared.chain(writable).collect()
+}
+
+/// The files that a server is run from, as far as its configuration names them.
+fn code(server: &ServerConfig) -> Vec<PathBuf> {
+    let mut files: Vec<_> = server.component().map(Path::to_owned).into_iter().collect();
+    if let Some(Launch::Stdio(launch)) = server.bridge().map(|bridge| &bridge.launch) {
+        let words = [&launch.command].into_iter().chain(&launch.args);
+        let paths = words.map(PathBuf::from);
+        files.extend(paths.filter(|path| path.is_absolute()));
+    }
+    files
+}

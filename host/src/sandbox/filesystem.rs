@@ -1,0 +1,362 @@
+//! `wasi:filesystem` as guests get it: of wasmtime's own implementation, what opens
+//! things is put in place of, because that follows a path again for each instance and
+//! waits for ever for a pipe.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView as _};
+use wasmtime_wasi::p2::FsError;
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _};
+
+use super::granted::Preopens;
+
+/// The version of the interfaces that wasmtime offers. Guests of older ones get them too.
+const VERSION: &str = "0.2.12";
+
+/// A store that has granted folders for its guest.
+pub(crate) trait HasPreopens: WasiView + 'static {
+    /// The folders that the guest is given.
+    fn preopens(&self) -> &Preopens;
+}
+
+/// Puts Dormouse's own functions in place of wasmtime's ones.
+///
+/// # Errors
+/// They cannot be defined.
+pub(crate) fn add_to_linker<T: HasPreopens>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    linker.allow_shadowing(true);
+    let mut preopens = linker.instance(&format!("wasi:filesystem/preopens@{VERSION}"))?;
+    preopens.func_wrap("get-directories", |mut store, (): ()| {
+        Ok((directories(store.data_mut())?,))
+    })?;
+    let mut types = linker.instance(&format!("wasi:filesystem/types@{VERSION}"))?;
+    types.func_wrap_async(
+        "[method]descriptor.symlink-at",
+        |store, (folder, target, path)| {
+            Box::new(async move { Ok((symlink_at(store, folder, (target, path)).await?,)) })
+        },
+    )?;
+    #[cfg(unix)]
+    {
+        types.func_wrap_async(
+            "[method]descriptor.open-at",
+            |store, (folder, follow, path, how, flags)| {
+                Box::new(async move {
+                    Ok((open_at(store, folder, (follow, path), (how, flags)).await?,))
+                })
+            },
+        )?;
+        types.func_wrap_async(
+            "[method]descriptor.set-times-at",
+            |store, (folder, follow, path, accessed, modified)| {
+                Box::new(async move {
+                    let times = (accessed, modified);
+                    Ok((set_times_at(store, folder, (follow, path), times).await?,))
+                })
+            },
+        )?;
+    }
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// What a function of WASI returns.
+type Answer<T> = Result<T, ErrorCode>;
+
+/// Tells what a guest is told of an error from what ends it.
+fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) => error.downcast().map(Err),
+    }
+}
+
+fn directories<T: HasPreopens>(
+    state: &mut T,
+) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+    let preopens = Arc::clone(state.preopens());
+    let table = state.ctx().table;
+    preopens
+        .iter()
+        .map(|(dir, path)| Ok((table.push(Descriptor::Dir(dir.clone()))?, path.clone())))
+        .collect()
+}
+
+/// Makes a link, if it leads nowhere but to what lies beside or below it: with `..` in
+/// it, it would lead out of the grant once it is moved, for other programs that follow
+/// it.
+async fn symlink_at<T: HasPreopens>(
+    mut store: StoreContextMut<'_, T>,
+    folder: Resource<Descriptor>,
+    (target, path): (String, String),
+) -> wasmtime::Result<Answer<()>> {
+    if !stays_below(&target) {
+        return Ok(Err(ErrorCode::NotPermitted));
+    }
+    let mut filesystem = store.data_mut().filesystem();
+    told(filesystem.symlink_at(folder, target, path).await)
+}
+
+/// Whether a link to that target leads to what lies beside or below it, wherever the
+/// link is.
+fn stays_below(target: &str) -> bool {
+    let mut components = Path::new(target).components();
+    components.all(|component| matches!(component, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(unix)]
+use special::{open_at, set_times_at};
+
+#[cfg(unix)]
+mod special {
+    //! What wasmtime would open without looking: a pipe never opens until somebody
+    //! opens its other end, and to open a device can be an act of its own.
+
+    use std::fs::File;
+    use std::io;
+    use std::time::{Duration, SystemTime};
+
+    use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    use wasmtime_wasi::filesystem::{self as wasi, Dir, OpenMode};
+    use wasmtime_wasi::p2::bindings::filesystem::types::{
+        DescriptorFlags, NewTimestamp, OpenFlags, PathFlags,
+    };
+
+    use super::*;
+
+    /// How something is opened.
+    struct How {
+        options: OpenOptions,
+        follow: FollowSymlinks,
+        is_folder: bool,
+        mode: OpenMode,
+    }
+
+    impl How {
+        /// The options of a request, as wasmtime reads them. The error is what the
+        /// guest is told.
+        fn new(
+            dir: &Dir,
+            follow: PathFlags,
+            open: OpenFlags,
+            flags: DescriptorFlags,
+        ) -> Answer<Self> {
+            let synchronised = DescriptorFlags::FILE_INTEGRITY_SYNC
+                | DescriptorFlags::DATA_INTEGRITY_SYNC
+                | DescriptorFlags::REQUESTED_WRITE_SYNC;
+            if flags.intersects(synchronised) {
+                return Err(ErrorCode::Unsupported);
+            }
+            let changes = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
+            let is_folder = open.contains(OpenFlags::DIRECTORY);
+            if is_folder && open.intersects(changes) {
+                return Err(ErrorCode::Invalid);
+            }
+            let creates = open.contains(OpenFlags::CREATE);
+            let truncates = open.contains(OpenFlags::TRUNCATE);
+            let writes = flags.contains(DescriptorFlags::WRITE);
+            // What is not opened to be written to is opened to be read.
+            let reads = flags.contains(DescriptorFlags::READ) || !writes;
+            let mut mode = OpenMode::empty();
+            mode.set(OpenMode::READ, reads);
+            mode.set(OpenMode::WRITE, writes || creates || truncates);
+            if dir.perms.write_not_permitted() && mode.contains(OpenMode::WRITE) {
+                return Err(ErrorCode::NotPermitted);
+            }
+            let is_new = creates && open.contains(OpenFlags::EXCLUSIVE);
+            let follow = follows(follow);
+            let mut options = OpenOptions::new();
+            options
+                .read(reads)
+                .write(mode.contains(OpenMode::WRITE))
+                .create(creates && !is_new)
+                .create_new(is_new)
+                .truncate(truncates);
+            Ok(Self {
+                options,
+                follow,
+                is_folder,
+                mode,
+            })
+        }
+    }
+
+    fn follows(flags: PathFlags) -> FollowSymlinks {
+        match flags.contains(PathFlags::SYMLINK_FOLLOW) {
+            true => FollowSymlinks::Yes,
+            false => FollowSymlinks::No,
+        }
+    }
+
+    /// What is neither a file nor a folder, and so is not opened.
+    fn refused() -> io::Error {
+        io::Error::from(rustix::io::Errno::PERM)
+    }
+
+    /// Opens a file or folder, and nothing else. Looks before it opens, so that
+    /// nothing happens to what is no file; and opens without waiting and looks at what
+    /// was opened, so that nothing can be put in its place meanwhile.
+    fn open_plain(
+        dir: &File,
+        path: &Path,
+        (options, follow): (&OpenOptions, FollowSymlinks),
+    ) -> io::Result<File> {
+        if let Ok(metadata) = stat(dir, path, follow) {
+            let kind = metadata.file_type();
+            if !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
+                return Err(refused());
+            }
+        }
+        let mut options = options.clone();
+        let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+        options.custom_flags(nonblocking)._cap_fs_ext_follow(follow);
+        let file = open(dir, path, &options)?;
+        let kind = file.metadata()?.file_type();
+        if !kind.is_file() && !kind.is_dir() {
+            return Err(refused());
+        }
+        let flags = fcntl_getfl(&file)?;
+        fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+        Ok(file)
+    }
+
+    fn dir<T: HasPreopens>(
+        store: &mut StoreContextMut<'_, T>,
+        folder: &Resource<Descriptor>,
+    ) -> wasmtime::Result<Answer<Dir>> {
+        Ok(match store.data_mut().ctx().table.get(folder)? {
+            Descriptor::Dir(dir) => Ok(dir.clone()),
+            Descriptor::File(_) => Err(ErrorCode::NotDirectory),
+        })
+    }
+
+    /// Runs what may wait for a disk, and says what a guest is told of it.
+    async fn blocking<R: Send + 'static>(
+        work: impl FnOnce() -> io::Result<R> + Send + 'static,
+    ) -> wasmtime::Result<Answer<R>> {
+        let done = tokio::task::spawn_blocking(work).await?;
+        told(done.map_err(FsError::from))
+    }
+
+    pub(super) async fn open_at<T: HasPreopens>(
+        mut store: StoreContextMut<'_, T>,
+        folder: Resource<Descriptor>,
+        (follow, path): (PathFlags, String),
+        (open, flags): (OpenFlags, DescriptorFlags),
+    ) -> wasmtime::Result<Answer<Resource<Descriptor>>> {
+        let dir = match dir(&mut store, &folder)? {
+            Ok(dir) => dir,
+            Err(code) => return Ok(Err(code)),
+        };
+        let how = match How::new(&dir, follow, open, flags) {
+            Ok(how) => how,
+            Err(code) => return Ok(Err(code)),
+        };
+        let (perms, mode) = (dir.perms, how.mode);
+        let opened = blocking(move || {
+            let file = open_plain(&dir.dir, path.as_ref(), (&how.options, how.follow))?;
+            let is_dir = file.metadata()?.is_dir();
+            if how.is_folder && !is_dir {
+                return Err(rustix::io::Errno::NOTDIR.into());
+            }
+            Ok((file, is_dir))
+        });
+        let (file, is_dir) = match opened.await? {
+            Ok(opened) => opened,
+            Err(code) => return Ok(Err(code)),
+        };
+        let descriptor = match is_dir {
+            true => Descriptor::Dir(Dir::new(file, perms, mode, false)),
+            false => Descriptor::File(wasi::File::new(file, perms, mode, false)),
+        };
+        let pushed = store.data_mut().ctx().table.push(descriptor);
+        told(pushed.map_err(FsError::from))
+    }
+
+    pub(super) async fn set_times_at<T: HasPreopens>(
+        mut store: StoreContextMut<'_, T>,
+        folder: Resource<Descriptor>,
+        (follow, path): (PathFlags, String),
+        (accessed, modified): (NewTimestamp, NewTimestamp),
+    ) -> wasmtime::Result<Answer<()>> {
+        if !follow.contains(PathFlags::SYMLINK_FOLLOW) {
+            let mut filesystem = store.data_mut().filesystem();
+            let set = filesystem.set_times_at(folder, follow, path, accessed, modified);
+            return told(set.await);
+        }
+        let dir = match dir(&mut store, &folder)? {
+            Ok(dir) if dir.perms.write_not_permitted() => return Ok(Err(ErrorCode::NotPermitted)),
+            Ok(dir) => dir,
+            Err(code) => return Ok(Err(code)),
+        };
+        let mut times = std::fs::FileTimes::new();
+        match time(accessed) {
+            Ok(Some(time)) => times = times.set_accessed(time),
+            Ok(None) => {}
+            Err(code) => return Ok(Err(code)),
+        }
+        match time(modified) {
+            Ok(Some(time)) => times = times.set_modified(time),
+            Ok(None) => {}
+            Err(code) => return Ok(Err(code)),
+        }
+        blocking(move || {
+            // Whoever may change a file's times may not always write to it or read it.
+            let open = |write: bool| {
+                let mut options = OpenOptions::new();
+                options.read(!write).write(write);
+                open_plain(&dir.dir, path.as_ref(), (&options, FollowSymlinks::Yes))
+            };
+            use io::ErrorKind::{IsADirectory, PermissionDenied};
+            let file = match open(true) {
+                Err(error) if matches!(error.kind(), IsADirectory | PermissionDenied) => {
+                    open(false)
+                }
+                opened => opened,
+            };
+            file?.set_times(times)
+        })
+        .await
+    }
+
+    /// The time that is to be set, if one is.
+    fn time(of: NewTimestamp) -> Answer<Option<SystemTime>> {
+        let time = match of {
+            NewTimestamp::NoChange => return Ok(None),
+            NewTimestamp::Now => return Ok(Some(SystemTime::now())),
+            NewTimestamp::Timestamp(time) => time,
+        };
+        SystemTime::UNIX_EPOCH
+            .checked_add(Duration::from_secs(time.seconds))
+            .and_then(|at| at.checked_add(Duration::from_nanos(time.nanoseconds.into())))
+            .map(Some)
+            .ok_or(ErrorCode::Overflow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stays_below;
+
+    #[test]
+    fn links_lead_to_what_is_beside_or_below_them() {
+        for (target, stays) in [
+            ("a", true),
+            ("./a/b", true),
+            ("a/./b/", true),
+            ("..", false),
+            ("a/../b", false),
+            ("../a", false),
+            ("a/b/..", false),
+            ("/", false),
+            ("/etc", false),
+        ] {
+            assert_eq!(stays_below(target), stays, "{target}");
+        }
+    }
+}

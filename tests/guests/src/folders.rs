@@ -1,0 +1,102 @@
+//! Does what it is told in the folders that it is granted, by the functions of WASI
+//! themselves: no standard library tidies up its paths.
+#![allow(missing_docs, reason = "a guest's interface is its WIT")]
+
+struct Folders;
+
+dormouse_sdk::plugin!(Folders, world = "folders");
+
+use wasip2::filesystem::preopens::get_directories;
+use wasip2::filesystem::types::{
+    Descriptor, DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags,
+};
+
+/// How much of a file is read, in bytes.
+const MAX_READ: u64 = 4096;
+
+impl Guest for Folders {
+    fn run(steps: Vec<String>) -> Vec<String> {
+        let granted = get_directories();
+        let step = |step: &String| match Granted(&granted).step(step) {
+            Ok(outcome) => outcome,
+            Err(code) => format!("error: {}", code.name()),
+        };
+        steps.iter().map(step).collect()
+    }
+}
+
+struct Granted<'a>(&'a [(Descriptor, String)]);
+
+impl Granted<'_> {
+    fn step(&self, step: &str) -> Result<String, ErrorCode> {
+        let words: Vec<_> = step.split('|').collect();
+        let done = || "ok".to_owned();
+        match words[..] {
+            ["granted"] => {
+                let names: Vec<_> = self.0.iter().map(|(_, name)| name.as_str()).collect();
+                Ok(names.join(","))
+            }
+            ["list", path] => {
+                let folder = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
+                let entries = folder.read_directory()?;
+                let mut names = Vec::new();
+                while let Some(entry) = entries.read_directory_entry()? {
+                    names.push(entry.name);
+                }
+                names.sort();
+                Ok(names.join(","))
+            }
+            ["read", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                let (bytes, _) = file.read(MAX_READ, 0)?;
+                Ok(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            ["write", path, text] => {
+                let how = OpenFlags::CREATE | OpenFlags::TRUNCATE;
+                let file = self.open(path, how, DescriptorFlags::WRITE)?;
+                file.write(text.as_bytes(), 0)?;
+                Ok(done())
+            }
+            ["rename", from, to] => {
+                let (folder, from) = self.at(from)?;
+                let (other, to) = self.at(to)?;
+                folder.rename_at(from, other, to)?;
+                Ok(done())
+            }
+            ["symlink", target, path] => {
+                let (folder, path) = self.at(path)?;
+                folder.symlink_at(target, path)?;
+                Ok(done())
+            }
+            ["touch", path] => {
+                let (folder, path) = self.at(path)?;
+                let now = NewTimestamp::Now;
+                folder.set_times_at(PathFlags::SYMLINK_FOLLOW, path, now, now)?;
+                Ok(done())
+            }
+            _ => Err(ErrorCode::Invalid),
+        }
+    }
+
+    fn open(
+        &self,
+        path: &str,
+        how: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Descriptor, ErrorCode> {
+        let (folder, path) = self.at(path)?;
+        folder.open_at(PathFlags::SYMLINK_FOLLOW, path, how, flags)
+    }
+
+    /// The granted folder that a path is in, and the rest of the path as it is.
+    fn at<'p>(&self, path: &'p str) -> Result<(&Descriptor, &'p str), ErrorCode> {
+        let found = self.0.iter().filter_map(|(folder, name)| {
+            let rest = path.strip_prefix(name.as_str())?;
+            let rest = rest.strip_prefix('/').unwrap_or(rest);
+            Some((folder, if rest.is_empty() { "." } else { rest }))
+        });
+        found
+            .min_by_key(|(_, rest)| rest.len())
+            .ok_or(ErrorCode::NoEntry)
+    }
+}
