@@ -3,6 +3,8 @@
 use std::fs;
 
 use dormouse_tests::client::{PATIENCE, text};
+use dormouse_tests::http::{Request, Session};
+use dormouse_tests::wire::stateless;
 use dormouse_tests::{Client, artifacts};
 use serde_json::{Value, json};
 
@@ -362,4 +364,29 @@ fn what_cannot_be_kept_is_not_used() {
     let mut host = all.serve(&[]);
     host.text("first__go", json!({})).unwrap();
     host.text("post__read", json!({})).unwrap();
+}
+
+/// Whoever reaches the port answers over HTTP, and that may be somebody else: neither in a
+/// session nor without one is it decided there what a user has seen.
+#[test]
+fn nobody_decides_over_http() {
+    let all = changed("");
+    all.home.synced("post").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let call = json!({ "name": "post__send", "arguments": {} });
+    let session = Session::open_able(&server, asks()).unwrap();
+    let requests = [
+        session.request(1, "tools/call", call.clone()),
+        Request::stateless(2, "tools/call", stateless(call, asks())),
+    ];
+    for request in requests {
+        let mut answer = server.ask(&request).unwrap();
+        let result = answer.result().unwrap();
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(
+            result.to_string().contains("dormouse approve post"),
+            "{result}"
+        );
+    }
+    assert_eq!(tools(&mut all.serve(&[])), ["post__read"]);
 }
