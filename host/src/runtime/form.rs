@@ -22,6 +22,12 @@ const COMBINING: [&str; 7] = [
     "if",
 ];
 
+/// How many fields a form may have. No client shows that many.
+const MAX_FIELDS: usize = 128;
+
+/// How much memory a field's pattern may take when it is compiled, in bytes.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
 /// A form: what is to be filled in.
 #[derive(Debug, Clone)]
 pub struct Form {
@@ -62,6 +68,12 @@ impl Form {
                 );
             }
         };
+        if fields.len() > MAX_FIELDS {
+            let fields = fields.len();
+            return Err(format!(
+                "it has {fields} fields, and a form has {MAX_FIELDS} at most"
+            ));
+        }
         let required = match form.get("required") {
             Some(names) => texts(names)
                 .map_err(|other| format!("its `required` has {other}, and no names of fields"))?,
@@ -116,10 +128,13 @@ pub(super) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
 pub(super) fn validator(
     schema: &Value,
 ) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    // Linear in the length of its input: a pattern cannot hang an answer.
+    let patterns = jsonschema::PatternOptions::regex()
+        .size_limit(MAX_PATTERN_BYTES)
+        .dfa_size_limit(MAX_PATTERN_BYTES);
     jsonschema::options()
         .offline()
-        // Linear in the length of its input: a pattern cannot hang an answer.
-        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .with_pattern_options(patterns)
         .should_validate_formats(true)
         .build(schema)
 }

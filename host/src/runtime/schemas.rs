@@ -4,8 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use dormouse_catalog::What;
-use jsonschema::Validator;
+use dormouse_catalog::{BoundedValidator, What};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
@@ -19,7 +18,7 @@ const LISTED: usize = 20;
 #[derive(Debug)]
 struct Schema {
     schema: Value,
-    validator: OnceLock<Result<Validator, String>>,
+    validator: OnceLock<Result<BoundedValidator, String>>,
 }
 
 /// The schemas of a tool.
@@ -56,30 +55,25 @@ impl Schema {
         let validator = self
             .validator
             .get_or_init(|| dormouse_catalog::validator(&self.schema));
-        let validator = validator.as_ref().map_err(|why| Cause::Schema {
+        let unusable = |why: &String| Cause::Schema {
             which,
             why: why.clone(),
-        })?;
+        };
+        let validator = validator.as_ref().map_err(unusable)?;
+        let found = validator
+            .problems(value, LISTED)
+            .map_err(|why| unusable(&why))?;
         let mut problems = String::new();
-        let mut more = 0_usize;
-        for (index, error) in validator.iter_errors(value).enumerate() {
-            if index >= LISTED {
-                more += 1;
-                continue;
-            }
-            let pointer = error.instance_path().to_string();
-            // The values in the validator's words, in the marks that all of
-            // Dormouse's errors have.
-            let message: String = error.to_string().chars().take(300).collect();
-            let message = message.replace(['"', '\''], "`");
+        for problem in found.listed {
+            let message = problem.message;
             // Writing to a string cannot fail.
-            let _ = match pointer.as_str() {
+            let _ = match problem.pointer.as_str() {
                 "" => writeln!(problems, "- {message}"),
                 pointer => writeln!(problems, "- `{pointer}`: {message}"),
             };
         }
-        if more > 0 {
-            let _ = writeln!(problems, "- and {more} more");
+        if found.more > 0 {
+            let _ = writeln!(problems, "- and {} more", found.more);
         }
         problems.truncate(problems.trim_end().len());
         Ok(problems)

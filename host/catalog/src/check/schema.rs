@@ -9,6 +9,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::finding;
+use crate::{SchemaCost, SchemaCostError};
 
 /// The schema of schemas of a dialect, with the formats that it names: that a `pattern`
 /// is a regular expression is said there, wherever in a schema it stands.
@@ -61,6 +62,11 @@ fn judge(
     by_host: bool,
     wrong: &mut impl FnMut(String, Option<&'static str>),
 ) {
+    if let Err(error @ SchemaCostError::TooCostly(_)) = SchemaCost::of(schema) {
+        let hint =
+            "let each definition be referred to once on the way from the root, and no deeper";
+        return wrong(format!("its `{which}` cannot be used: {error}"), Some(hint));
+    }
     let draft = Draft::default().detect(schema);
     let other;
     let meta = match draft {

@@ -61,6 +61,9 @@ pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
             _ => {}
         }
     }
+    if let Some(why) = too_costly(text) {
+        return Verdict::Wrong(format!("`{place}` {why}"));
+    }
     let verdict = edit.verdict(&members);
     if typed {
         return verdict;
@@ -93,6 +96,21 @@ pub(super) fn output(judge: &mut Judge, text: &str, place: &str) -> Verdict {
     }
     judge.of_old |= !matches!(of_old(text), Some(Cow::Borrowed(_)));
     Verdict::Fine
+}
+
+/// Why nobody can be expected to hold values against a schema, if that is so: clients
+/// follow its references, too.
+fn too_costly(text: &str) -> Option<String> {
+    // Without these, a schema is no larger than its text. An escape may be any letter.
+    let words = ["$ref", "$dynamicRef", "$recursiveRef", "unevaluated", "\\u"];
+    if !words.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let schema: Value = serde_json::from_str(text).ok()?;
+    match crate::SchemaCost::of(&schema) {
+        Err(crate::SchemaCostError::TooCostly(why)) => Some(why),
+        _ => None,
+    }
 }
 
 /// Whether a schema has nothing in it but what every dialect has, as every dialect has it.

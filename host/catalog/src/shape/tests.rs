@@ -22,7 +22,11 @@ fn is(version: &str, definition: &str, value: &str) -> bool {
     };
     schema["$ref"] = json!(format!("#/{place}/{definition}"));
     let value: Value = serde_json::from_str(value).unwrap();
-    crate::validator(&schema).unwrap().is_valid(&value)
+    crate::validator(&schema)
+        .unwrap()
+        .problems(&value, 1)
+        .unwrap()
+        .is_empty()
 }
 
 /// An item as all versions can have it.
