@@ -170,7 +170,10 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 /// Compiles a plugin ahead of its first call.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
     let _progress = Progress::new(&format!("compiling {}", file.display()));
-    Runtime::new(places.cache.clone())
+    let limits = crate::config::load(&places.config)?.limits;
+    let runtime = Runtime::new(places.cache.clone());
+    runtime.set_limits(&limits);
+    runtime
         .prepare(file)
         .map_err(|why| anyhow::anyhow!("`{}` cannot be compiled: {why}", file.display()))
 }

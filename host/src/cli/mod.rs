@@ -146,6 +146,9 @@ enum Command {
     /// Ends what a host leaves behind that was killed.
     #[command(hide = true)]
     Reaper,
+    /// Compiles a component for a host, which sends it.
+    #[command(hide = true)]
+    Compile,
 }
 
 /// How data is printed.
@@ -194,6 +197,7 @@ impl Cli {
             Command::Pack(pack) => pack.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
+            Command::Compile => crate::runtime::compiler::run().map(|()| ExitCode::SUCCESS),
             Command::Reaper => crate::upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),

@@ -14,6 +14,7 @@ use super::{
     Client, Config, DiscoveryConfig, Fingerprint, Origin, Overlay, Problem, Scope, ServerConfig,
     file,
 };
+use crate::sandbox::HostLimits;
 use crate::store::Trust;
 use crate::visible::visible_line;
 
@@ -27,6 +28,9 @@ pub struct Configured {
     pub servers: BTreeMap<String, ServerConfig>,
     /// What is to be done about those of which nothing is known.
     pub discovery: DiscoveryConfig,
+    /// How much the whole host may use, as the user's own file says: a project's has no
+    /// say in that.
+    pub limits: HostLimits,
     /// What the clients' files gave.
     pub found: Discovery,
     /// Servers that are not shown because of others.
@@ -101,6 +105,7 @@ impl Configured {
         let mut all = Self {
             servers: own.servers,
             discovery: own.discovery,
+            limits: own.limits,
             ..Self::default()
         };
         let mut overlays = own.overlays;

@@ -20,12 +20,12 @@ use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, OnChange, Origin, Overlay, Problem, Scope,
     ServerConfig, name, units,
 };
-use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
+use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
 const LARGEST: u64 = 4 << 20;
 
-const TOP: &[&str] = &["servers", "discovery"];
+const TOP: &[&str] = &["servers", "discovery", "limits"];
 const DISCOVERY: &[&str] = &["clients", "fetch", "inputs"];
 const SERVER: &[&str] = &[
     "component",
@@ -54,6 +54,7 @@ const SERVER: &[&str] = &[
 ];
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
+const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory"];
 const LIMITS: &[&str] = &["memory", "timeout", "idle", "result", "output", "instances"];
 
 /// The text of a configuration file, or none where there is no such file.
@@ -120,6 +121,10 @@ impl Reader<'_> {
                 "servers" => {}
                 "discovery" => {
                     config.discovery = self.discovery(item);
+                    continue;
+                }
+                "limits" => {
+                    config.limits = self.host_limits(item);
                     continue;
                 }
                 _ => {
@@ -391,6 +396,27 @@ impl Reader<'_> {
                     }
                 }
                 _ => self.unknown(table, key, &format!("`[{at}]`"), LIMITS),
+            }
+        }
+        limits
+    }
+
+    fn host_limits(&mut self, item: &Item) -> HostLimits {
+        let mut limits = HostLimits::default();
+        let Some(table) = self.table(item, "limits") else {
+            return limits;
+        };
+        for (key, item) in table.iter() {
+            let here = format!("limits.{key}");
+            match key {
+                "memory" => {
+                    let mut memory = limits.memory();
+                    self.set(&mut memory, item, &here, units::size);
+                    limits.memory = Some(memory);
+                }
+                "compile_time" => self.set(&mut limits.compile_time, item, &here, units::duration),
+                "compile_memory" => self.set(&mut limits.compile_memory, item, &here, units::size),
+                _ => self.unknown(table, key, "`[limits]`", HOST_LIMITS),
             }
         }
         limits

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
-use crate::sandbox::{Grants, Limits};
+use crate::sandbox::{Grants, HostLimits, Limits};
 
 pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
@@ -47,6 +47,8 @@ pub struct Config {
     pub overlays: BTreeMap<String, Overlay>,
     /// Where else servers are looked for.
     pub discovery: DiscoveryConfig,
+    /// `[limits]`: how much the whole host may use.
+    pub limits: HostLimits,
 }
 
 /// `[discovery]`: what is done about the servers that the user's clients have.

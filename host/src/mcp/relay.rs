@@ -28,6 +28,9 @@ const PER_SECOND: u32 = 50;
 /// How many may wait.
 const WAITING: usize = 64;
 
+/// How much memory all that wait may take, in bytes.
+const MAX_WAITING_BYTES: usize = 1 << 20;
+
 /// Takes what one call says, or what belongs to no call, without ever blocking whoever
 /// says it, and sends it to the agent at a pace that the agent can bear.
 pub(super) struct Relay {
@@ -42,6 +45,8 @@ pub(super) struct Relay {
 #[derive(Default)]
 struct Queue {
     notes: VecDeque<Note>,
+    /// What they take, in bytes.
+    bytes: usize,
     /// How far the call was when it last said so.
     furthest: Option<f64>,
     dropped: u64,
@@ -59,6 +64,61 @@ enum Note {
         logger: Option<String>,
         data: Value,
     },
+}
+
+impl Note {
+    /// How much memory it takes, in bytes.
+    fn bytes(&self) -> usize {
+        let content = match self {
+            Self::Progress { message, .. } => message.as_ref().map_or(0, String::len),
+            Self::Log { logger, data, .. } => {
+                logger.as_ref().map_or(0, String::len) + value_bytes(data)
+            }
+        };
+        size_of::<Self>() + content
+    }
+}
+
+/// How much memory a value takes, in bytes.
+fn value_bytes(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_bytes).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inner
+}
+
+impl Queue {
+    /// Puts something in the queue, if there is room for it. Tells the user once for each
+    /// queue when there is none.
+    fn push(&mut self, note: Note) {
+        let bytes = note.bytes();
+        if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > MAX_WAITING_BYTES {
+            return self.drop_one();
+        }
+        self.bytes += bytes;
+        self.notes.push_back(note);
+    }
+
+    fn pop(&mut self) -> Option<Note> {
+        let note = self.notes.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(note.bytes());
+        Some(note)
+    }
+
+    fn drop_one(&mut self) {
+        if self.dropped == 0 {
+            tracing::info!(
+                "log messages come faster than their agent reads them; some are dropped"
+            );
+        }
+        self.dropped += 1;
+    }
 }
 
 enum Next {
@@ -137,7 +197,7 @@ impl Relay {
 
     fn next(&self) -> Next {
         let mut queue = self.queue();
-        match queue.notes.pop_front() {
+        match queue.pop() {
             Some(note) => Next::Note(note),
             None if queue.closed => Next::End,
             None => Next::Wait,
@@ -192,18 +252,21 @@ impl Listener for Relay {
             total,
             message,
         };
-        let waiting = queue.notes.len();
-        match queue.notes.back_mut() {
-            Some(last @ Note::Progress { .. }) if waiting >= WAITING / 2 => *last = note,
-            _ => {
-                // The newest progress is worth more than the oldest log message.
-                if waiting >= WAITING {
-                    queue.notes.pop_front();
-                    queue.dropped += 1;
-                }
-                queue.notes.push_back(note);
-            }
+        let is_full = queue.notes.len() >= WAITING / 2 || queue.bytes >= MAX_WAITING_BYTES / 2;
+        if is_full && matches!(queue.notes.back(), Some(Note::Progress { .. })) {
+            let last = queue.notes.pop_back();
+            let bytes = last.as_ref().map_or(0, Note::bytes);
+            queue.bytes = queue.bytes.saturating_sub(bytes);
         }
+        // The newest progress is worth more than the oldest log message.
+        let bytes = note.bytes();
+        while queue.notes.len() >= WAITING
+            || queue.bytes > 0 && queue.bytes.saturating_add(bytes) > MAX_WAITING_BYTES
+        {
+            queue.pop();
+            queue.drop_one();
+        }
+        queue.push(note);
         drop(queue);
         self.changed.notify_one();
     }
@@ -216,11 +279,7 @@ impl Listener for Relay {
         if queue.closed {
             return;
         }
-        if queue.notes.len() >= WAITING {
-            queue.dropped += 1;
-            return;
-        }
-        queue.notes.push_back(Note::Log {
+        queue.push(Note::Log {
             level,
             logger,
             data,
@@ -285,6 +344,26 @@ mod tests {
         let waiting = waiting(&relay);
         assert!(waiting.len() <= WAITING, "{}", waiting.len());
         assert!(waiting.last().unwrap().contains("9999.0"), "{waiting:?}");
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes_too() {
+        let relay = relay(Some(0));
+        let bytes = |relay: &Relay| relay.queue().bytes;
+        let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
+        // A text of 64 KiB that takes a megabyte as a value.
+        let nested = || Value::Array(vec![json!([]); 30_000]);
+        for _ in 0..WAITING {
+            relay.log("info", Some("x".repeat(1000)), nested());
+            most(bytes(&relay));
+        }
+        for at in 0..1000 {
+            relay.progress(f64::from(at), None, Some("y".repeat(64 << 10)));
+            most(bytes(&relay));
+        }
+        let waiting = waiting(&relay);
+        assert!(waiting.last().unwrap().contains("999.0"));
+        assert_eq!(bytes(&relay), 0);
     }
 
     #[test]

@@ -354,6 +354,7 @@ impl Roster {
             for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
                 tracing::warn!("{doubt}");
             }
+            self.runtime.set_limits(&config.limits);
         }
         let once = self.once().clone();
         let shown = config.servers.values();

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use super::compiler::{CompileError, Compiler, Job};
 use crate::replace::{Access, replace};
 
 /// How large the cache may grow, in bytes, before the entries that were not used
@@ -38,9 +39,9 @@ impl Compiled {
     /// Compiles a component. Blocks, for seconds where it is large.
     ///
     /// # Errors
-    /// It is no component, or has what no engine here runs.
-    pub(super) fn new(engine: &Engine, component: &[u8]) -> wasmtime::Result<Self> {
-        engine.precompile_component(component).map(Self)
+    /// It is no component, has what no engine here runs, or takes more than it may.
+    pub(super) fn new(compiler: &Compiler, job: &Job<'_>) -> Result<Self, CompileError> {
+        compiler.compile(job).map(Self)
     }
 }
 
@@ -53,6 +54,11 @@ pub(super) struct Cache {
 impl Cache {
     pub(super) fn new(dir: PathBuf) -> Self {
         Self { dir }
+    }
+
+    /// The directory.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
     }
 
     /// The name of the entry for a component and an engine.
@@ -96,7 +102,7 @@ impl Cache {
             return None;
         }
         // SAFETY: the file holds exactly the bytes that this user's Dormouse got
-        // from `Component::serialize` with this very engine configuration: their
+        // from `Engine::precompile_component` with this very engine configuration: their
         // keyed hash, which covers the name and thus both, has just verified. The
         // directory is writable by this user only, and entries are replaced by
         // renaming, never changed in place.
@@ -140,8 +146,9 @@ impl Cache {
                 self.dir.display()
             ),
         }
-        // SAFETY: only `Compiled::new` makes one, of what an engine of this
-        // process has just compiled, and nothing has touched it since.
+        // SAFETY: only `Compiled::new` makes one, of what a process of this very
+        // program has just compiled and handed over in a file of its own that nobody
+        // but this user can write to, and nothing has touched it since.
         unsafe { Component::deserialize(engine, &compiled.0) }
     }
 

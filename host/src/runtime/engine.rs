@@ -138,7 +138,8 @@ fn pool() -> PoolingAllocationConfig {
 }
 
 impl Machine {
-    fn new(kind: Kind) -> wasmtime::Result<Self> {
+    /// An engine of that kind alone, for whoever does nothing but compile.
+    pub(super) fn engine(kind: Kind) -> wasmtime::Result<Engine> {
         let mut config = Config::new();
         config
             .epoch_interruption(true)
@@ -156,7 +157,11 @@ impl Machine {
         if kind.origin == Origin::Pool {
             config.allocation_strategy(pool());
         }
-        let engine = Engine::new(&config)?;
+        Engine::new(&config)
+    }
+
+    fn new(kind: Kind) -> wasmtime::Result<Self> {
+        let engine = Self::engine(kind)?;
         let linker = super::state::linker(&engine)?;
         Ok(Self { engine, linker })
     }

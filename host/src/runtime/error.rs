@@ -50,9 +50,14 @@ pub enum Cause {
     )]
     Memory {
         server: String,
-        wanted: usize,
+        wanted: u64,
         limit: u64,
     },
+    /// There was no room among what all guests have, for as long as the call could wait.
+    #[error(
+        "there was no memory for it: all guests together may have {limit} bytes, half of that each server\nhint: `memory` in `[limits]` of dormouse.toml sets how much; fewer `instances` in `[servers.NAME.limits]` take less"
+    )]
+    HostMemory { limit: u64 },
     #[error("the plugin crashed: {0}")]
     Trap(String),
     #[error("the plugin ended itself with exit code {0} instead of answering")]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
@@ -13,6 +14,7 @@ use super::answer::Answer;
 use super::engine::Origin;
 use super::error::Cause;
 use super::load::Loaded;
+use super::memory::{InstanceMemory, Refused};
 use super::state::{Current, Pace, State};
 use super::{Call, Target};
 
@@ -24,6 +26,8 @@ pub(super) struct Live {
     loaded: Arc<Loaded>,
     origin: Origin,
     sound: bool,
+    /// When it was last given a call.
+    used: Instant,
     _alive: Alive,
     // After the store, which it must outlive.
     _place: Option<OwnedSemaphorePermit>,
@@ -44,6 +48,7 @@ impl Live {
         (loaded, (origin, place)): (&Arc<Loaded>, (Origin, Option<OwnedSemaphorePermit>)),
         target: &Target,
         settings: &Arc<Map<String, Value>>,
+        memory: InstanceMemory,
         count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
         let preopens = loaded
@@ -60,12 +65,12 @@ impl Live {
             output,
             Arc::clone(settings),
             target.upstream.clone(),
-            target.limits.memory,
+            memory,
         );
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
-        store.limiter(|state| &mut state.memory);
+        store.limiter_async(|state| &mut state.memory);
         store.set_hostcall_fuel(fuel(target.limits.result));
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
@@ -79,6 +84,7 @@ impl Live {
             loaded: Arc::clone(loaded),
             origin,
             sound: true,
+            used: Instant::now(),
             _alive: alive,
             _place: place,
         })
@@ -88,7 +94,10 @@ impl Live {
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
         // What was refused to another call, or said by it, is not what ends this one.
         self.store.data().output.begin();
-        self.store.data_mut().memory.refused = None;
+        self.used = Instant::now();
+        let memory = &mut self.store.data_mut().memory;
+        memory.refused = None;
+        memory.waits = Arc::clone(&pace.waits_for_memory);
         self.store.data_mut().call = Some(Current {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
@@ -97,6 +106,16 @@ impl Live {
             failed: None,
             completed: None,
         });
+    }
+
+    /// When it was last given a call.
+    pub(super) fn used(&self) -> Instant {
+        self.used
+    }
+
+    /// How much memory it has, in bytes.
+    pub(super) fn memory(&self) -> u64 {
+        self.store.data().memory.taken()
     }
 
     /// Whether it may be used again: not after a trap.
@@ -147,12 +166,16 @@ impl Live {
 
 /// Why a guest ended. Never the text of a host backtrace.
 fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
-    if let Some(wanted) = store.data().memory.refused {
-        return Cause::Memory {
-            server: target.server.clone(),
-            wanted,
-            limit: target.limits.memory,
-        };
+    match store.data().memory.refused {
+        Some(Refused::Instance(wanted)) => {
+            return Cause::Memory {
+                server: target.server.clone(),
+                wanted,
+                limit: target.limits.memory,
+            };
+        }
+        Some(Refused::Host(limit)) => return Cause::HostMemory { limit },
+        None => {}
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Cause::Exit(exit.0);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use dormouse_wit::Instance as Kind;
 use serde_json::{Map, Value};
@@ -13,6 +14,7 @@ use super::answer::Answer;
 use super::error::Cause;
 use super::instance::Live;
 use super::load::{Loaded, Loader};
+use super::memory::{InstanceMemory, ServerMemory};
 use super::state::Pace;
 use super::{Call, SessionId, Target};
 
@@ -66,22 +68,80 @@ impl Awaited {
     }
 }
 
+/// The instances of one server that are kept for sessions.
+pub(super) struct KeptInstances {
+    server: String,
+    sessions: Mutex<HashMap<SessionId, Kept>>,
+}
+
+/// A kept instance that no call is busy with, nor can be for as long as this is held.
+pub(super) struct IdleInstance {
+    server: String,
+    place: Place,
+    used: Instant,
+}
+
+impl KeptInstances {
+    /// Those that no call is busy with.
+    pub(super) fn idle(&self) -> Vec<IdleInstance> {
+        let kept: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        let idle = kept.into_iter().filter_map(|kept| {
+            let place = kept.live.try_lock_owned().ok()?;
+            let used = place.as_ref()?.used();
+            Some(IdleInstance {
+                server: self.server.clone(),
+                place,
+                used,
+            })
+        });
+        idle.collect()
+    }
+}
+
+impl IdleInstance {
+    /// When a call was last busy with it.
+    pub(super) fn used(&self) -> Instant {
+        self.used
+    }
+
+    /// Ends it. Returns how many bytes that frees; its session's next call gets a fresh
+    /// one.
+    pub(super) fn end(mut self) -> u64 {
+        let freed = self.place.take().map_or(0, |live| live.memory());
+        tracing::warn!(
+            server = %self.server,
+            "an idle instance that was kept for a session is ended, because guests need its memory\n\
+             hint: `memory` in `[limits]` sets how much all guests may have"
+        );
+        freed
+    }
+}
+
 /// The instances of one server.
 pub(super) struct Instances {
     loader: Arc<Loader>,
     target: Arc<Target>,
     settings: Arc<Map<String, Value>>,
-    kept: Mutex<HashMap<SessionId, Kept>>,
+    kept: Arc<KeptInstances>,
+    memory: Arc<ServerMemory>,
     alive: Arc<AtomicU64>,
 }
 
 impl Instances {
     pub(super) fn new(loader: Arc<Loader>, target: Arc<Target>) -> Self {
+        let kept = Arc::new(KeptInstances {
+            server: target.server.clone(),
+            sessions: Mutex::default(),
+        });
+        if target.instance == Kind::PerSession {
+            loader.memory.may_end(&kept);
+        }
         Self {
-            loader,
             settings: Arc::new(target.settings.clone()),
+            memory: ServerMemory::new(Arc::clone(&loader.memory)),
+            loader,
             target,
-            kept: Mutex::default(),
+            kept,
             alive: Arc::default(),
         }
     }
@@ -93,13 +153,13 @@ impl Instances {
 
     /// Lets go of all that no call is busy with.
     pub(super) fn stop(&self) {
-        let kept = std::mem::take(&mut *lock(&self.kept));
+        let kept = std::mem::take(&mut *lock(&self.kept.sessions));
         drop(kept);
     }
 
     /// Lets go of the instance that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
-        let kept = lock(&self.kept).remove(&session);
+        let kept = lock(&self.kept.sessions).remove(&session);
         drop(kept);
     }
 
@@ -109,7 +169,10 @@ impl Instances {
         let (Kind::PerSession, Some(session)) = (self.target.instance, call.session) else {
             return Ok(None);
         };
-        let kept = lock(&self.kept).entry(session).or_default().clone();
+        let kept = lock(&self.kept.sessions)
+            .entry(session)
+            .or_default()
+            .clone();
         let place = match Arc::clone(&kept.live).try_lock_owned() {
             Ok(place) => place,
             Err(_) => {
@@ -132,7 +195,7 @@ impl Instances {
         (params, pace): (&[Val], &Pace),
     ) -> Result<Answer, Cause> {
         let Some(mut place) = place else {
-            let mut live = self.fresh(loaded).await?;
+            let mut live = self.fresh(loaded, pace).await?;
             live.attach(call, pace);
             return live.call(&self.target, call, params).await;
         };
@@ -140,7 +203,7 @@ impl Instances {
         // takes its instance with it.
         let mut live = match place.take() {
             Some(live) => live,
-            None => self.fresh(loaded).await?,
+            None => self.fresh(loaded, pace).await?,
         };
         live.attach(call, pace);
         let result = live.call(&self.target, call, params).await;
@@ -150,12 +213,18 @@ impl Instances {
         result
     }
 
-    async fn fresh(&self, loaded: &Arc<Loaded>) -> Result<Live, Cause> {
+    async fn fresh(&self, loaded: &Arc<Loaded>, pace: &Pace) -> Result<Live, Cause> {
         let origin = loaded.origin(&self.loader, &self.target).await;
+        let memory = InstanceMemory::new(
+            Arc::clone(&self.memory),
+            self.target.limits.memory,
+            Arc::clone(&pace.waits_for_memory),
+        );
         Live::start(
             (loaded, origin.map_err(Cause::Load)?),
             &self.target,
             &self.settings,
+            memory,
             &self.alive,
         )
         .await

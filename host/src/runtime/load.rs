@@ -10,12 +10,14 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use super::cache::{Cache, Compiled};
+use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
+use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
 use super::wanted::{BY_NAME, by_name};
 use super::{Code, Target};
-use crate::sandbox::{GrantedFolders, OwnPlaces};
+use crate::sandbox::{GrantedFolders, HostLimits, OwnPlaces};
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {
@@ -82,6 +84,9 @@ pub(super) struct Loader {
     pub cache: Cache,
     /// What no grant may reach.
     own: OwnPlaces,
+    /// What all guests may have together.
+    pub memory: Arc<HostMemory>,
+    pub compiler: Compiler,
     compiling: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     pub compiled: AtomicU64,
     pub cache_hits: AtomicU64,
@@ -89,7 +94,10 @@ pub(super) struct Loader {
 
 impl Loader {
     pub(super) fn new(cache: &Path, own: OwnPlaces) -> Self {
+        let limits = &HostLimits::default();
         Self {
+            memory: HostMemory::new(limits.memory()),
+            compiler: Compiler::new(limits),
             machines: Machines::default(),
             cache: Cache::new(cache.join("components")),
             own,
@@ -127,7 +135,15 @@ impl Loader {
         let turn = gate.lock().unwrap_or_else(PoisonError::into_inner);
         let component = match self.cached(machine, &name) {
             Some(component) => Ok(component),
-            None => self.compile(machine, &name, code, &bytes),
+            None => {
+                let job = Job {
+                    name: &name,
+                    component: &bytes,
+                    concurrent,
+                    folder: self.cache.dir(),
+                };
+                self.compile(machine, code, &job)
+            }
         };
         drop(turn);
         self.compiling
@@ -143,22 +159,15 @@ impl Loader {
         Some(component)
     }
 
-    fn compile(
-        &self,
-        machine: &Machine,
-        name: &str,
-        code: &Code,
-        bytes: &[u8],
-    ) -> Result<Component, String> {
+    fn compile(&self, machine: &Machine, code: &Code, job: &Job<'_>) -> Result<Component, String> {
         let started = std::time::Instant::now();
-        let refused =
-            |error: wasmtime::Error| format!("{code} is no component that runs here: {error:#}");
-        let compiled = Compiled::new(&machine.engine, bytes).map_err(refused)?;
+        let compiled = Compiled::new(&self.compiler, job)
+            .map_err(|error| format!("{code} cannot be compiled: {error}"))?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         tracing::info!("compiled {code} in {:?}", started.elapsed());
         self.cache
-            .store(&machine.engine, name, compiled)
-            .map_err(refused)
+            .store(&machine.engine, job.name, compiled)
+            .map_err(|error| format!("{code} is no component that runs here: {error:#}"))
     }
 
     /// All that has to be done before the first instance. Blocks.

@@ -9,6 +9,7 @@ mod ask;
 mod bindings;
 mod cache;
 mod capability;
+pub mod compiler;
 mod content;
 mod engine;
 mod error;
@@ -19,6 +20,7 @@ mod instance;
 mod instances;
 mod listener;
 mod load;
+mod memory;
 mod patience;
 mod sampling;
 mod schemas;
@@ -59,7 +61,7 @@ pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
-use crate::sandbox::{Grants, Limits, OwnPlace, OwnPlaces};
+use crate::sandbox::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use crate::upstream::Upstream;
 use engine::Origin;
 use load::Loader;
@@ -100,6 +102,18 @@ impl Runtime {
         Self {
             loader: Arc::new(Loader::new(cache, own)),
         }
+    }
+
+    /// Changes the limits of the host. What is in use already stays in use.
+    pub fn set_limits(&self, limits: &HostLimits) {
+        self.loader.memory.set_limit(limits.memory());
+        self.loader.compiler.set_limits(limits);
+    }
+
+    /// How many bytes of memory guests have now, and may have.
+    #[must_use]
+    pub fn memory(&self) -> (u64, u64) {
+        (self.loader.memory.taken(), self.loader.memory.limit())
     }
 
     /// A place for a server to live in; asleep.

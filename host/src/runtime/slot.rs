@@ -320,14 +320,18 @@ impl Running {
         let pace = Pace {
             patience: Patience::new(limit),
             turn,
+            waits_for_memory: Arc::default(),
         };
         let run = instances.run((&loaded, place), &call, (&params, &pace));
         let ended = pace.patience.within(|| loader.machines.busy(), run).await;
-        ended.unwrap_or_else(|| {
-            Err(Cause::Deadline {
+        ended.unwrap_or_else(|| match pace.waits_for_memory.is_why_it_was_late(limit) {
+            true => Err(Cause::HostMemory {
+                limit: loader.memory.limit(),
+            }),
+            false => Err(Cause::Deadline {
                 server: target.server.clone(),
                 limit,
-            })
+            }),
         })
     }
 }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
-use wasmtime::{Engine, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::capability::Capability;
 use super::error::Cause;
+use super::memory::{InstanceMemory, MemoryWait};
 use super::patience::Patience;
 use super::turn::Turn;
 use super::{Catalog, Listener, Notice, SessionId};
 use crate::sandbox::{HasPreopens, Output, Preopens};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, logger_name};
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;
@@ -50,7 +51,7 @@ pub(super) struct State {
     settings: Arc<Map<String, Value>>,
     /// What it stands in front of.
     pub upstream: Option<Arc<Upstream>>,
-    pub memory: MemoryLimit,
+    pub memory: InstanceMemory,
 }
 
 /// The call that an instance is busy with.
@@ -84,6 +85,8 @@ impl Current {
 pub(super) struct Pace {
     pub patience: Patience,
     pub turn: Arc<Turn>,
+    /// How long it has waited for memory, so that a deadline can say so.
+    pub waits_for_memory: Arc<MemoryWait>,
 }
 
 impl State {
@@ -92,7 +95,7 @@ impl State {
         output: Output,
         settings: Arc<Map<String, Value>>,
         upstream: Option<Arc<Upstream>>,
-        memory: u64,
+        memory: InstanceMemory,
     ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
@@ -104,10 +107,7 @@ impl State {
             call: None,
             settings,
             upstream,
-            memory: MemoryLimit {
-                limit: usize::try_from(memory).unwrap_or(usize::MAX),
-                refused: None,
-            },
+            memory,
         }
     }
 }
@@ -162,6 +162,7 @@ impl call::Host for State {
             call::LogLevel::Alert => "alert",
             call::LogLevel::Emergency => "emergency",
         };
+        let logger = logger.as_deref().map(logger_name);
         // A text is much smaller than the value that it can be parsed to.
         let data = if data.len() > TEXT {
             Value::String(cut(data, TEXT))
@@ -298,37 +299,5 @@ impl settings::Host for State {
 
     fn all(&mut self) -> String {
         Value::Object(self.settings.as_ref().clone()).to_string()
-    }
-}
-
-/// The cap on linear memory, which remembers what it refused: a guest that gets
-/// no memory traps in its own way, and the model should be told the reason.
-pub(super) struct MemoryLimit {
-    limit: usize,
-    /// The size in bytes that was asked for in vain.
-    pub refused: Option<usize>,
-}
-
-impl ResourceLimiter for MemoryLimit {
-    fn memory_growing(
-        &mut self,
-        _: usize,
-        desired: usize,
-        _: Option<usize>,
-    ) -> wasmtime::Result<bool> {
-        let fits = desired <= self.limit;
-        if !fits {
-            self.refused = Some(desired);
-        }
-        Ok(fits)
-    }
-
-    fn table_growing(
-        &mut self,
-        _: usize,
-        desired: usize,
-        _: Option<usize>,
-    ) -> wasmtime::Result<bool> {
-        Ok(desired <= 1 << 20)
     }
 }

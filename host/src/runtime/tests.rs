@@ -38,6 +38,10 @@ const ODD: &str = r#"
   (func (export "eat") (canon lift (core func $i "eat")))
 )"#;
 
+pub(super) fn runtime(cache: PathBuf) -> Runtime {
+    Runtime::new(cache)
+}
+
 struct Silent;
 impl Listener for Silent {
     fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
@@ -130,7 +134,7 @@ fn cause(result: Result<Answer, CallError>) -> Cause {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_made_before_the_first_call() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let slot = runtime.slot(place.target());
     assert_eq!(runtime.counts().engines, 0);
     assert_eq!(slot.phase(), Phase::Known);
@@ -146,7 +150,7 @@ async fn nothing_is_made_before_the_first_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_a_guest_does_the_next_call_is_served() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let mut target = place.target();
     target.limits.timeout = Duration::from_millis(300);
     target.limits.memory = 1 << 20;
@@ -185,7 +189,7 @@ async fn whatever_a_guest_does_the_next_call_is_served() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_loop_ends_soon_while_others_go_on() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let slot = runtime.slot(place.target());
     place.good(&slot).await;
     let call = place.call("spin", json!({}));
@@ -206,7 +210,7 @@ async fn a_cancelled_loop_ends_soon_while_others_go_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let count = async |slot: &Arc<Slot>, session| {
         let mut call = place.call("count", json!({}));
         call.session = Some(SessionId(session));
@@ -236,7 +240,7 @@ async fn state_is_forgotten_per_call_and_kept_per_session_until_a_trap() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_first_callers_share_one_start_and_a_cancelled_one_strands_nobody() {
     let place = Arc::new(place());
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let slot = runtime.slot(place.target());
     let first = place.call("add", json!({ "a": 1, "b": 1 }));
     first.cancel.cancel();
@@ -258,7 +262,7 @@ async fn a_hundred_first_callers_share_one_start_and_a_cancelled_one_strands_nob
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_server_is_stopped_and_wakes_again() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let mut target = place.target();
     target.instance = Instance::PerSession;
     target.limits.idle = Duration::from_millis(200);
@@ -288,9 +292,9 @@ fn compiled(cache: &Path) -> PathBuf {
 async fn a_damaged_cache_entry_is_compiled_again() {
     let place = place();
     place
-        .good(&Runtime::new(place.cache()).slot(place.target()))
+        .good(&runtime(place.cache()).slot(place.target()))
         .await;
-    let second = Runtime::new(place.cache());
+    let second = runtime(place.cache());
     place.good(&second.slot(place.target())).await;
     assert_eq!(
         (second.counts().compiled, second.counts().cache_hits),
@@ -303,7 +307,7 @@ async fn a_damaged_cache_entry_is_compiled_again() {
     // Another file under its name: the one that is mapped must not be cut.
     std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, bytes).unwrap();
-    let third = Runtime::new(place.cache());
+    let third = runtime(place.cache());
     place.good(&third.slot(place.target())).await;
     assert_eq!((third.counts().compiled, third.counts().cache_hits), (1, 0));
     assert!(third.clean_cache().unwrap() > 0);
@@ -313,7 +317,7 @@ async fn a_damaged_cache_entry_is_compiled_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_start_is_told_and_not_repeated_at_once() {
     let place = place();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let mut target = place.target();
     target.functions[0].params.pop();
     let slot = runtime.slot(target);
@@ -341,7 +345,7 @@ async fn a_failed_start_is_told_and_not_repeated_at_once() {
 async fn a_grant_of_dormouses_own_directories_is_refused() {
     let place = place();
     std::fs::create_dir_all(place.cache().join("components")).unwrap();
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     for path in [
         place.cache(),
         place.dir.path().to_path_buf(),
@@ -384,7 +388,7 @@ async fn null_for_an_optional_argument_means_that_it_is_not_there() {
     place.declaration = dormouse_wit::source::from_component(&bytes)
         .unwrap()
         .declaration;
-    let runtime = Runtime::new(place.cache());
+    let runtime = runtime(place.cache());
     let slot = runtime.slot(place.target());
     for (arguments, expected) in [
         (json!({}), 0),

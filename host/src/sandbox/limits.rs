@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The caps on one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// `memory`: linear memory of one instance, in bytes.
+    /// `memory`: all linear memories and tables of one instance together, in bytes.
     pub memory: u64,
     /// `timeout`: wall time of one call, from the moment its instance is ready.
     pub timeout: Duration,

@@ -32,10 +32,23 @@ const LAST: usize = 1024;
 /// What Rust says below each panic: nobody who reads this can do that.
 const NOTE: &str = "note: run with `RUST_BACKTRACE=";
 
+/// What a line of the log takes beside its text, in bytes: the time, the level, the
+/// server's name. A guest that says nothing, often, fills a log as well.
+const LINE_BYTES: usize = 64;
+
 /// How much of what one call says gets into the log, in bytes.
 struct Budget {
     limit: u64,
     used: AtomicU64,
+}
+
+/// What is left of a budget for something.
+#[derive(Debug, PartialEq, Eq)]
+struct Room {
+    /// In bytes.
+    bytes: usize,
+    /// Whether this is the first that there is not enough room for.
+    is_exceeded: bool,
 }
 
 impl Budget {
@@ -47,9 +60,13 @@ impl Budget {
     }
 
     /// How much of something of that size there is still room for.
-    fn take(&self, bytes: usize) -> usize {
+    fn take(&self, bytes: usize) -> Room {
         let before = self.used.fetch_add(bytes as u64, Ordering::Relaxed);
-        usize::try_from(self.limit.saturating_sub(before)).unwrap_or(usize::MAX)
+        let left = self.limit.saturating_sub(before);
+        Room {
+            bytes: usize::try_from(left).unwrap_or(usize::MAX).min(bytes),
+            is_exceeded: before <= self.limit && bytes as u64 > left,
+        }
     }
 }
 
@@ -85,20 +102,20 @@ impl Output {
     /// What it logs, which its agent may be told too. Nobody is to be woken by that:
     /// how bad something is for a plugin says little of how bad it is for its host.
     pub(crate) fn log(&self, level: &'static str, logger: Option<&str>, text: &str) {
-        let room = self.shared.logged.take(text.len());
-        if room == 0 {
-            return;
-        }
+        let beside = LINE_BYTES + logger.map_or(0, str::len);
+        let room = self.shared.logged.take(beside + text.len());
         let server = &self.shared.server;
-        let shown = || escaped(text.get(..text.floor_char_boundary(room)).unwrap_or(text));
-        let logger = || logger.map(escaped);
-        match level {
-            "debug" | "info" => {
-                tracing::debug!(%server, level, logger = logger(), "{}", shown());
+        if let Some(room) = room.bytes.checked_sub(beside) {
+            let shown = || escaped(text.get(..text.floor_char_boundary(room)).unwrap_or(text));
+            let logger = || logger.map(escaped);
+            match level {
+                "debug" | "info" => {
+                    tracing::debug!(%server, level, logger = logger(), "{}", shown());
+                }
+                _ => tracing::info!(%server, level, logger = logger(), "{}", shown()),
             }
-            _ => tracing::info!(%server, level, logger = logger(), "{}", shown()),
         }
-        if room < text.len() {
+        if room.is_exceeded {
             let limit = self.shared.logged.limit;
             tracing::info!(%server, "logged more than {limit} bytes; the rest is dropped");
         }
@@ -138,23 +155,27 @@ impl Stream {
             let over = last.len().saturating_sub(LAST);
             last.drain(..over);
         }
-        let room = self.shared.printed.take(bytes.len());
-        let shown = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
-        for line in shown
+        for line in bytes
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            // Escaped, so that a guest can neither forge lines of the log nor
-            // steer a terminal.
-            let text = String::from_utf8_lossy(line);
-            tracing::info!(server = %self.shared.server, stream = self.name, "{}", escaped(&text));
-        }
-        if room > 0 && room < bytes.len() {
-            tracing::warn!(
-                server = %self.shared.server,
-                "printed more than {} bytes; the rest is dropped",
-                self.shared.printed.limit
-            );
+            let room = self.shared.printed.take(LINE_BYTES + line.len());
+            if let Some(room) = room.bytes.checked_sub(LINE_BYTES) {
+                // Escaped, so that a guest can neither forge lines of the log nor
+                // steer a terminal.
+                let text = String::from_utf8_lossy(line.get(..room).unwrap_or(line));
+                tracing::info!(server = %self.shared.server, stream = self.name, "{}", escaped(&text));
+            }
+            if room.is_exceeded {
+                tracing::warn!(
+                    server = %self.shared.server,
+                    "printed more than {} bytes; the rest is dropped",
+                    self.shared.printed.limit
+                );
+            }
+            if room.bytes == 0 {
+                break;
+            }
         }
     }
 }
@@ -214,9 +235,30 @@ mod tests {
 
     #[test]
     fn a_call_has_only_so_much_room() {
+        let room = |bytes, is_exceeded| Room { bytes, is_exceeded };
         let budget = Budget::new(10);
-        assert_eq!((budget.take(4), budget.take(8), budget.take(1)), (10, 6, 0));
+        assert_eq!(budget.take(4), room(4, false));
+        assert_eq!(budget.take(8), room(6, true));
+        assert_eq!(budget.take(1), room(0, false));
+        let exact = Budget::new(4);
+        assert_eq!(exact.take(4), room(4, false));
+        assert_eq!(exact.take(1), room(0, true));
+        assert_eq!(exact.take(1), room(0, false));
         let none = Budget::new(0);
-        assert_eq!(none.take(1), 0);
+        assert_eq!(none.take(1), room(0, true));
+    }
+
+    #[test]
+    fn what_stands_before_a_line_counts_too() {
+        let output = Output::new("odd", 1000);
+        let used = |output: &Output| output.shared.logged.used.load(Ordering::Relaxed);
+        output.log("info", None, "");
+        assert_eq!(used(&output), LINE_BYTES as u64);
+        output.log("info", Some("name"), "text");
+        assert_eq!(used(&output), 2 * LINE_BYTES as u64 + 8);
+        // Lines that nobody sees are not even looked at.
+        output.stream("stdout").log(&b"a\n".repeat(1_000_000));
+        let printed = output.shared.printed.used.load(Ordering::Relaxed);
+        assert!(printed < 1000 + 3 * (LINE_BYTES as u64 + 1), "{printed}");
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::callers::Nobody;
 use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
 use super::peer::{Oddity, Peer, lock};
+use super::words::logger_name;
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
 
 /// The longest text of a message that is passed on, in bytes.
@@ -180,8 +181,9 @@ impl Peer {
         let level = LEVELS.into_iter().find(|level| *level == told.level);
         // Besides its level, a message may have none that is known.
         let level = level.unwrap_or("info");
+        let logger = told.logger.as_deref().map(logger_name);
         if let Ok(listener) = self.whom(about, |_| true) {
-            return listener.log(level, told.logger, told.data);
+            return listener.log(level, logger, told.data);
         }
         // It may be about any of the calls that run, and some may be another agent's.
         let clients = match self.callers.is_idle() {
@@ -195,7 +197,7 @@ impl Peer {
             tracing::info!(server = %self.server, "{}", data.escape_debug());
         }
         for client in clients {
-            client.log(level, told.logger.clone(), told.data.clone());
+            client.log(level, logger.clone(), told.data.clone());
         }
     }
 }

@@ -53,4 +53,4 @@ pub use oauth::{OAuth, Wrong};
 pub use offered::Offered;
 pub use status::{Connected, Status};
 pub use subscriptions::Subscription;
-pub(crate) use words::escaped;
+pub(crate) use words::{escaped, logger_name};

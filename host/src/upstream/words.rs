@@ -79,6 +79,19 @@ impl Words {
     }
 }
 
+/// The longest name of a logger that is passed on, in bytes.
+const MAX_LOGGER_BYTES: usize = 64;
+
+/// The name of a logger, short and without what would steer a terminal: it stands before
+/// each line, in the host's log and at the agent.
+#[must_use]
+pub(crate) fn logger_name(logger: &str) -> String {
+    let end = logger.floor_char_boundary(MAX_LOGGER_BYTES);
+    let mut name = escaped(logger.get(..end).unwrap_or(logger));
+    name.truncate(name.floor_char_boundary(MAX_LOGGER_BYTES));
+    name
+}
+
 /// A line without what would steer a terminal. Quotes stay as they are: this is read
 /// by people.
 #[must_use]

@@ -9,9 +9,10 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::runtime::tests::runtime;
 use crate::runtime::{
-    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Runtime,
-    SessionId, Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, SessionId,
+    Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
@@ -35,7 +36,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             gate: Arc::new(Door::default()),
         },
     );
-    let slot = Runtime::new(dir.path().join("cache")).slot(target(Some(&upstream), limits));
+    let slot = runtime(dir.path().join("cache")).slot(target(Some(&upstream), limits));
     Bridged {
         _dir: dir,
         slot,
@@ -214,7 +215,7 @@ async fn an_upstream_is_stopped_when_nobody_has_called_for_a_while() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bridge_to_nowhere_is_not_loaded() {
     let dir = TempDir::new().unwrap();
-    let runtime = Runtime::new(dir.path().join("cache"));
+    let runtime = runtime(dir.path().join("cache"));
     let slot = runtime.slot(target(None, Limits::default()));
     let error = ask(&slot, tool("echo", json!({})), Arc::default()).await;
     let error = error.unwrap_err().to_string();

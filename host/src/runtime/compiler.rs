@@ -1,0 +1,517 @@
+//! Compiling components, each in a process of its own.
+//!
+//! What a compile takes is up to whoever wrote the component: a few hundred kilobytes can
+//! be made to take minutes and gigabytes, and nothing inside of a process can stop that.
+//! So this program is started once more for each compile (`dormouse compile`), gives itself
+//! limits that the system enforces, and is ended when its time is over. It ends by itself
+//! when its host has gone.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::engine::{Kind, Machine, Origin};
+use crate::sandbox::HostLimits;
+
+/// How large compiled code may be, in bytes. The largest that toolchains make have less
+/// than a tenth of it.
+const MAX_CODE_BYTES: u64 = 1 << 30;
+
+/// How much is read of what a compile says when it fails, in bytes.
+const MAX_STDERR_BYTES: u64 = 16 << 10;
+
+/// How much of it is shown, in bytes.
+const SHOWN_STDERR_BYTES: usize = 600;
+
+/// The longest first line that the process reads, in bytes.
+const MAX_ORDER_BYTES: u64 = 64 << 10;
+
+/// How often it is looked whether a process has ended.
+const POLL: Duration = Duration::from_millis(2);
+
+/// For how many components it is remembered that they cannot be compiled within the limits.
+const REMEMBERED: usize = 256;
+
+/// What the process is told, as one line of JSON; the component follows.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    /// Whether the code is for the engine that has the component model's concurrency.
+    concurrent: bool,
+    /// How many bytes the component has.
+    length: u64,
+    /// The file that the code is written to. It is there and empty.
+    output: PathBuf,
+    /// How many seconds of all processors together it may take.
+    seconds: u64,
+    /// How much address space it may take, in bytes.
+    memory: u64,
+}
+
+/// Why a component was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CompileError {
+    /// The compiler's own words.
+    #[error("it is no component that runs here: {0}")]
+    Refused(String),
+    #[error(
+        "compiling it takes longer than {} s\nhint: `compile_time` in `[limits]` of dormouse.toml sets how long that may take, if you trust the component", .0.as_secs_f64()
+    )]
+    Time(Duration),
+    #[error(
+        "compiling it takes more than {0} bytes of memory\nhint: `compile_memory` in `[limits]` of dormouse.toml sets how much that may take, if you trust the component"
+    )]
+    Memory(u64),
+    #[error("the process that compiles it {0}")]
+    Failed(String),
+}
+
+impl CompileError {
+    /// Whether it would fail again, at the same cost.
+    fn is_costly(&self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
+}
+
+/// Compiles components, as many at once as there are processors for.
+pub(super) struct Compiler {
+    limits: Mutex<CompileLimits>,
+    running: Mutex<usize>,
+    ended: Condvar,
+    /// What has failed at some cost, by the name of what it would have become, with the
+    /// limits of that time.
+    failed: Mutex<HashMap<String, (CompileLimits, CompileError)>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CompileLimits {
+    time: Duration,
+    memory: u64,
+}
+
+impl From<&HostLimits> for CompileLimits {
+    fn from(limits: &HostLimits) -> Self {
+        Self {
+            time: limits.compile_time,
+            memory: limits.compile_memory,
+        }
+    }
+}
+
+/// What is to be compiled.
+pub(super) struct Job<'a> {
+    /// What it will be called.
+    pub name: &'a str,
+    /// The component.
+    pub component: &'a [u8],
+    /// Whether it is for the engine that has the component model's concurrency.
+    pub concurrent: bool,
+    /// Where the code may be written to, on its way here.
+    pub folder: &'a Path,
+}
+
+impl Compiler {
+    pub(super) fn new(limits: &HostLimits) -> Self {
+        Self {
+            limits: Mutex::new(limits.into()),
+            running: Mutex::default(),
+            ended: Condvar::new(),
+            failed: Mutex::default(),
+        }
+    }
+
+    pub(super) fn set_limits(&self, limits: &HostLimits) {
+        *lock(&self.limits) = limits.into();
+    }
+
+    /// Compiles a component. Blocks, for seconds where it is large.
+    ///
+    /// # Errors
+    /// It is no component, has what no engine here runs, or takes more than the limits.
+    pub(super) fn compile(&self, job: &Job<'_>) -> Result<Vec<u8>, CompileError> {
+        let limits = *lock(&self.limits);
+        if let Some((then, error)) = lock(&self.failed).get(job.name)
+            && *then == limits
+        {
+            return Err(error.clone());
+        }
+        let _turn = self.turn();
+        let compiled = run_process(job, limits);
+        if let Err(error) = &compiled
+            && error.is_costly()
+        {
+            let mut failed = lock(&self.failed);
+            if failed.len() >= REMEMBERED {
+                failed.clear();
+            }
+            failed.insert(job.name.to_owned(), (limits, error.clone()));
+        }
+        compiled
+    }
+
+    /// Waits until few enough others compile: each takes all processors for a while.
+    fn turn(&self) -> CompileTurn<'_> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = processors.clamp(2, 4);
+        let running = lock(&self.running);
+        let mut running = self
+            .ended
+            .wait_while(running, |running| *running >= most)
+            .unwrap_or_else(PoisonError::into_inner);
+        *running += 1;
+        CompileTurn(self)
+    }
+}
+
+/// Held while a process compiles.
+struct CompileTurn<'a>(&'a Compiler);
+
+impl Drop for CompileTurn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.running) -= 1;
+        self.0.ended.notify_one();
+    }
+}
+
+fn run_process(job: &Job<'_>, limits: CompileLimits) -> Result<Vec<u8>, CompileError> {
+    let cannot = |what: &str, error: io::Error| CompileError::Failed(format!("{what}: {error}"));
+    let output = NamedTempFile::new_in(job.folder)
+        .or_else(|_| NamedTempFile::new())
+        .map_err(|error| cannot("has nowhere to write to", error))?;
+    let order = Order {
+        concurrent: job.concurrent,
+        length: job.component.len() as u64,
+        output: output.path().to_owned(),
+        seconds: limits.time.as_secs().max(1),
+        memory: limits.memory,
+    };
+    let mut process =
+        CompileProcess::start().map_err(|error| cannot("cannot be started", error))?;
+    let sent = process.send(&order, job.component);
+    let stderr = process.child.stderr.take().map(read_stderr);
+    let status = process
+        .wait(Instant::now() + limits.time)
+        .map_err(|error| cannot("cannot be waited for", error))?;
+    let Some(status) = status else {
+        return Err(CompileError::Time(limits.time));
+    };
+    let said = stderr.and_then(|thread| thread.join().ok());
+    let said = said.unwrap_or_default();
+    if !status.success() {
+        return Err(failure(status, said.trim(), limits));
+    }
+    sent.map_err(|error| cannot("did not read the component", error))?;
+    let mut code = Vec::new();
+    let read =
+        File::open(output.path()).and_then(|file| file.take(MAX_CODE_BYTES).read_to_end(&mut code));
+    read.map_err(|error| cannot("has left nothing to read", error))?;
+    Ok(code)
+}
+
+/// Reads what a process says, for as long as it says anything, and keeps the beginning.
+fn read_stderr(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = (&mut stderr).take(MAX_STDERR_BYTES).read_to_end(&mut said);
+        let _ = io::copy(&mut stderr, &mut io::sink());
+        String::from_utf8_lossy(&said).into_owned()
+    })
+}
+
+/// Why a process has not done what it was to do.
+fn failure(status: ExitStatus, said: &str, limits: CompileLimits) -> CompileError {
+    if status.code() == Some(i32::from(REFUSED)) {
+        let said = said.strip_prefix("dormouse: ").unwrap_or(said);
+        return CompileError::Refused(cut(said).to_owned());
+    }
+    if is_out_of_time(status) {
+        return CompileError::Time(limits.time);
+    }
+    let no_memory = [
+        "memory allocation of",
+        "annot allocate memory",
+        "os error 12",
+        "os error 11",
+    ];
+    if no_memory.iter().any(|words| said.contains(words)) {
+        return CompileError::Memory(limits.memory);
+    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.map(|line| format!("; it said: {}", cut(line.trim())));
+    CompileError::Failed(format!("has failed ({status}){}", last.unwrap_or_default()))
+}
+
+fn cut(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(SHOWN_STDERR_BYTES))
+        .unwrap_or(text)
+}
+
+/// Whether the system has ended a process because it took too long.
+#[cfg(unix)]
+fn is_out_of_time(status: ExitStatus) -> bool {
+    use rustix::process::Signal;
+    use std::os::unix::process::ExitStatusExt as _;
+    let signals = [Signal::XCPU, Signal::KILL].map(Signal::as_raw);
+    status
+        .signal()
+        .is_some_and(|signal| signals.contains(&signal))
+}
+
+#[cfg(not(unix))]
+fn is_out_of_time(_: ExitStatus) -> bool {
+    false
+}
+
+/// A process that compiles, and is ended when it is dropped.
+struct CompileProcess {
+    child: Child,
+}
+
+impl CompileProcess {
+    fn start() -> io::Result<Self> {
+        let mut command = command()?;
+        // Nothing of its environment is of any use to it.
+        #[cfg(unix)]
+        command.env_clear();
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        Ok(Self { child })
+    }
+
+    /// Sends it what it is to do. Its input stays open: it ends when that does.
+    fn send(&mut self, order: &Order, component: &[u8]) -> io::Result<()> {
+        let Some(stdin) = &mut self.child.stdin else {
+            return Err(io::Error::other("it has no input"));
+        };
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        stdin.write_all(&line)?;
+        stdin.write_all(component)?;
+        stdin.flush()
+    }
+
+    /// Waits until it has ended, but no longer than that: then there is no status.
+    fn wait(&mut self, end: Instant) -> io::Result<Option<ExitStatus>> {
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(Some(status));
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+impl Drop for CompileProcess {
+    fn drop(&mut self) {
+        // One that has ended already is no problem.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// This program, to be started once more.
+#[cfg(not(test))]
+fn command() -> io::Result<Command> {
+    // By this name it is the very program that runs, whatever has been put in its place.
+    let running = Path::new("/proc/self/exe");
+    let program = match running.exists() {
+        true => running.to_owned(),
+        false => std::env::current_exe()?,
+    };
+    let mut command = Command::new(program);
+    command.arg("compile");
+    Ok(command)
+}
+
+/// The program of the unit tests, which has a test in place of the subcommand.
+#[cfg(test)]
+fn command() -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--exact", "runtime::compiler::tests::compile_process"]);
+    command.args(["--ignored", "--nocapture"]);
+    Ok(command)
+}
+
+/// The exit code of a process that was given something that cannot be compiled.
+const REFUSED: u8 = 1;
+
+/// What `dormouse compile` does: limits itself, reads an order and a component from its
+/// input, and writes compiled code to the file that the order names.
+///
+/// # Errors
+/// The component cannot be compiled, or the code cannot be written.
+pub fn run() -> anyhow::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    (&mut input)
+        .take(MAX_ORDER_BYTES)
+        .read_until(b'\n', &mut line)?;
+    let order: Order = serde_json::from_slice(&line)?;
+    limit(&order)?;
+    let mut component = Vec::new();
+    (&mut input)
+        .take(order.length)
+        .read_to_end(&mut component)?;
+    drop(input);
+    end_with_host()?;
+    let kind = Kind {
+        origin: Origin::Demand,
+        concurrent: order.concurrent,
+    };
+    let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    let code = engine
+        .precompile_component(&component)
+        .map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    let mut output = File::options().write(true).open(&order.output)?;
+    output.write_all(&code)?;
+    Ok(())
+}
+
+/// Ends this process when its input does: then its host has gone.
+fn end_with_host() -> io::Result<()> {
+    let wait = || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(i32::from(REFUSED));
+    };
+    let thread = std::thread::Builder::new().name("host".into());
+    thread.spawn(wait).map(drop)
+}
+
+/// Has the system end this process when it takes more than it may.
+#[cfg(unix)]
+fn limit(order: &Order) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let set = |resource, current: u64, maximum: u64| {
+        // Nobody may have more than they were given.
+        let given = getrlimit(resource);
+        let least =
+            |wanted: u64, given: Option<u64>| given.map_or(wanted, |given| wanted.min(given));
+        let limit = Rlimit {
+            current: Some(least(current, given.maximum)),
+            maximum: Some(least(maximum, given.maximum)),
+        };
+        setrlimit(resource, limit).map_err(io::Error::from)
+    };
+    set(Resource::Core, 0, 0)?;
+    set(
+        Resource::Cpu,
+        order.seconds,
+        order.seconds.saturating_add(2),
+    )?;
+    set(Resource::As, order.memory, order.memory)?;
+    set(Resource::Fsize, MAX_CODE_BYTES, MAX_CODE_BYTES)
+}
+
+/// Elsewhere the host's clock alone ends a compile.
+#[cfg(not(unix))]
+fn limit(_: &Order) -> io::Result<()> {
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can be left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `dormouse compile` does, for the other tests here: started by them alone.
+    #[test]
+    #[ignore = "the process that the other tests compile in"]
+    fn compile_process() {
+        let code = match run() {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("{error:#}");
+                i32::from(REFUSED)
+            }
+        };
+        std::process::exit(code);
+    }
+
+    fn compile(compiler: &Compiler, wat: &str) -> Result<Vec<u8>, CompileError> {
+        compiler.compile(&Job {
+            name: "it",
+            component: &wat::parse_str(wat).unwrap(),
+            concurrent: false,
+            folder: Path::new("/none"),
+        })
+    }
+
+    fn limits(time: Duration, memory: u64) -> Compiler {
+        Compiler::new(&HostLimits {
+            compile_time: time,
+            compile_memory: memory,
+            ..HostLimits::default()
+        })
+    }
+
+    /// A component of one module with that many functions, each with long chains of
+    /// additions between many locals, which take a compiler much time and memory.
+    fn bomb(functions: usize) -> String {
+        let body = (0..20_000).map(|at| {
+            let (to, from) = (at % 500, (at * 7 + 3) % 500);
+            format!("(local.set {to} (i64.add (local.get {to}) (local.get {from})))\n")
+        });
+        let body: String = body.collect();
+        let locals = " i64".repeat(500);
+        let function =
+            format!("(func (local{locals}) (loop {body} (br_if 0 (i64.eqz (local.get 1)))))\n");
+        format!("(component (core module {}))", function.repeat(functions))
+    }
+
+    #[test]
+    fn what_is_small_compiles_and_what_is_none_says_why() {
+        let compiler = Compiler::new(&HostLimits::default());
+        assert!(compile(&compiler, "(component)").unwrap().len() > 100);
+        let module = compile(&compiler, "(module)").unwrap_err();
+        assert!(matches!(&module, CompileError::Refused(_)), "{module}");
+    }
+
+    #[test]
+    fn a_compile_ends_in_its_time_and_is_not_tried_again() {
+        let compiler = limits(Duration::from_secs(1), 4 << 30);
+        let bomb = bomb(40);
+        let error = compile(&compiler, &bomb).unwrap_err();
+        assert_eq!(error, CompileError::Time(Duration::from_secs(1)));
+        // Not a second one.
+        let started = cpu_of_children();
+        assert_eq!(compile(&compiler, &bomb).unwrap_err(), error);
+        assert_eq!(started, cpu_of_children());
+        assert!(compile(&limits(Duration::from_secs(60), 4 << 30), "(component)").is_ok());
+    }
+
+    #[test]
+    fn a_compile_ends_in_its_memory() {
+        let compiler = limits(Duration::from_secs(300), 200 << 20);
+        let error = compile(&compiler, &bomb(40)).unwrap_err();
+        assert_eq!(error, CompileError::Memory(200 << 20), "{error}");
+    }
+
+    /// How much time of processors the children of this process have taken that have
+    /// ended, in ticks.
+    fn cpu_of_children() -> u64 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let fields: Vec<_> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .collect();
+        fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap()
+    }
+}

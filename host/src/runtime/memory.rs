@@ -1,0 +1,462 @@
+//! The memory of guests: counted for each instance, for each server and for the whole
+//! host.
+//!
+//! An instance has a limit of its own, which all its linear memories and tables share. A
+//! server's instances together never take more than half of the host's budget, so that no
+//! server can keep all others from running. Where there is no room, idle instances that are
+//! kept for a session are ended; then whoever wants memory waits, until their call's
+//! deadline.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use wasmtime::ResourceLimiterAsync;
+
+use super::instances::{IdleInstance, KeptInstances};
+
+/// How many core instances one store may have. A component of componentize-py has some
+/// twenty; each costs the host memory that is nobody's linear memory.
+const MAX_CORE_INSTANCES: usize = 256;
+
+/// How many linear memories one store may have.
+const MAX_MEMORIES: usize = 64;
+
+/// How many tables one store may have.
+const MAX_TABLES: usize = 256;
+
+/// What an element of a table takes, in bytes.
+const TABLE_ELEMENT: usize = size_of::<usize>();
+
+/// The share of the host's budget that one server may have: one part of so many.
+const SERVER_SHARE: u64 = 2;
+
+/// The memory budget of a host.
+pub(super) struct HostMemory {
+    limit: AtomicU64,
+    usage: Mutex<Usage>,
+    released: Notify,
+    /// The kept instances of all servers, which may be ended while no call uses them.
+    kept: Mutex<Vec<Weak<KeptInstances>>>,
+}
+
+/// What is taken, in bytes.
+#[derive(Debug, Default, Clone, Copy)]
+struct Usage {
+    taken: u64,
+    /// What those have that wait for more: it comes free only when one of them gives up.
+    held_by_waiting: u64,
+}
+
+/// What one server's instances take.
+pub(super) struct ServerMemory {
+    host: Arc<HostMemory>,
+    /// Changed under the lock of the host's.
+    usage: Mutex<Usage>,
+}
+
+/// Why memory was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The instance would have had so many bytes in all, more than its limit.
+    Instance(u64),
+    /// The host's budget, of so many bytes, is taken.
+    Host(u64),
+}
+
+impl HostMemory {
+    pub(super) fn new(limit: u64) -> Arc<Self> {
+        Arc::new(Self {
+            limit: AtomicU64::new(limit),
+            usage: Mutex::default(),
+            released: Notify::new(),
+            kept: Mutex::default(),
+        })
+    }
+
+    /// Changes the budget. What is taken already stays taken.
+    pub(super) fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+        self.released.notify_waiters();
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes guests have now.
+    pub(super) fn taken(&self) -> u64 {
+        lock(&self.usage).taken
+    }
+
+    /// Takes note of instances that may be ended where memory is short.
+    pub(super) fn may_end(&self, kept: &Arc<KeptInstances>) {
+        let mut all = lock(&self.kept);
+        all.retain(|kept| kept.strong_count() > 0);
+        all.push(Arc::downgrade(kept));
+    }
+
+    /// Ends idle instances, those that were used longest ago first, until so many bytes
+    /// are free. Returns whether any was ended.
+    fn end_idle(&self, bytes: u64) -> bool {
+        let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
+        let mut idle: Vec<_> = all.iter().flat_map(|kept| kept.idle()).collect();
+        idle.sort_by_key(IdleInstance::used);
+        let mut freed = 0;
+        let mut ended = false;
+        for instance in idle {
+            if freed >= bytes {
+                break;
+            }
+            freed += instance.end();
+            ended = true;
+        }
+        ended
+    }
+}
+
+impl ServerMemory {
+    pub(super) fn new(host: Arc<HostMemory>) -> Arc<Self> {
+        Arc::new(Self {
+            host,
+            usage: Mutex::default(),
+        })
+    }
+
+    /// Takes memory if there is room for it in the host's budget and in this server's
+    /// share.
+    fn try_take(&self, bytes: u64) -> bool {
+        let limit = self.host.limit();
+        let mut host = lock(&self.host.usage);
+        let mut server = lock(&self.usage);
+        let fits = host.taken.saturating_add(bytes) <= limit
+            && server.taken.saturating_add(bytes) <= limit / SERVER_SHARE;
+        if fits {
+            host.taken += bytes;
+            server.taken += bytes;
+        }
+        fits
+    }
+
+    fn release(&self, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        self.change(|usage| usage.taken = usage.taken.saturating_sub(bytes));
+        self.host.released.notify_waiters();
+    }
+
+    fn change(&self, change: impl Fn(&mut Usage)) {
+        let mut host = lock(&self.host.usage);
+        let mut server = lock(&self.usage);
+        change(&mut host);
+        change(&mut server);
+    }
+
+    /// Gives up for an instance that waits in vain, because everybody who has memory waits
+    /// for more: one of them has to, and the others then wait for what it gives back.
+    /// Returns whether it did.
+    fn give_up_in_vain(&self, bytes: u64, held: u64) -> bool {
+        let limit = self.host.limit();
+        let in_vain = |usage: &Usage, limit: u64| {
+            usage.taken.saturating_add(bytes) > limit && usage.held_by_waiting >= usage.taken
+        };
+        let mut host = lock(&self.host.usage);
+        let mut server = lock(&self.usage);
+        let gives_up = in_vain(&host, limit) || in_vain(&server, limit / SERVER_SHARE);
+        if gives_up {
+            host.held_by_waiting = host.held_by_waiting.saturating_sub(held);
+            server.held_by_waiting = server.held_by_waiting.saturating_sub(held);
+        }
+        gives_up
+    }
+}
+
+/// How long a call has waited for memory.
+#[derive(Default)]
+pub(super) struct MemoryWait(Mutex<WaitTime>);
+
+#[derive(Default)]
+struct WaitTime {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl MemoryWait {
+    fn begin(&self) {
+        lock(&self.0).since = Some(Instant::now());
+    }
+
+    fn end(&self) {
+        let mut time = lock(&self.0);
+        if let Some(since) = time.since.take() {
+            time.before += since.elapsed();
+        }
+    }
+
+    /// Whether a call that was ended at its deadline has waited for memory rather than
+    /// worked: most of its time.
+    pub(super) fn is_why_it_was_late(&self, deadline: Duration) -> bool {
+        let time = lock(&self.0);
+        let now = time.since.map(|since| since.elapsed()).unwrap_or_default();
+        time.before + now > deadline / 2
+    }
+}
+
+/// What an instance has while it waits for more.
+struct Waiting<'a> {
+    server: &'a ServerMemory,
+    held: u64,
+    time: &'a MemoryWait,
+}
+
+impl<'a> Waiting<'a> {
+    fn begin(server: &'a ServerMemory, held: u64, time: &'a MemoryWait) -> Self {
+        server.change(|usage| usage.held_by_waiting += held);
+        time.begin();
+        Self { server, held, time }
+    }
+
+    /// Gives up if that is all that is left.
+    fn gives_up(&mut self, bytes: u64) -> bool {
+        let gives_up = self.server.give_up_in_vain(bytes, self.held);
+        if gives_up {
+            self.held = 0;
+        }
+        gives_up
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.time.end();
+        let held = self.held;
+        self.server
+            .change(|usage| usage.held_by_waiting = usage.held_by_waiting.saturating_sub(held));
+    }
+}
+
+/// The memory of one instance: all linear memories and tables of its store together.
+///
+/// It remembers what was refused: a guest that gets no memory traps in its own way, and
+/// the model should be told the reason.
+pub(super) struct InstanceMemory {
+    server: Arc<ServerMemory>,
+    limit: u64,
+    taken: u64,
+    /// What was granted last, in case the growth fails all the same.
+    last: u64,
+    pub refused: Option<Refused>,
+    /// How long the call that the instance is busy with has waited for memory.
+    pub waits: Arc<MemoryWait>,
+}
+
+impl InstanceMemory {
+    pub(super) fn new(server: Arc<ServerMemory>, limit: u64, waits: Arc<MemoryWait>) -> Self {
+        Self {
+            server,
+            limit,
+            taken: 0,
+            last: 0,
+            refused: None,
+            waits,
+        }
+    }
+
+    /// How many bytes the instance has.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Takes more memory, as soon as there is room for it. Returns whether it may be had.
+    async fn grow(&mut self, bytes: u64) -> bool {
+        let wanted = self.taken.saturating_add(bytes);
+        if wanted > self.limit {
+            self.refused = Some(Refused::Instance(wanted));
+            return false;
+        }
+        if !self.server.try_take(bytes) && !self.wait(bytes).await {
+            self.refused = Some(Refused::Host(self.server.host.limit()));
+            return false;
+        }
+        self.taken = wanted;
+        self.last = bytes;
+        true
+    }
+
+    /// Waits until there is room. Returns whether there ever will be.
+    async fn wait(&mut self, bytes: u64) -> bool {
+        let host = &self.server.host;
+        let mut waiting = Waiting::begin(&self.server, self.taken, &self.waits);
+        loop {
+            let released = host.released.notified();
+            let mut released = std::pin::pin!(released);
+            // What is released from here on is not missed.
+            released.as_mut().enable();
+            if self.server.try_take(bytes) {
+                return true;
+            }
+            if host.end_idle(bytes) {
+                continue;
+            }
+            if waiting.gives_up(bytes) {
+                return false;
+            }
+            released.await;
+        }
+    }
+
+    fn take_back(&mut self) {
+        let bytes = std::mem::take(&mut self.last);
+        self.taken = self.taken.saturating_sub(bytes);
+        self.server.release(bytes);
+    }
+}
+
+impl Drop for InstanceMemory {
+    fn drop(&mut self) {
+        self.server.release(self.taken);
+    }
+}
+
+#[async_trait::async_trait]
+impl ResourceLimiterAsync for InstanceMemory {
+    async fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(self.grow(desired.saturating_sub(current) as u64).await)
+    }
+
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.take_back();
+        Ok(())
+    }
+
+    async fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let elements = desired.saturating_sub(current);
+        let bytes = elements.saturating_mul(TABLE_ELEMENT);
+        Ok(self.grow(bytes as u64).await)
+    }
+
+    fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.take_back();
+        Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        MAX_CORE_INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        MAX_TABLES
+    }
+
+    fn memories(&self) -> usize {
+        MAX_MEMORIES
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can be left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn instance(server: &Arc<ServerMemory>, limit: u64) -> InstanceMemory {
+        InstanceMemory::new(Arc::clone(server), limit, Arc::default())
+    }
+
+    #[tokio::test]
+    async fn memories_and_tables_of_an_instance_count_together() {
+        let host = HostMemory::new(1 << 40);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut one = instance(&server, 10 * MIB);
+        let mib = MIB as usize;
+        assert!(one.memory_growing(0, 4 * mib, None).await.unwrap());
+        assert!(one.memory_growing(0, 4 * mib, None).await.unwrap());
+        assert!(!one.memory_growing(0, 4 * mib, None).await.unwrap());
+        assert_eq!(one.refused, Some(Refused::Instance(12 * MIB)));
+        // 8 bytes for each element.
+        assert!(!one.table_growing(0, mib, None).await.unwrap());
+        assert!(one.table_growing(0, mib / 4, None).await.unwrap());
+        assert_eq!((one.taken(), host.taken()), (10 * MIB, 10 * MIB));
+        drop(one);
+        assert_eq!(host.taken(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_growth_that_fails_is_given_back() {
+        let host = HostMemory::new(1 << 40);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut one = instance(&server, 10 * MIB);
+        assert!(one.grow(MIB).await && one.grow(MIB).await);
+        let error = || wasmtime::Error::msg("the system has none");
+        one.memory_grow_failed(error()).unwrap();
+        one.memory_grow_failed(error()).unwrap();
+        assert_eq!((one.taken(), host.taken()), (MIB, MIB));
+    }
+
+    #[tokio::test]
+    async fn one_server_never_has_more_than_half() {
+        let host = HostMemory::new(8 * MIB);
+        let (greedy, good) = (
+            ServerMemory::new(Arc::clone(&host)),
+            ServerMemory::new(Arc::clone(&host)),
+        );
+        let mut first = instance(&greedy, 4 * MIB);
+        assert!(first.grow(4 * MIB).await);
+        let mut second = instance(&greedy, 4 * MIB);
+        let mut waiting = second.grow(MIB).boxed();
+        assert!(futures::poll!(&mut waiting).is_pending());
+        assert!(instance(&good, 4 * MIB).grow(4 * MIB).await);
+        drop(first);
+        assert!(waiting.await);
+    }
+
+    #[tokio::test]
+    async fn who_waits_gets_what_others_give_back_and_the_call_can_tell() {
+        let host = HostMemory::new(4 * MIB);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut first = instance(&server, 4 * MIB);
+        assert!(first.grow(2 * MIB).await);
+        let mut second = instance(&server, 4 * MIB);
+        let waits = Arc::clone(&second.waits);
+        let mut waiting = second.grow(MIB).boxed();
+        assert!(futures::poll!(&mut waiting).is_pending());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        drop(first);
+        assert!(waiting.await);
+        assert!(waits.is_why_it_was_late(Duration::from_millis(30)));
+        assert!(!waits.is_why_it_was_late(Duration::from_secs(60)));
+    }
+
+    #[tokio::test]
+    async fn where_all_wait_for_one_another_the_last_one_is_refused() {
+        let host = HostMemory::new(8 * MIB);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let (mut first, mut second) = (instance(&server, 8 * MIB), instance(&server, 8 * MIB));
+        assert!(first.grow(2 * MIB).await && second.grow(2 * MIB).await);
+        let mut waiting = first.grow(MIB).boxed();
+        assert!(futures::poll!(&mut waiting).is_pending());
+        assert!(!second.grow(MIB).await);
+        assert_eq!(second.refused, Some(Refused::Host(8 * MIB)));
+        drop(second);
+        assert!(waiting.await);
+    }
+}
