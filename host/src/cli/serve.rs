@@ -1,6 +1,7 @@
 //! `dormouse serve`: the MCP server.
 
 mod http;
+mod signals;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +70,7 @@ impl Serve {
 async fn serve_stdio(places: Places) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
     let stop = CancellationToken::new();
-    stop_on_signal(&stop)?;
+    signals::stop_on_signal(&stop)?;
     let roster = Roster::open(places)?;
     let ready = CancellationToken::new();
     let background = tokio::spawn(background(roster.clone(), ready.clone()));
@@ -83,7 +84,7 @@ async fn serve_stdio(places: Places) -> anyhow::Result<()> {
 
 async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
-    stop_on_signal(&stop)?;
+    signals::stop_on_signal(&stop)?;
     let roster = Roster::open(places)?;
     let server = mcp::http::Server::bind(roster.clone(), options).await?;
     // There is no one agent that waits for its first answer.
@@ -115,62 +116,4 @@ async fn background(roster: Arc<Roster>, ready: CancellationToken) {
         tracing::warn!("`dormouse status` will not see this host: {error:#}");
     }
     std::future::pending::<()>().await;
-}
-
-/// Cancels `stop` on SIGTERM and SIGINT (elsewhere Ctrl-C). The second time it
-/// ends the process, whatever is still going on.
-fn stop_on_signal(stop: &CancellationToken) -> anyhow::Result<()> {
-    let mut signals = Signals::new()?;
-    let stop = stop.clone();
-    tokio::spawn(async move {
-        signals.next().await;
-        stop.cancel();
-        signals.next().await;
-        output::say("stopped at once by a second signal");
-        std::process::exit(1);
-    });
-    Ok(())
-}
-
-/// The signals that mean to stop.
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        Ok(Self {
-            terminate: signal(SignalKind::terminate()).context("SIGTERM cannot be heard")?,
-            interrupt: signal(SignalKind::interrupt()).context("SIGINT cannot be heard")?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-/// The signals that mean to stop.
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
 }
