@@ -38,6 +38,8 @@ pub(super) struct Caller<'a> {
     /// Whether its answers are those of this host's user: its connection is the host's
     /// own standard streams.
     pub(super) may_decide: bool,
+    /// What the client calls itself in the request; nothing where it does not.
+    pub(super) client: String,
     /// What the request says of itself for whoever answers it.
     pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
@@ -101,6 +103,7 @@ impl<'a> Caller<'a> {
             unknown_content: version.map_or(&[], older::unknown_content),
             capabilities,
             may_decide: host.lasting,
+            client: client_name(meta),
             meta: passed_on(meta),
             token: meta.get_progress_token(),
             level: level.as_ref().copied().unwrap_or_default(),
@@ -151,6 +154,18 @@ fn original(extensions: &Extensions) -> Original {
     let over_http = || extensions.get::<Parts>()?.extensions.get();
     let kept = extensions.get::<Original>().or_else(over_http);
     kept.cloned().unwrap_or_default()
+}
+
+/// What a client calls itself in a request, with its version: as much of it as tells
+/// clients apart.
+fn client_name(meta: &RequestMetaObject) -> String {
+    const MAX_NAME_BYTES: usize = 128;
+    let client = meta.get("io.modelcontextprotocol/clientInfo");
+    let part = |key| client?.get(key)?.as_str();
+    let parts = [part("name"), part("version")].map(Option::unwrap_or_default);
+    let mut name = parts.join(" ");
+    name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+    name
 }
 
 /// What a request has in its `_meta`, without what is about the agent's connection to

@@ -25,6 +25,7 @@ use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
 use super::session::Session;
+use super::shelf::ClientKey;
 use crate::roster::Context;
 use crate::runtime::{Answer, Awaited, SessionId};
 
@@ -43,6 +44,8 @@ pub(super) struct Exchange {
     binding: [u8; 32],
     /// The session that it ends with; none if it belongs to no connection.
     session: Option<SessionId>,
+    /// Whose it is while it waits.
+    client: ClientKey,
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
     /// What was begun for it alone, and ends with it.
@@ -76,6 +79,10 @@ impl Suspended {
 
     pub(super) fn session(&self) -> Option<SessionId> {
         self.exchange.session
+    }
+
+    pub(super) fn client(&self) -> &ClientKey {
+        &self.exchange.client
     }
 
     /// Whether a client knows it by that request.
@@ -135,6 +142,10 @@ impl Host {
                 };
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
+                let client = match self.session.filter(|_| self.lasting) {
+                    Some(session) => ClientKey::Session(session),
+                    None => ClientKey::Name(caller.client.clone()),
+                };
                 let (session, own) = self.session_of(&order, caller);
                 let call = Context {
                     session,
@@ -152,6 +163,7 @@ impl Host {
                         <[u8; 32]>::default()
                     },
                     session: self.session.filter(|_| self.lasting),
+                    client,
                     requests: caller.id.clone().into_iter().collect(),
                     _own: own,
                     work: work(roster, order, call).boxed(),

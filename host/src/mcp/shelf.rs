@@ -1,7 +1,8 @@
 //! Calls that wait for an answer, between one request of a stateless client and
 //! the next.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -17,9 +18,10 @@ use crate::runtime::{Awaited, SessionId};
 /// How long a call waits for the answer to a question.
 pub(super) const PATIENCE: Duration = Duration::from_secs(900);
 
-/// How many calls may wait at once. Where there are more, the one that has waited
-/// longest is ended: its person is the least likely still to be there. Half of the
-/// pool that instances come from stays free for those that run.
+/// How many calls may wait at once. Where there are more, one is ended of the client that
+/// has most, so that no client ends the calls of others: the one that has waited longest,
+/// whose person is the least likely still to be there. Half of the pool that instances
+/// come from stays free for those that run.
 const CAP: usize = 64;
 
 /// How long a call goes on to wait when another one waits for what it is busy with:
@@ -52,6 +54,15 @@ struct Waits {
     _end: End,
 }
 
+/// Whose call waits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum ClientKey {
+    /// That of a session.
+    Session(SessionId),
+    /// One that has none, by what it calls itself.
+    Name(String),
+}
+
 /// Why a call waits no longer.
 #[derive(Clone, Copy)]
 enum Why {
@@ -75,7 +86,10 @@ impl fmt::Display for Why {
                 HINDERS.as_secs()
             ),
             Self::Cancelled => f.write_str("was cancelled"),
-            Self::TooMany => write!(f, "was the oldest of more than {CAP} that waited"),
+            Self::TooMany => write!(
+                f,
+                "was the oldest of its client's when more than {CAP} waited"
+            ),
         }
     }
 }
@@ -90,6 +104,19 @@ impl Drop for End {
 }
 
 impl Waiting {
+    /// The oldest call of the client that has most.
+    fn to_spare(&self) -> Option<u64> {
+        let mut shares: HashMap<ClientKey, usize> = HashMap::new();
+        for waits in self.calls.values() {
+            *shares.entry(waits.call.client().clone()).or_default() += 1;
+        }
+        let numbers = self.calls.iter().map(|(number, waits)| {
+            let share = shares.get(waits.call.client()).copied();
+            (Reverse(share), *number)
+        });
+        numbers.min().map(|(_, number)| number)
+    }
+
     /// Takes a call out that is to end. Ending it takes its instance down, which is
     /// not to be done under the lock.
     fn end(&mut self, number: u64, why: Why) -> Option<Waits> {
@@ -150,13 +177,16 @@ impl Shelf {
         });
         let end = End(end.abort_handle());
         waiting.calls.insert(number, Waits { call, _end: end });
-        let oldest = waiting.calls.keys().next().copied();
-        let dropped = oldest
-            .filter(|_| waiting.calls.len() > CAP)
-            .and_then(|oldest| waiting.end(oldest, Why::TooMany));
+        let spared = match waiting.calls.len() > CAP {
+            true => waiting.to_spare(),
+            false => None,
+        };
+        let dropped = spared.and_then(|number| waiting.end(number, Why::TooMany));
         drop(waiting);
         if dropped.is_some() {
-            tracing::warn!("more than {CAP} calls wait for answers; the oldest is ended");
+            tracing::warn!(
+                "more than {CAP} calls wait for answers; the oldest of the client that has most is ended"
+            );
         }
         drop(dropped);
         let options = SealOptions::new().ttl(PATIENCE).associated_data(&binding);

@@ -567,3 +567,21 @@ fn what_a_project_writes_is_shown_as_what_it_is() {
         assert!(!forged, "{told}");
     }
 }
+
+/// Not only the next call is refused: what runs is ended.
+#[test]
+fn what_is_revoked_is_stopped() {
+    let all = project();
+    all.run_in(&all.project(), &["trust", "--yes"]);
+    let mut host = all.serve_project(json!({}));
+    host.text("evil__discover", json!({})).unwrap();
+    let pids = all.home.server_status("evil").unwrap()["pids"].clone();
+    let pids: Vec<u32> = serde_json::from_value(pids).unwrap();
+    let runs: Vec<_> = pids
+        .iter()
+        .filter_map(|pid| dormouse_tests::processes::Process::of(*pid))
+        .collect();
+    assert!(!runs.is_empty(), "nothing runs");
+    all.run(&["trust", "--revoke", &all.project().display().to_string()]);
+    dormouse_tests::processes::gone(&runs).unwrap();
+}

@@ -21,6 +21,7 @@ mod transport;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -154,12 +155,21 @@ impl Sessions {
     }
 }
 
-/// The session that can best be spared: nothing is asked in it, and nobody was heard
-/// of in it for longest; one that nobody listens to before one that has a listener.
+/// The session that can best be spared: nothing is asked in it, and it is one of the
+/// client that has most, so that no client ends the sessions of others. Of these, one in
+/// which nothing was ever asked goes first, then one that nobody listens to, then the one
+/// in which nobody was heard of for longest.
 fn longest_idle(open: &HashMap<SessionId, Arc<Session>>) -> Option<SessionId> {
-    let idle = open
-        .iter()
-        .filter_map(|(id, session)| Some((session.idle()?, id)));
+    let mut shares: HashMap<Option<String>, usize> = HashMap::new();
+    for session in open.values() {
+        *shares.entry(session.client()).or_default() += 1;
+    }
+    let idle = open.iter().filter_map(|(id, session)| {
+        let (listens, heard) = session.idle()?;
+        let share = shares.get(&session.client()).copied().unwrap_or_default();
+        let order = (Reverse(share), session.is_used(), listens, heard);
+        Some((order, id))
+    });
     idle.min().map(|(_, id)| id.clone())
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
-    ClientNotification, GetMeta as _, ProtocolVersion, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    ClientNotification, ClientRequest, GetMeta as _, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -41,6 +41,10 @@ struct State {
     readers: usize,
     /// Who waits for the answer to the handshake.
     handshake: Option<oneshot::Sender<ServerJsonRpcMessage>>,
+    /// What the client calls itself.
+    client: Option<String>,
+    /// Whether anything was asked since the handshake.
+    used: bool,
     /// The version of the protocol that was agreed on.
     version: Option<ProtocolVersion>,
     /// The host as this session has it, from the end of the handshake on.
@@ -60,6 +64,20 @@ pub(in super::super) struct Known {
     pub(in super::super) capabilities: ClientCapabilities,
 }
 
+/// What a client calls itself in its handshake, with its version.
+fn client_name(initialize: &ClientJsonRpcMessage) -> Option<String> {
+    let ClientJsonRpcMessage::Request(request) = initialize else {
+        return None;
+    };
+    match &request.request {
+        ClientRequest::InitializeRequest(request) => {
+            let client = &request.params.client_info;
+            Some(format!("{} {}", client.name, client.version))
+        }
+        _ => None,
+    }
+}
+
 /// It has ended.
 #[derive(Debug, thiserror::Error)]
 #[error("the session has ended")]
@@ -73,6 +91,8 @@ impl Session {
             heard: Instant::now(),
             readers: 0,
             handshake: None,
+            client: None,
+            used: false,
             version: None,
             known: None,
             inbox: Some(inbox),
@@ -102,6 +122,16 @@ impl Session {
         idle.then_some((state.readers > 0, state.heard))
     }
 
+    /// What the client calls itself.
+    pub(super) fn client(&self) -> Option<String> {
+        self.state().client.clone()
+    }
+
+    /// Whether anything was asked since the handshake.
+    pub(super) fn is_used(&self) -> bool {
+        self.state().used
+    }
+
     /// Takes note of what the handshake has come to.
     pub(super) fn know(&self, known: Known) {
         self.state().known = Some(Arc::new(known));
@@ -119,6 +149,7 @@ impl Session {
         let cancel = state.routes.claim(request, number)?;
         state.number = number;
         state.heard = Instant::now();
+        state.used = true;
         Some(Claim {
             known: state.known.clone(),
             cancel,
@@ -146,7 +177,11 @@ impl Session {
         initialize: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Ended> {
         let (sender, answer) = oneshot::channel();
-        self.state().handshake = Some(sender);
+        {
+            let mut state = self.state();
+            state.handshake = Some(sender);
+            state.client = client_name(&initialize);
+        }
         self.pass(initialize).await?;
         let answer = answer.await.map_err(|_| Ended)?;
         if let ServerJsonRpcMessage::Response(response) = &answer
