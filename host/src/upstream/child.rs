@@ -73,7 +73,13 @@ struct Pipe {
 /// # Errors
 /// It cannot be started.
 pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<Channel, Lost> {
-    let command = command(stdio)?;
+    #[allow(unused_mut, reason = "elsewhere nobody has to find what it starts")]
+    let mut command = command(stdio)?;
+    #[cfg(unix)]
+    {
+        let (name, host) = reaper.variable();
+        command.env(name, host);
+    }
     reaper.ready();
     let (process, (stdin, stdout, stderr)) =
         Process::spawn(command).map_err(|error| Lost::Broken(unstarted(stdio, &error)))?;

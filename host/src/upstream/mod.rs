@@ -10,6 +10,8 @@ mod channel;
 mod child;
 mod connection;
 mod connections;
+#[cfg(unix)]
+mod descendants;
 mod discover;
 mod environment;
 mod failure;

@@ -4,7 +4,8 @@
 //! process groups live: it reads them from a pipe. The system closes that pipe with
 //! the host, be it by `kill -9`, and then the groups are ended. A child that was
 //! started in the moment in which its host was killed, and of which the reaper has
-//! not heard, still sees its input end.
+//! not heard, still sees its input end. What has left its group is found as one of the
+//! host's [`descendants`](super::descendants), where the system tells of these.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write as _};
@@ -21,10 +22,19 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked whether it has.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
+/// How often it is looked whether the reaper has ended when there is nothing left to end.
+const REAPER_LOOKS: usize = 15;
+
+/// How often what is left is looked for and ended for good: it may start more meanwhile.
+#[cfg(unix)]
+const KILL_ROUNDS: usize = 10;
+
 /// The host's side of it.
 pub(super) struct Reaper {
     /// The program that has the subcommand `reaper`.
     program: Option<PathBuf>,
+    /// What the children of this host have in their environment.
+    host: String,
     state: Mutex<State>,
 }
 
@@ -46,8 +56,15 @@ impl Reaper {
         Self {
             // Elsewhere the system itself ends what a job leaves behind.
             program: program.filter(|_| cfg!(unix)),
+            host: host_name(),
             state: Mutex::default(),
         }
+    }
+
+    /// What a child has in its environment, so that all that it starts can be found.
+    #[cfg(unix)]
+    pub(super) fn variable(&self) -> (&'static str, &str) {
+        (super::descendants::HOST_VARIABLE, &self.host)
     }
 
     /// Has it running: before a child is started, so that nothing but the telling
@@ -103,7 +120,10 @@ impl Reaper {
             // folder from being unmounted.
             command.process_group(0).current_dir("/");
         }
-        let known: String = state.groups.iter().map(|one| format!("+{one}\n")).collect();
+        let groups = state.groups.iter().map(|one| format!("+{one}\n"));
+        let known: String = std::iter::once(format!("={}\n", self.host))
+            .chain(groups)
+            .collect();
         let started = command.spawn().and_then(|mut process| {
             if let Some(pipe) = &mut process.stdin {
                 pipe.write_all(known.as_bytes())?;
@@ -135,8 +155,12 @@ impl Drop for State {
         if let Some(mut process) = self.process.take() {
             // Its end, and so the end of whatever is still watched.
             drop(process.stdin.take());
-            if self.groups.is_empty() {
-                let _ = process.wait();
+            // It may have to wait for what has left its group: not as long as that.
+            for _ in 0..REAPER_LOOKS {
+                if !self.groups.is_empty() || !matches!(process.try_wait(), Ok(None)) {
+                    break;
+                }
+                std::thread::sleep(LOOK);
             }
         }
     }
@@ -164,30 +188,65 @@ pub fn run() -> io::Result<()> {
         ]
     };
     let mut groups = BTreeSet::new();
+    let mut host = String::new();
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let (known, group) = line.split_at_checked(1).unwrap_or_default();
+        if known == "=" {
+            host = group.to_owned();
+        }
         match (known, group.parse::<u32>()) {
             ("+", Ok(group)) => drop(groups.insert(group)),
             ("-", Ok(group)) => drop(groups.remove(&group)),
             _ => {}
         }
     }
-    end(&groups);
+    end(&host, &groups);
     Ok(())
 }
 
+/// Ends the groups, and whatever their members have started. What is found is looked for
+/// again before it is ended for good: in between it may have started more.
 #[cfg(unix)]
-fn end(groups: &BTreeSet<u32>) {
+fn end(host: &str, groups: &BTreeSet<u32>) {
+    use super::descendants::of_host;
     use super::process::group::{lives, signal};
-    use rustix::process::Signal;
-    groups.iter().for_each(|one| signal(*one, Signal::TERM));
+    use rustix::process::{Pid, Signal, kill_process};
+    let to_all = |found: &BTreeSet<u32>, name: Signal| {
+        groups.iter().for_each(|one| signal(*one, name));
+        let found = found.iter().filter_map(|pid| i32::try_from(*pid).ok());
+        for pid in found.filter_map(Pid::from_raw) {
+            // One that has gone needs no signal.
+            let _ = kill_process(pid, name);
+        }
+    };
+    to_all(&of_host(host, groups), Signal::TERM);
     let end = std::time::Instant::now() + PATIENCE;
-    while groups.iter().any(|one| lives(*one)) && std::time::Instant::now() < end {
+    while std::time::Instant::now() < end {
+        if !groups.iter().any(|one| lives(*one)) && of_host(host, groups).is_empty() {
+            return;
+        }
         std::thread::sleep(LOOK);
     }
-    groups.iter().for_each(|one| signal(*one, Signal::KILL));
+    for _ in 0..KILL_ROUNDS {
+        let found = of_host(host, groups);
+        to_all(&found, Signal::KILL);
+        if found.is_empty() {
+            return;
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 #[cfg(not(unix))]
-fn end(_: &BTreeSet<u32>) {}
+fn end(_: &str, _: &BTreeSet<u32>) {}
+
+/// A name for this host that no other one has.
+fn host_name() -> String {
+    let mut random = [0; 16];
+    // Without random numbers there is no name, and groups alone are ended.
+    match getrandom::fill(&mut random) {
+        Ok(()) => format!("{:032x}", u128::from_le_bytes(random)),
+        Err(_) => String::new(),
+    }
+}

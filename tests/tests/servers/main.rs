@@ -15,6 +15,7 @@ mod changing;
 mod discovery;
 mod doctor;
 mod hostile;
+mod leftovers;
 mod odd;
 mod scripted;
 mod session;
