@@ -1,0 +1,77 @@
+//! A component that takes a compiler minutes and gigabytes.
+
+use super::*;
+
+/// A component with functions that are long, and have many locals that depend on one
+/// another.
+fn bomb() -> Vec<u8> {
+    let body = (0..20_000).map(|at| {
+        let (to, from) = (at % 500, (at * 7 + 3) % 500);
+        format!("(local.set {to} (i64.add (local.get {to}) (local.get {from})))\n")
+    });
+    let body: String = body.collect();
+    let locals = " i64".repeat(500);
+    let function =
+        format!("(func (local{locals}) (loop {body} (br_if 0 (i64.eqz (local.get 1)))))\n");
+    let functions = function.repeat(60);
+    let wat = format!(
+        r#"(component (core module $m (func (export "f")) {functions})
+            (core instance $i (instantiate $m))
+            (func (export "f") (canon lift (core func $i "f"))))"#
+    );
+    wat::parse_str(wat).unwrap()
+}
+
+fn home(limits: &str) -> Home {
+    let home = Home::new().unwrap();
+    std::fs::write(home.config(), format!("[limits]\n{limits}\n\n")).unwrap();
+    home
+}
+
+#[test]
+fn a_compile_ends_in_its_time_while_others_go_on() {
+    let mut host = Host::in_home(home("compile_time = \"2s\""), &bomb(), "");
+    let params = json!({ "name": "bad__f", "arguments": {} });
+    let call = host.client.send("tools/call", params).unwrap();
+    let told = host
+        .client
+        .text("good__echo", json!({ "text": "beside" }))
+        .unwrap();
+    assert_eq!(told, "beside");
+    let answer = host.client.answer(call).unwrap();
+    let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(said.contains("`compile_time` in `[limits]`"), "{said}");
+    let peak = host.peak();
+    assert!(peak < 400 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}
+
+#[test]
+fn a_compile_ends_in_its_memory() {
+    let mut host = Host::in_home(home("compile_memory = \"200MiB\""), &bomb(), "");
+    host.fails("bad__f", &["`compile_memory` in `[limits]`"]);
+    host.stays_well();
+}
+
+/// Nothing of a compile is left when its host has gone.
+#[test]
+fn a_compile_ends_with_its_host() {
+    let mut host = Host::with(&bomb(), "");
+    let params = json!({ "name": "bad__f", "arguments": {} });
+    host.client.send("tools/call", params).unwrap();
+    let pid = host.client.pid();
+    let start = Instant::now();
+    let compiles = loop {
+        let all = dormouse_tests::processes::descendants(pid).unwrap();
+        if !all.is_empty() {
+            break all;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "nothing compiles"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(host.client.close(Duration::from_secs(6)).unwrap().success());
+    dormouse_tests::processes::gone(&compiles).unwrap();
+}

@@ -1,0 +1,98 @@
+//! Many calls at once, each within its own limit.
+
+use super::*;
+
+/// Grows to 200 MiB, writes to all of it, and spins.
+const GREEDY: &str = r#"(component (core module $m (memory 1)
+    (func (export "spin") (local $at i32)
+      (if (i32.eq (memory.grow (i32.const 3200)) (i32.const -1)) (then unreachable))
+      (loop $l
+        (i32.store (local.get $at) (i32.const 1))
+        (local.set $at (i32.add (local.get $at) (i32.const 4096)))
+        (br_if $l (i32.lt_u (local.get $at) (i32.const 209715200))))
+      (loop $l (br $l))))
+  (core instance $i (instantiate $m))
+  (func (export "spin") (canon lift (core func $i "spin"))))"#;
+
+/// A home whose guests together may have that much.
+fn home(memory: &str) -> Home {
+    let home = Home::new().unwrap();
+    std::fs::write(
+        home.config(),
+        format!("[limits]\nmemory = \"{memory}\"\n\n"),
+    )
+    .unwrap();
+    home
+}
+
+#[test]
+fn all_calls_of_a_host_share_a_budget_and_others_go_on() {
+    let greedy = wat::parse_str(GREEDY).unwrap();
+    let limits = "[servers.bad.limits]\ntimeout = \"3s\"";
+    let mut host = Host::in_home(home("1GiB"), &greedy, limits);
+    let call = json!({ "name": "bad__spin", "arguments": {} });
+    let ids: Vec<_> = (0..64)
+        .map(|_| host.client.send("tools/call", call.clone()).unwrap())
+        .collect();
+    for _ in 0..5 {
+        let told = host
+            .client
+            .text("good__echo", json!({ "text": "beside" }))
+            .unwrap();
+        assert_eq!(told, "beside");
+    }
+    let mut no_memory = 0;
+    for id in ids {
+        let answer = host.client.answer(id).unwrap();
+        let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+        if said.contains("`memory` in `[limits]`") && said.contains("`bad`") {
+            no_memory += 1;
+        } else {
+            assert!(said.contains("took longer"), "{said}");
+        }
+    }
+    // One server has half of it, which is two of these.
+    assert!(no_memory >= 40, "{no_memory} of 64 were refused memory");
+    let peak = host.peak();
+    assert!(peak < 900 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}
+
+/// An instance that is kept for a session is idle, and goes before anybody waits.
+#[test]
+fn idle_instances_make_room() {
+    let kept = r#"(component (core module $m (memory 1)
+            (func (export "keep") (result i32) (memory.grow (i32.const 1000))))
+        (core instance $i (instantiate $m))
+        (func (export "keep") (result u32) (canon lift (core func $i "keep"))))"#;
+    let home = home("160MiB");
+    let file = home
+        .plugin_file("kept.wasm", &wat::parse_str(kept).unwrap())
+        .unwrap();
+    let stateful = "instance = \"per-session\"";
+    home.server_with("one", &file, stateful).unwrap();
+    home.server_with("two", &file, stateful).unwrap();
+    let mut host = Host::in_home(home, &wat::parse_str(kept).unwrap(), stateful);
+    for server in ["one", "two", "bad", "one", "two", "bad"] {
+        let told = host.client.text(&format!("{server}__keep"), json!({}));
+        // A fresh one, or one that has grown by as much.
+        let told = told.unwrap();
+        assert!(told.contains(":1}") || told.contains(":1001}"), "{told}");
+    }
+    let alive = ["one", "two", "bad"].map(|server| {
+        let status = host.home.server_status(server).unwrap();
+        status["instances"].as_u64().unwrap()
+    });
+    assert!(alive.iter().sum::<u64>() < 3, "{alive:?}");
+    host.stays_well();
+}
+
+#[test]
+fn an_unknown_limit_of_the_host_is_told() {
+    let home = Home::new().unwrap();
+    std::fs::write(home.config(), "[limits]\nmemroy = \"1GiB\"\n").unwrap();
+    let doctor = home.run(&["doctor"]).unwrap();
+    let told = String::from_utf8(doctor.stdout).unwrap();
+    assert!(told.contains("`memroy` is no key of `[limits]`"), "{told}");
+    assert!(told.contains("did you mean `memory`?"), "{told}");
+}

@@ -1,0 +1,88 @@
+//! Floods of log messages whose text is not where they are long.
+
+use super::*;
+
+/// A component that logs so many times, with a logger of that many bytes and data of
+/// that many.
+fn flood(times: u32, logger: u32, data: u32) -> Vec<u8> {
+    let wat = format!(
+        r#"(component
+          (import "dormouse:plugin/call@0.1.0" (instance $call
+            (type $level (enum "debug" "info" "notice" "warning" "error" "critical" "alert" "emergency"))
+            (export "log-level" (type $l (eq $level)))
+            (export "log" (func (param "level" $l) (param "logger" (option string)) (param "data" string)))))
+          (alias export $call "log" (func $log))
+          (core module $mem (memory (export "mem") 1100)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable))
+          (core instance $mem (instantiate $mem))
+          (alias core export $mem "mem" (core memory $memory))
+          (core func $log (canon lower (func $log) (memory $memory) string-encoding=utf8))
+          (core module $m
+            (import "" "mem" (memory 1))
+            (import "" "log" (func $log (param i32 i32 i32 i32 i32 i32)))
+            (func (export "flood") (local $n i32)
+              (memory.fill (i32.const 0) (i32.const 120) (i32.const 67108864))
+              (loop $l
+                (call $log (i32.const 4) (i32.const 1) (i32.const 0) (i32.const {logger})
+                  (i32.const 0) (i32.const {data}))
+                (local.set $n (i32.add (local.get $n) (i32.const 1)))
+                (br_if $l (i32.lt_u (local.get $n) (i32.const {times}))))))
+          (core instance $i (instantiate $m (with "" (instance
+            (export "mem" (memory $memory)) (export "log" (func $log))))))
+          (func (export "flood") (canon lift (core func $i "flood"))))"#
+    );
+    wat::parse_str(wat).unwrap()
+}
+
+/// Calls it, and gives how many bytes it has logged.
+fn logged(times: u32, logger: u32, data: u32) -> usize {
+    let home = Home::new().unwrap();
+    let file = home
+        .plugin_file("bad.wasm", &flood(times, logger, data))
+        .unwrap();
+    home.server("bad", &file).unwrap();
+    home.guests(&["echo"]).unwrap();
+    let output = home.run(&["-vv", "call", "bad", "flood"]).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let told = said.matches("the rest is dropped").count();
+    assert_eq!(told, 1, "{} bytes", said.len());
+    let lines = said.lines().filter(|line| line.contains("bad"));
+    lines.map(str::len).sum()
+}
+
+#[test]
+fn long_names_of_loggers_count_and_are_cut() {
+    let bytes = logged(2000, 1 << 20, 1);
+    assert!(bytes < 256 << 10, "{bytes} bytes");
+}
+
+#[test]
+fn messages_without_text_count() {
+    let bytes = logged(200_000, 4, 0);
+    assert!(bytes < 256 << 10, "{bytes} bytes");
+}
+
+/// What waits for an agent is the host's memory.
+#[test]
+fn what_an_agent_is_sent_is_short_and_takes_little_memory() {
+    let mut host = Host::with(&flood(100, 32 << 20, 60 << 10), "");
+    host.client
+        .request("logging/setLevel", json!({ "level": "debug" }))
+        .unwrap();
+    host.client.call("bad__flood", json!({})).unwrap();
+    let messages: Vec<_> = host
+        .client
+        .notifications
+        .iter()
+        .filter(|note| note["method"] == "notifications/message")
+        .collect();
+    assert!(!messages.is_empty());
+    for message in messages {
+        let logger = message["params"]["logger"].as_str().unwrap();
+        assert!(logger.len() <= 128, "{} bytes", logger.len());
+    }
+    let peak = host.peak();
+    assert!(peak < 500 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}

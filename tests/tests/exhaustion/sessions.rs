@@ -1,0 +1,93 @@
+//! One client that opens sessions, or has questions wait, without end.
+
+use dormouse_tests::http::{Request, Session};
+use dormouse_tests::wire;
+use serde_json::Value;
+
+use super::*;
+
+/// Shakes hands as a client of that name. Returns its session's id.
+fn open(server: &dormouse_tests::http::Server, name: &str) -> String {
+    let mut params = wire::initialize(json!({}));
+    params["clientInfo"]["name"] = json!(name);
+    let request = wire::request(0, "initialize", params);
+    let answer = server.ask(&Request::post(request.to_string())).unwrap();
+    answer.header("mcp-session-id").unwrap().to_owned()
+}
+
+fn lists_tools(server: &dormouse_tests::http::Server, id: &str) -> bool {
+    let session = Session { id: id.to_owned() };
+    let request = session.request(1, "tools/list", json!({}));
+    server.ask(&request).unwrap().status == 200
+}
+
+#[test]
+fn sessions_of_one_client_do_not_end_those_of_others() {
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    let server = home.serve_http(&["--max-sessions", "8"]).unwrap();
+    let victim = open(&server, "victim");
+    assert!(lists_tools(&server, &victim));
+    for _ in 0..30 {
+        let id = open(&server, "greedy");
+        assert!(lists_tools(&server, &id));
+    }
+    assert!(lists_tools(&server, &victim), "the session was ended");
+}
+
+/// Those of a client that calls itself the same, but only opens sessions.
+#[test]
+fn sessions_that_nobody_uses_do_not_end_those_that_are_used() {
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    let server = home.serve_http(&["--max-sessions", "8"]).unwrap();
+    let victim = open(&server, "same");
+    assert!(lists_tools(&server, &victim));
+    for _ in 0..30 {
+        open(&server, "same");
+    }
+    assert!(lists_tools(&server, &victim), "the session was ended");
+}
+
+/// A request of the stateless era by a client of that name, that can be asked.
+fn greet(name: &str, more: &Value) -> Request {
+    let mut params = json!({ "name": "asker__greet", "arguments": {} });
+    for (key, value) in more.as_object().unwrap() {
+        params[key] = value.clone();
+    }
+    let mut params = wire::stateless(params, json!({ "elicitation": { "form": {} } }));
+    params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(name);
+    let message = wire::request(1, "tools/call", params.clone());
+    let version = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];
+    Request::post(message.to_string())
+        .header("mcp-protocol-version", version.as_str().unwrap())
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "asker__greet")
+}
+
+#[test]
+fn questions_of_one_client_do_not_end_calls_of_others() {
+    let home = Home::new().unwrap();
+    home.guests(&["asker"]).unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let asked = |name: &str| {
+        let mut answer = server.ask(&greet(name, &json!({}))).unwrap();
+        let result = answer.result().unwrap();
+        assert_eq!(result["resultType"], "input_required", "{result}");
+        result
+    };
+    let victim = asked("victim");
+    for _ in 0..80 {
+        asked("greedy");
+    }
+    let question = victim["inputRequests"].as_object().unwrap();
+    let id = question.keys().next().unwrap();
+    let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
+    let more = json!({
+        "inputResponses": { id: answer },
+        "requestState": victim["requestState"]
+    });
+    let mut answer = server.ask(&greet("victim", &more)).unwrap();
+    let result = answer.result().unwrap();
+    assert_eq!(result["content"][0]["text"], "Hello, Ada!", "{result}");
+}
