@@ -43,4 +43,17 @@ mod tests {
         assert_eq!(nearest(&"time".repeat(100), have), None);
         assert_eq!(nearest("x", []), None);
     }
+
+    #[test]
+    fn many_candidates_take_linear_time() {
+        let names = |number: usize| {
+            let names = (0..number).map(|one| format!("server__tool_number_{one}"));
+            names.collect::<Vec<_>>()
+        };
+        dormouse_tests::growth::is_linear("nearest names", 500, names, |names: &Vec<String>| {
+            let names = || names.iter().map(String::as_str);
+            std::hint::black_box(nearest("server__tool_numbr", names()));
+            std::hint::black_box(crate::roster::names::nearest("server__tool_numbr", names()));
+        });
+    }
 }

@@ -18,6 +18,7 @@ ABLE = {}
 
 def write(*lines):
     for line in lines:
+        line = line.encode() if isinstance(line, str) else line
         OUT.write(line if isinstance(line, bytes) else json.dumps(line).encode())
         OUT.write(b"\n")
     OUT.flush()
@@ -42,6 +43,31 @@ def call(id, params):
         write([good, answer(id, text("late")), 1, None, [], {}])
     elif KIND == "deep nesting":
         write(b'{"jsonrpc":"2.0","id":%d,"result":%s%s}' % (id, b"[" * 100000, b"]" * 100000), good)
+    elif KIND == "members":
+        many = ",".join('"m%d":1' % number for number in range(400_000))
+        write('{"jsonrpc":"2.0","method":"notifications/message","params":{%s}}' % many)
+        write('{"jsonrpc":"2.0","id":%d,"result":{"resultType":"input_required","inputRequests":{%s}}}'
+              % (id, many))
+    elif KIND == "long ids":
+        for number in range(64):
+            write(b'{"jsonrpc":"2.0","id":"%d' % number + b"x" * 20_000_000 +
+                  b'","method":"roots/list"}')
+        write(good)
+    elif KIND == "large questions":
+        for number in range(64):
+            write(b'{"jsonrpc":"2.0","id":%d,"method":"sampling/createMessage","params":{"x":"' % number
+                  + b"x" * 20_000_000 + b'"}}')
+        write(good)
+    elif KIND == "60 MB error":
+        write({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "x" * 60_000_000}})
+    elif KIND == "60 MB data":
+        write({"jsonrpc": "2.0", "id": id,
+               "error": {"code": -32000, "message": "no", "data": "x" * 60_000_000}})
+    elif KIND == "deep content":
+        deep = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":%s}}' % (id, deep))
+    elif KIND == "two results":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[]},"result":{"content":[]}}' % id)
     elif KIND == "50 MB":
         write(answer(id, text("x" * 50_000_000)))
     elif KIND == "a line without end":
@@ -109,6 +135,9 @@ def listed(cursor):
                           {"name": "bare"}, {"name": "white space\n\0\u202e", "inputSchema": {}},
                           {"name": "words", "description": 1, "title": [], "inputSchema": {}},
                           *odd, *TOOLS, *TOOLS]}
+    if KIND == "a million tools":
+        return {"tools": TOOLS + [{"name": f"t{number}", "inputSchema": {"type": "object"}}
+                                  for number in range(1_000_000)]}
     if KIND == "asks":
         asks = [{"name": "ask", "inputSchema": {"type": "object"}}] if "elicitation" in ABLE else []
         return {"tools": asks + TOOLS}

@@ -409,3 +409,178 @@ fn heavy_a_line_without_an_end_is_not_kept() {
     );
     assert!(memory(&wire) < before + KEPT);
 }
+
+/// Starts a server over stdio, and shakes hands with it in a revision.
+fn stdio(home: &Home, version: &str) -> Wire {
+    let mut wire = Wire::spawn(&mut home.command(&["serve"])).unwrap();
+    let hello = json!({
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    wire.request(0, "initialize", hello).unwrap();
+    wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        .unwrap();
+    wire
+}
+
+/// How much memory a process has now, in KiB.
+fn memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.unwrap().trim().trim_end_matches(" kB");
+    kib.parse().unwrap()
+}
+
+#[test]
+fn a_batch_of_sixteen_megabytes_is_refused() {
+    let home = home(&["echo"]);
+    let mut wire = stdio(&home, "2025-03-26");
+    let before = memory(wire.pid());
+    let message = r#"{"jsonrpc":"2.0","method":"ping","id":"#;
+    let messages = (0..340_000).map(|id| format!("{message}{id}}}"));
+    let batch = format!("[{}]\n", messages.collect::<Vec<_>>().join(","));
+    assert!(batch.len() < 16 << 20);
+    wire.send_raw(batch.as_bytes()).unwrap();
+    let told = wire.receive().unwrap();
+    let why = told["error"]["message"].as_str().unwrap();
+    assert!(why.contains("at most 1000 messages, not 340000"), "{told}");
+    wire.request(1, "ping", json!({})).unwrap();
+    let after = memory(wire.pid());
+    assert!(
+        after < before + (256 << 10),
+        "{before} KiB became {after} KiB"
+    );
+    // One that is as long as it may be is answered, and its answers have an end.
+    let messages = (0..1000).map(|id| {
+        let params = json!({ "name": "echo__echo", "arguments": { "text": "x".repeat(15_000) } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    });
+    let batch = format!("[{}]\n", messages.collect::<Vec<_>>().join(","));
+    wire.send_raw(batch.as_bytes()).unwrap();
+    assert_eq!(wire.receive().unwrap().as_array().unwrap().len(), 1000);
+}
+
+/// It is not read from either, and loses nothing when it reads after all.
+#[test]
+fn a_client_that_does_not_read_is_bounded() {
+    const REQUESTS: u64 = 300_000;
+    let home = home(&["echo"]);
+    let mut wire = stdio(&home, "2025-11-25");
+    let pid = wire.pid();
+    let before = memory(pid);
+    let mut stdout = wire.take_stdout().unwrap();
+    let written = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for id in 1..=REQUESTS {
+                wire.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }))
+                    .unwrap();
+                written.store(id, Ordering::Relaxed);
+            }
+        });
+        let mut known = 0;
+        let mut most = 0;
+        loop {
+            std::thread::sleep(3 * SECOND);
+            most = most.max(memory(pid));
+            let now = written.load(Ordering::Relaxed);
+            if now == known || now == REQUESTS {
+                break;
+            }
+            known = now;
+        }
+        println!("{known} requests were taken; memory: {before} KiB before, {most} KiB then");
+        assert!(
+            most < before + (256 << 10),
+            "{before} KiB became {most} KiB"
+        );
+        let mut line = String::new();
+        for _ in 0..REQUESTS {
+            line.clear();
+            std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
+            assert!(line.contains("\"result\""), "{line}");
+        }
+    });
+}
+
+/// What has not come to its end takes no more than all may take together.
+#[test]
+fn bodies_that_never_end_share_their_room() {
+    const PART: usize = 4 << 20;
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--max-bodies", "32MiB"]).unwrap();
+    beside_a_good_client(&server, || {
+        let before = server.memory().unwrap();
+        let mut head = Request::post(vec![b' '; PART]).header("content-length", "16000000");
+        head.body.truncate(PART);
+        let bytes = head.bytes(server.address());
+        let mut begun = Vec::new();
+        for _ in 0..60 {
+            let mut stream = server.connect().unwrap();
+            // Whoever is refused need not be read to the end.
+            let _ = stream.write_all(&bytes);
+            begun.push(stream);
+        }
+        let after = server.memory().unwrap();
+        assert!(
+            after < before + (128 << 10),
+            "{before} KiB became {after} KiB"
+        );
+        let refused = begun.iter_mut().filter_map(|stream| {
+            stream.set_read_timeout(Some(SECOND / 100)).unwrap();
+            let mut start = [0; 12];
+            stream.read_exact(&mut start).ok().map(|()| start)
+        });
+        let refused = refused.filter(|start| start == b"HTTP/1.1 503").count();
+        assert!(refused >= 40, "{refused} of 60 were refused");
+    });
+}
+
+/// A request to a bridged server with very many members in its `_meta` takes as long as
+/// one with as many in its arguments.
+#[test]
+fn a_meta_of_very_many_members_is_read_in_linear_time() {
+    let home = Home::new().unwrap();
+    let script = dormouse_tests::artifacts::workspace().join("tests/servers/hostile.py");
+    let kind = home.path().join("kind");
+    std::fs::write(&kind, "nothing").unwrap();
+    let starts = home.path().join("starts");
+    let words = json!(["python3", script, starts, kind]);
+    home.table("odd", &format!("command = {words}\ntools = [\"echo\"]\n"))
+        .unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let many = |number: usize| {
+        let members = (0..number).map(|one| (format!("m{one}"), json!(1)));
+        Value::Object(members.collect())
+    };
+    let spent = |params: Value| {
+        let before = server.cpu_time().unwrap();
+        for id in 1..5 {
+            let request = Request::stateless(id, "tools/call", params.clone());
+            server.ask(&request).unwrap().result().unwrap();
+        }
+        server.cpu_time().unwrap() - before
+    };
+    let call = |arguments: Value, meta: Option<Value>| {
+        let mut params = json!({ "name": "odd__echo", "arguments": arguments });
+        if let Some(meta) = meta {
+            params["_meta"] = meta;
+        }
+        params
+    };
+    spent(call(json!({}), None));
+    let control = spent(call(many(60_000), None));
+    let meta = spent(call(json!({}), Some(many(60_000))));
+    println!("arguments take {control:?}, `_meta` takes {meta:?}");
+    assert!(
+        meta < 5 * control + SECOND / 2,
+        "{meta:?} instead of {control:?}"
+    );
+    let refused = Request::stateless(9, "tools/call", call(json!({}), Some(many(100_000))));
+    let refused = server.ask(&refused).unwrap().json().unwrap().to_string();
+    assert!(
+        refused.contains("more than 65536 members"),
+        "{refused:.300}"
+    );
+}

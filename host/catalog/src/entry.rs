@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Stamp;
-use crate::shape::{Odd, Shape, What};
+use crate::shape::{ItemLimits, Odd, Shape, What};
 
 /// A component's declaration, as far as it is needed to list its tools; what is
 /// needed to call one is parsed only then.
@@ -204,11 +204,31 @@ fn shape((what, name): (What, &str), object: &RawValue, odd: &mut Vec<Odd>) -> O
     shape.ok()
 }
 
+/// Leaves out of a list what is behind as many items as it may have, and takes note of
+/// the first of those.
+fn shorten<T>(what: What, list: &mut Vec<T>, name: impl Fn(&T) -> &str, odd: &mut Vec<Odd>) {
+    let limit = ItemLimits::default().items;
+    if let Some(first) = list.get(limit) {
+        odd.push(Odd {
+            what,
+            name: name(first).to_owned(),
+            why: format!(
+                "there are {} of its kind where {limit} are allowed, so it and those behind it \
+                 are left out",
+                list.len()
+            ),
+            shown: false,
+        });
+        list.truncate(limit);
+    }
+}
+
 fn items(
     what: What,
-    declared: Vec<DeclaredItem>,
+    mut declared: Vec<DeclaredItem>,
     odd: &mut Vec<Odd>,
 ) -> serde_json::Result<Vec<ListedItem>> {
+    shorten(what, &mut declared, |item| &item.key, odd);
     let shaped = declared.into_iter().filter_map(|item| {
         let shape = shape((what, &item.key), &item.object, odd)?;
         Some(ListedItem::new(item, shape))
@@ -292,8 +312,10 @@ impl Listing {
     ///
     /// # Errors
     /// A function of it cannot be written as JSON.
-    pub fn new(declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
+    pub fn new(mut declared: Declaration, provenance: Provenance) -> serde_json::Result<Self> {
         let mut odd = Vec::new();
+        let tools = &mut declared.tools;
+        shorten(What::Tool, tools, |tool| &tool.name, &mut odd);
         let tools = declared.tools.into_iter().filter_map(|tool| {
             let shape = shape((What::Tool, &tool.name), &tool.tool, &mut odd)?;
             Some(ListedTool::new(tool, shape))

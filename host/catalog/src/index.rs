@@ -22,7 +22,7 @@ use crate::regular::read_regular_file;
 use crate::stamp::{self, Stamp};
 
 /// The version of the file's layout, and of what a listing holds.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// The largest index that is read, in bytes.
 const LIMIT: u64 = 1 << 30;

@@ -11,7 +11,6 @@
 //! - [`is_concurrent`]: what a component wants of the engine that runs it;
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: what a call of a tool may be answered with;
-//! - [`json`]: where in a text of JSON things are;
 //! - [`read_regular_file`]: any file that somebody else may have put there;
 //! - [`stamp`]: whether a file is still the one that was read.
 
@@ -22,7 +21,6 @@ pub mod entry;
 pub mod error;
 mod index;
 mod inspect;
-pub mod json;
 mod pack;
 pub mod read;
 mod regular;
@@ -44,6 +42,6 @@ pub use inspect::{Inspection, inspect};
 pub use pack::{PackError, pack};
 pub use regular::{open_regular_file, read_regular_file};
 pub use schema_cost::{SchemaCost, SchemaCostError};
-pub use shape::{Odd, What, answer, is_moment, shown};
+pub use shape::{ItemLimits, Odd, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::{BoundedValidator, Problems, SchemaProblem, validator};

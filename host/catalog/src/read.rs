@@ -17,6 +17,10 @@ use crate::{Entry, Listing, Provenance, Stamp, types};
 /// The largest component that is read, in bytes.
 pub const LIMIT: u64 = 512 << 20;
 
+/// The largest declaration that is read, in bytes. To read one takes several times as
+/// much memory.
+const MAX_DECLARATION_BYTES: usize = 32 << 20;
+
 /// How much of a file is read at first, in bytes: a small section, or enough of
 /// a large one to know its size.
 const FIRST: usize = 4096;
@@ -85,6 +89,7 @@ fn listing(file: &mut File, size: u64) -> Result<Listing, Problem> {
         if end as u64 > size {
             return Err(Problem::Truncated { size });
         }
+        small_enough(end - start)?;
         read_to(file, &mut bytes, end as u64)?;
         let section = bytes.get(start..end).unwrap_or_default();
         return declared(section, Provenance::Front);
@@ -197,7 +202,16 @@ fn leb(bytes: &[u8], at: &mut usize) -> Option<usize> {
     None
 }
 
+fn small_enough(bytes: usize) -> Result<(), Problem> {
+    if bytes > MAX_DECLARATION_BYTES {
+        let message = format!("it has {bytes} bytes where {MAX_DECLARATION_BYTES} are allowed");
+        return Err(Problem::Declaration { message });
+    }
+    Ok(())
+}
+
 fn declared(section: &[u8], provenance: Provenance) -> Result<Listing, Problem> {
+    small_enough(section.len())?;
     let damaged = |message: String| Problem::Declaration { message };
     let declaration = declaration(section).map_err(|error| damaged(error.to_string()))?;
     Listing::new(declaration, provenance).map_err(|error| damaged(error.to_string()))

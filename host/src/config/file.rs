@@ -55,7 +55,19 @@ const SERVER: &[&str] = &[
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory"];
-const LIMITS: &[&str] = &["memory", "timeout", "idle", "result", "output", "instances"];
+const LIMITS: &[&str] = &[
+    "memory",
+    "timeout",
+    "idle",
+    "result",
+    "output",
+    "instances",
+    // What its upstream may say.
+    "message",
+    "list",
+    "items",
+    "requests",
+];
 
 /// The text of a configuration file, or none where there is no such file.
 ///
@@ -111,7 +123,13 @@ const ON_CHANGE: [(&str, OnChange); 3] = [
 /// What a `[servers.NAME]` table is.
 enum Entry {
     Server(Box<ServerConfig>),
-    Overlay(Overlay),
+    Overlay(Box<Overlay>),
+}
+
+/// A size that something in memory may have.
+fn bytes(text: &str) -> Result<usize, &'static str> {
+    let bytes = units::size(text)?;
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 impl Reader<'_> {
@@ -160,7 +178,7 @@ impl Reader<'_> {
                         config.servers.insert(name.to_owned(), *server);
                     }
                     Some(Entry::Overlay(overlay)) => {
-                        config.overlays.insert(name.to_owned(), overlay);
+                        config.overlays.insert(name.to_owned(), *overlay);
                     }
                     None => {}
                 }
@@ -286,7 +304,7 @@ impl Reader<'_> {
                     let message = format!("`[{at}]` has no `component`, `command` or `url`");
                     self.problem(span, message, Some(NOTHING.to_owned()));
                 }
-                return Some(Entry::Overlay(overlay));
+                return Some(Entry::Overlay(Box::new(overlay)));
             }
             (Some(file), None) => Adapter::Plugin(file),
             (None, Some(bridge)) => Adapter::Bridge(Box::new(bridge)),
@@ -393,6 +411,14 @@ impl Reader<'_> {
                 "instances" => {
                     if let Some(instances) = self.count(item, &here) {
                         limits.instances = instances;
+                    }
+                }
+                "message" => self.set(&mut limits.upstream.message_bytes, item, &here, bytes),
+                "list" => self.set(&mut limits.upstream.list_bytes, item, &here, bytes),
+                "requests" => self.set(&mut limits.upstream.request_bytes, item, &here, bytes),
+                "items" => {
+                    if let Some(items) = self.count(item, &here) {
+                        limits.upstream.list_items = items as usize;
                     }
                 }
                 _ => self.unknown(table, key, &format!("`[{at}]`"), LIMITS),

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use dormouse_jsonrpc::{LineReader, Message, MessageError, MessageLimits};
 use futures::future::join_all;
 use interprocess::local_socket::tokio::{Stream, prelude::*};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ use crate::config::paths;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest answer, in bytes.
-const LONGEST: u64 = 64 << 20;
+const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// How old a socket is before it can be taken for left behind: one that is just
 /// being made refuses connections as well.
@@ -31,7 +31,7 @@ pub struct Host {
     /// Its process id.
     pub pid: u32,
     pub(super) patience: Duration,
-    stream: BufReader<Stream>,
+    lines: LineReader<BufReader<Stream>>,
     asked: u64,
 }
 
@@ -56,6 +56,9 @@ pub enum RequestError {
     /// It sent what is no answer.
     #[error("its answer is not understood: {0}")]
     Unreadable(#[from] serde_json::Error),
+    /// It sent what is no message.
+    #[error("its answer is not understood: {0}")]
+    NoMessage(#[from] MessageError),
     /// It said no.
     #[error(transparent)]
     Refused(RpcError),
@@ -92,7 +95,7 @@ async fn connect(pid: u32, file: &Path) -> Option<Host> {
             return Some(Host {
                 pid,
                 patience: PATIENCE,
-                stream: BufReader::new(stream),
+                lines: LineReader::new(BufReader::new(stream), MAX_ANSWER_BYTES),
                 asked: 0,
             });
         }
@@ -130,30 +133,29 @@ impl Host {
     }
 
     async fn exchange(&mut self, method: &str, params: Value) -> Result<Value, RequestError> {
-        #[derive(Deserialize)]
-        struct Envelope {
-            id: Value,
-            result: Option<Value>,
-            error: Option<RpcError>,
-        }
         self.asked += 1;
-        let id = json!(self.asked);
-        let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": method });
-        if let (Some(object), false) = (request.as_object_mut(), params.is_null()) {
-            object.insert("params".to_owned(), params);
-        }
-        let line = wire::line(&request);
-        self.stream.get_mut().write_all(line.as_bytes()).await?;
+        let id = self.asked.to_string();
+        let params = (!params.is_null()).then(|| params.to_string());
+        let request = dormouse_jsonrpc::request(&id, method, params.as_deref());
+        let stream = self.lines.get_mut().get_mut();
+        stream.write_all(request.as_bytes()).await?;
+        stream.write_all(b"\n").await?;
         loop {
-            let Some(line) = wire::read_line(&mut self.stream, LONGEST).await? else {
+            let Some(line) = wire::read_line(&mut self.lines).await? else {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             };
-            let envelope: Envelope = serde_json::from_slice(&line)?;
+            let message = Message::read(&line, &MessageLimits::default());
+            let message = message.map_err(|unreadable| unreadable.error)?;
             // What is not ours answers a request that was given up on.
-            if envelope.id == id {
-                return match envelope.error {
-                    Some(error) => Err(RequestError::Refused(error)),
-                    None => Ok(envelope.result.unwrap_or_default()),
+            if let Message::Response {
+                id: Some(of),
+                outcome,
+            } = message
+                && of.as_str() == id
+            {
+                return match outcome {
+                    Ok(result) => Ok(serde_json::from_str(result)?),
+                    Err(error) => Err(RequestError::Refused(serde_json::from_str(error)?)),
                 };
             }
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use dormouse_jsonrpc::{LineReader, Message};
 use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt, BufReader};
@@ -13,12 +14,12 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::methods::Methods;
-use super::{place, wire};
+use super::{RpcError, place, wire};
 use crate::config::paths;
 use crate::roster::Roster;
 
 /// The longest request, in bytes.
-const LONGEST: u64 = 64 << 10;
+const MAX_REQUEST_BYTES: usize = 64 << 10;
 
 /// How many may be connected; more wait.
 const CONNECTIONS: usize = 16;
@@ -94,21 +95,34 @@ async fn accept(listener: Listener, methods: impl Methods) {
 }
 
 async fn serve(stream: &Stream, methods: &impl Methods) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream);
+    let mut lines = LineReader::new(BufReader::new(stream), MAX_REQUEST_BYTES);
     let mut writer = stream;
-    while let Some(line) = timeout(PATIENCE, wire::read_line(&mut reader, LONGEST)).await?? {
+    while let Some(line) = timeout(PATIENCE, wire::read_line(&mut lines)).await?? {
         let (id, outcome) = match wire::request(&line) {
-            Ok(request) => {
-                let outcome = methods.call(&request.method, request.params).await;
-                (request.id, outcome)
+            Ok(Message::Request { id, method, params }) => {
+                let outcome = call(methods, &method, params).await;
+                (id, outcome)
             }
-            // Whose request it was, cannot be known.
-            Err(error) => (Some(Value::Null), Err(error)),
+            Ok(Message::Notification { method, params }) => {
+                let _ = call(methods, &method, params).await;
+                continue;
+            }
+            // Nobody was asked anything.
+            Ok(Message::Response { .. }) => continue,
+            Err((id, error)) => (id, Err(error)),
         };
-        if let Some(id) = id {
-            let answer = wire::answer(&id, &outcome);
-            timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
-        }
+        let answer = wire::answer(&id, &outcome);
+        timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
     }
     Ok(())
+}
+
+async fn call(
+    methods: &impl Methods,
+    method: &str,
+    params: Option<&str>,
+) -> Result<Value, RpcError> {
+    let params = params.map(serde_json::from_str).transpose();
+    let params = params.map_err(RpcError::bad_params)?;
+    methods.call(method, params.unwrap_or_default()).await
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use dormouse_jsonrpc::{Line, LineReader, Message, MessageLimits, RequestId};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
+use serde_json::Value;
+use tokio::io::AsyncBufRead;
 
 /// An error as JSON-RPC tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -47,77 +48,45 @@ impl RpcError {
     }
 }
 
-/// A request that a host was sent.
-#[derive(Debug, PartialEq)]
-pub(super) struct Request {
-    /// None in a notification, which gets no answer.
-    pub(super) id: Option<Value>,
-    pub(super) method: String,
-    pub(super) params: Value,
-}
-
 /// Reads a request from a line.
-pub(super) fn request(line: &[u8]) -> Result<Request, RpcError> {
-    #[derive(Deserialize)]
-    struct Envelope {
-        jsonrpc: String,
-        #[serde(default, deserialize_with = "present")]
-        id: Option<Value>,
-        method: String,
-        #[serde(default)]
-        params: Value,
-    }
-    /// An id of null is an id; only none at all makes a notification.
-    fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
-        Value::deserialize(d).map(Some)
-    }
-    let value: Value =
-        serde_json::from_slice(line).map_err(|error| RpcError::invalid(-32700, error))?;
-    let envelope: Envelope =
-        serde_json::from_value(value).map_err(|error| RpcError::invalid(-32600, error))?;
-    if envelope.jsonrpc != "2.0" {
-        return Err(RpcError::invalid(-32600, "it is not JSON-RPC 2.0"));
-    }
-    Ok(Request {
-        id: envelope.id,
-        method: envelope.method,
-        params: envelope.params,
+///
+/// # Errors
+/// It is none, and whose it is, where that is known.
+pub(super) fn request(line: &str) -> Result<Message<'_>, (RequestId<'static>, RpcError)> {
+    Message::read(line, &MessageLimits::default()).map_err(|unreadable| {
+        let id = unreadable.id.unwrap_or(RequestId::new("null")).into_owned();
+        let code = unreadable.error.code();
+        (id, RpcError::invalid(code, unreadable.error))
     })
 }
 
 /// The line of an answer.
-pub(super) fn answer(id: &Value, outcome: &Result<Value, RpcError>) -> String {
-    match outcome {
-        Ok(result) => line(&json!({ "jsonrpc": "2.0", "id": id, "result": result })),
-        Err(error) => line(&json!({ "jsonrpc": "2.0", "id": id, "error": error })),
-    }
+pub(super) fn answer(id: &RequestId<'_>, outcome: &Result<Value, RpcError>) -> String {
+    let text = match outcome {
+        Ok(result) => dormouse_jsonrpc::response(id.as_str(), &result.to_string()),
+        Err(RpcError { code, message }) => {
+            dormouse_jsonrpc::error(id.as_str(), *code, message, None)
+        }
+    };
+    format!("{text}\n")
 }
 
-/// The line of a message.
-pub(super) fn line(message: &Value) -> String {
-    format!("{message}\n")
-}
-
-/// Reads one line of at most `limit` bytes; none at the end.
+/// Reads the next line; none at the end.
+///
+/// # Errors
+/// It is too long, is cut off, is not UTF-8, or cannot be read.
 pub(super) async fn read_line(
-    from: &mut (impl AsyncBufRead + Unpin),
-    limit: u64,
-) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    from.take(limit).read_until(b'\n', &mut line).await?;
-    if line.is_empty() {
-        return Ok(None);
-    }
-    if line.last() != Some(&b'\n') {
-        // Either the other side went away in the middle of a line, or will not
-        // come to its end.
-        let kind = match line.len() as u64 == limit {
-            true => io::ErrorKind::InvalidData,
-            false => io::ErrorKind::UnexpectedEof,
-        };
-        return Err(kind.into());
-    }
-    Ok(Some(line))
+    lines: &mut LineReader<impl AsyncBufRead + Unpin>,
+) -> io::Result<Option<String>> {
+    let line = match lines.next().await? {
+        Line::Whole(line) => line,
+        Line::Unfinished(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        Line::TooLong(_) => return Err(io::ErrorKind::InvalidData.into()),
+        Line::End => return Ok(None),
+    };
+    let text = String::from_utf8(line);
+    text.map(Some)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 #[cfg(test)]
@@ -126,40 +95,31 @@ mod tests {
 
     #[test]
     fn requests_are_read_and_others_are_told_why_not() {
-        let good = request(br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#).unwrap();
-        assert_eq!(
-            good,
-            Request {
-                id: Some(json!(1)),
-                method: "m".to_owned(),
-                params: json!({ "a": 1 }),
-            }
-        );
-        let notification = request(br#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
-        assert_eq!((notification.id, notification.params), (None, Value::Null));
-        let null = request(br#"{"jsonrpc":"2.0","method":"m","id":null}"#).unwrap();
-        assert_eq!(null.id, Some(Value::Null));
+        let good = request(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}"#).unwrap();
+        let (id, method, params) = (RequestId::new("1"), "m".into(), Some(r#"{"a":1}"#));
+        assert_eq!(good, Message::Request { id, method, params });
         for (bad, code) in [
-            (&b"{"[..], -32700),
-            (b"\xff", -32700),
-            (b"[]", -32600),
-            (b"1", -32600),
-            (br#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, -32600),
-            (br#"{"jsonrpc":"2.0","id":1}"#, -32600),
+            ("{", -32700),
+            ("[]", -32600),
+            ("1", -32600),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#, -32600),
         ] {
-            assert_eq!(request(bad).unwrap_err().code, code, "{bad:?}");
+            assert_eq!(request(bad).unwrap_err().1.code, code, "{bad:?}");
         }
     }
 
     #[tokio::test]
     async fn lines_have_a_limit() {
-        let mut from = &b"one\n\ntoolong\n"[..];
-        assert_eq!(read_line(&mut from, 6).await.unwrap().unwrap(), b"one\n");
-        assert_eq!(read_line(&mut from, 6).await.unwrap().unwrap(), b"\n");
-        let error = read_line(&mut from, 6).await.unwrap_err();
+        let mut lines = LineReader::new(&b"one\n\ntoolong\n"[..], 5);
+        assert_eq!(read_line(&mut lines).await.unwrap().unwrap(), "one");
+        assert_eq!(read_line(&mut lines).await.unwrap().unwrap(), "");
+        let error = read_line(&mut lines).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        assert_eq!(read_line(&mut &b""[..], 6).await.unwrap(), None);
-        let error = read_line(&mut &b"cut"[..], 6).await.unwrap_err();
+        let mut cut = LineReader::new(&b"cut"[..], 5);
+        let error = read_line(&mut cut).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(read_line(&mut cut).await.unwrap(), None);
     }
 }

@@ -1,31 +1,73 @@
 //! Requests that come together, in one array, and whose answers go back together. The
 //! revision 2025-03-26 has that, and none before or after it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dormouse_jsonrpc::{INVALID_REQUEST, items};
+use rmcp::ErrorData;
 use rmcp::model::{JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
-use serde_json::value::RawValue;
+
+/// How many messages a batch may have.
+pub(super) const MAX_MESSAGES: usize = 1000;
+
+/// How much the answers to one batch may take, in bytes. Behind as many, the others are
+/// errors that say so.
+const MAX_ANSWER_BYTES: usize = 32 << 20;
 
 /// The batches whose answers are not all there yet.
 #[derive(Default)]
 pub(super) struct Batches {
     /// Whether the revision that was agreed on has them.
     taken: AtomicBool,
-    waiting: Mutex<Vec<Batch>>,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    batches: HashMap<u64, Batch>,
+    /// The batch of each request that has no answer yet.
+    requests: HashMap<RequestId, u64>,
 }
 
 /// One of them.
 #[derive(Default)]
 pub(super) struct Batch {
     /// Its requests that have no answer yet.
-    pub(super) open: HashSet<RequestId>,
+    open: HashSet<RequestId>,
     /// The answers, as JSON.
-    pub(super) answers: Vec<Vec<u8>>,
+    answers: Vec<Vec<u8>>,
+    bytes: usize,
 }
 
 impl Batch {
+    /// Adds a request, which is to be answered.
+    pub(super) fn request(&mut self, id: RequestId) {
+        self.open.insert(id);
+    }
+
+    /// Adds an answer.
+    pub(super) fn answer(&mut self, id: Option<&RequestId>, answer: Vec<u8>) {
+        let bytes = self.bytes.saturating_add(answer.len());
+        if bytes <= MAX_ANSWER_BYTES {
+            self.bytes = bytes;
+            self.answers.push(answer);
+            return;
+        }
+        tracing::warn!("the answers to a batch have more than {MAX_ANSWER_BYTES} bytes");
+        let why = format!(
+            "the answers to this batch have more than {MAX_ANSWER_BYTES} bytes: send fewer \
+             requests together"
+        );
+        // An id can always be written.
+        let id = id.and_then(|id| serde_json::to_string(id).ok());
+        let id = id.as_deref().unwrap_or("null");
+        let error = dormouse_jsonrpc::error(id, INVALID_REQUEST, &why, None);
+        self.answers.push(error.into_bytes());
+    }
+
     /// All answers as one line, if none is missing and there is any.
     fn line(&self) -> Option<Vec<u8>> {
         let is_whole = self.open.is_empty() && !self.answers.is_empty();
@@ -45,12 +87,22 @@ impl Batches {
     }
 
     /// The messages of a batch, if a line is one.
-    pub(super) fn messages(&self, line: &str) -> Option<Vec<String>> {
+    ///
+    /// # Errors
+    /// There are too many of them.
+    pub(super) fn messages(&self, line: &str) -> Option<Result<Vec<String>, ErrorData>> {
         let may_be = self.taken.load(Ordering::Relaxed) && line.trim_start().starts_with('[');
-        let messages = may_be.then(|| serde_json::from_str::<Vec<&RawValue>>(line).ok())??;
+        let found = may_be.then(|| items(line, MAX_MESSAGES).ok())??;
         // JSON-RPC has none without messages.
-        let messages = (!messages.is_empty()).then_some(messages)?;
-        Some(messages.iter().map(|one| one.get().to_owned()).collect())
+        if found.items.is_empty() {
+            return None;
+        }
+        if found.left_out > 0 {
+            let messages = found.items.len() + found.left_out;
+            let why = format!("a batch has at most {MAX_MESSAGES} messages, not {messages}");
+            return Some(Err(ErrorData::invalid_request(why, None)));
+        }
+        Some(Ok(found.items.into_iter().map(str::to_owned).collect()))
     }
 
     /// Waits for the answers of a batch. Gives the line that they are, if none is
@@ -58,7 +110,13 @@ impl Batches {
     pub(super) fn wait(&self, batch: Batch) -> Option<Vec<u8>> {
         let line = batch.line();
         if !batch.open.is_empty() {
-            self.waiting().push(batch);
+            let mut waiting = self.waiting();
+            let number = waiting.next;
+            waiting.next += 1;
+            for id in &batch.open {
+                waiting.requests.insert(id.clone(), number);
+            }
+            waiting.batches.insert(number, batch);
         }
         line
     }
@@ -70,26 +128,27 @@ impl Batches {
             JsonRpcMessage::Error(error) => error.id.as_ref()?,
             _ => return None,
         };
-        let waiting = self.waiting();
-        let asked = waiting.iter().any(|batch| batch.open.contains(id));
-        asked.then(|| id.clone())
+        let is_asked = self.waiting().requests.contains_key(id);
+        is_asked.then(|| id.clone())
     }
 
     /// Keeps the answer to a request, or that there will be none. Gives the line that
     /// all of them are, if none is missing any more.
     pub(super) fn ended(&self, id: &RequestId, answer: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let mut waiting = self.waiting();
-        let place = waiting.iter().position(|batch| batch.open.contains(id))?;
-        let batch = waiting.get_mut(place)?;
+        let number = waiting.requests.remove(id)?;
+        let batch = waiting.batches.get_mut(&number)?;
         batch.open.remove(id);
-        batch.answers.extend(answer);
+        if let Some(answer) = answer {
+            batch.answer(Some(id), answer);
+        }
         if !batch.open.is_empty() {
             return None;
         }
-        waiting.swap_remove(place).line()
+        waiting.batches.remove(&number)?.line()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Batch>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

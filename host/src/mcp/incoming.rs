@@ -1,14 +1,15 @@
 //! What an agent's lines say.
 
-use dormouse_catalog::json;
+use dormouse_jsonrpc::{Envelope, Line, MessageError, MessageLimits, Unreadable};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, JsonRpcMessage, RequestId};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::lines::{Input, LONGEST};
 use super::original::Original;
 use super::verbatim;
+
+/// The longest line that is read, in bytes. As in rmcp's own transports.
+pub(super) const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// What a line says.
 pub(super) enum Incoming {
@@ -18,86 +19,117 @@ pub(super) enum Incoming {
     Nothing,
 }
 
+/// The text of a line; none at the end of the input.
+///
+/// # Errors
+/// It is none; what is answered to it.
+pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
+    let line = match line {
+        Line::Whole(line) | Line::Unfinished(line) => line,
+        Line::TooLong(_) => {
+            tracing::warn!("a message of more than {MAX_LINE_BYTES} bytes was dropped");
+            let message = format!("a message may have at most {MAX_LINE_BYTES} bytes");
+            return Some(Err(ErrorData::invalid_request(message, None)));
+        }
+        Line::End => return None,
+    };
+    Some(String::from_utf8(line).map_err(|_| {
+        tracing::warn!("a line is not UTF-8");
+        ErrorData::parse_error("the line is not UTF-8", None)
+    }))
+}
+
 impl Incoming {
-    pub(super) fn read(line: Input) -> Self {
-        let line = match line {
-            Input::Text(line) => line,
-            Input::TooLong => {
-                tracing::warn!("a message of more than {LONGEST} bytes was dropped");
-                let message = format!("a message may have at most {LONGEST} bytes");
-                return Self::Refused(None, ErrorData::invalid_request(message, None));
-            }
-            Input::NotUtf8 => {
-                tracing::warn!("a line is not UTF-8");
-                let message = "the line is not UTF-8";
-                return Self::Refused(None, ErrorData::parse_error(message, None));
-            }
-        };
+    pub(super) fn read(line: String) -> Self {
         let text = line.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
             return Self::Nothing;
         }
-        match serde_json::from_str::<ClientJsonRpcMessage>(text) {
-            Ok(mut message) => {
-                match &mut message {
-                    JsonRpcMessage::Request(request)
-                        if Original::is_kept_of(request.request.method()) =>
-                    {
-                        let original = Original::new(line);
-                        request.request.extensions_mut().insert(original);
-                    }
-                    JsonRpcMessage::Response(response) => verbatim::response(response, text),
-                    _ => {}
-                }
-                Self::Message(Box::new(message))
+        let envelope = match Envelope::read(text, &MessageLimits::default()) {
+            Ok(envelope) => envelope,
+            Err(unreadable) => return Self::unreadable(*unreadable),
+        };
+        let Ok(mut message) = serde_json::from_str::<ClientJsonRpcMessage>(text) else {
+            return refuse(&envelope, text);
+        };
+        match &mut message {
+            JsonRpcMessage::Request(request) if Original::is_kept_of(request.request.method()) => {
+                let original = Original::new(line);
+                request.request.extensions_mut().insert(original);
             }
-            Err(_) => match serde_json::from_str::<Value>(text) {
-                Ok(value) => refuse(&value),
-                Err(error) if serde_json::from_str::<IgnoredAny>(text).is_ok() => {
-                    unreadable(text, &error)
-                }
-                Err(error) => {
-                    tracing::warn!("a line is not JSON: {error}");
-                    let message = format!("the line is not JSON: {error}");
-                    Self::Refused(None, ErrorData::parse_error(message, None))
-                }
-            },
+            JsonRpcMessage::Response(response) => verbatim::response(response, text),
+            _ => {}
         }
+        Self::Message(Box::new(message))
+    }
+
+    /// What is done about a text that is no message, or beyond a limit: whoever waits for
+    /// an answer is told.
+    fn unreadable(message: Unreadable<'_>) -> Self {
+        let why = match &message.error {
+            MessageError::NotJson(why) => format!("the line is not JSON: {why}"),
+            MessageError::Batch => {
+                "batches are not part of this revision: send one message a line".to_owned()
+            }
+            why => format!("this message cannot be read: {why}"),
+        };
+        tracing::warn!("{why}");
+        let error = match message.error {
+            MessageError::NotJson(_) => ErrorData::parse_error(why, None),
+            _ => ErrorData::invalid_request(why, None),
+        };
+        let id = message
+            .id
+            .and_then(|id| serde_json::from_str(id.as_str()).ok());
+        answered(
+            id,
+            message.has_method && !message.has_id,
+            message.has_method,
+            error,
+        )
     }
 }
 
-/// The answer to JSON that is no message.
-fn refuse(value: &Value) -> Incoming {
-    // A notification has no id, and nobody waits for an answer to one.
-    if value.get("method").is_some() && value.get("id").is_none() {
-        tracing::debug!("a notification that makes no sense was dropped");
-        return Incoming::Nothing;
-    }
-    let id = value
-        .get("id")
-        .and_then(|id| serde_json::from_value(id.clone()).ok());
-    let message = if value.is_array() {
-        "batches are not part of this revision: send one message a line"
-    } else {
-        "this is not a JSON-RPC 2.0 message of MCP"
-    };
-    Incoming::Refused(id, ErrorData::invalid_request(message, None))
-}
-
-/// What is done about JSON that no value can hold, because it is nested too deeply or
-/// has a number that is too large: whoever waits for an answer is told.
-fn unreadable(text: &str, error: &serde_json::Error) -> Incoming {
-    tracing::warn!("a message cannot be read: {error}");
-    let why = format!("this message cannot be read: {error}");
-    let error = ErrorData::invalid_request(why, None);
-    let id = json::member(text, "id").and_then(|id| serde_json::from_str(id).ok());
-    match (id, json::member(text, "method")) {
-        (None, Some(_)) => Incoming::Nothing,
+/// What becomes of a message that is refused.
+fn answered(
+    id: Option<RequestId>,
+    is_notification: bool,
+    has_method: bool,
+    error: ErrorData,
+) -> Incoming {
+    match id {
+        // Nobody waits for an answer to one.
+        _ if is_notification => Incoming::Nothing,
         // An answer: whoever has asked is told that there is none.
-        (Some(id), None) => {
+        Some(id) if !has_method => {
             Incoming::Message(Box::new(ClientJsonRpcMessage::error(error, Some(id))))
         }
-        (id, _) => Incoming::Refused(id, error),
+        id => Incoming::Refused(id, error),
+    }
+}
+
+/// The answer to JSON that rmcp cannot read.
+fn refuse(envelope: &Envelope<'_>, text: &str) -> Incoming {
+    let has_method = envelope.method.is_some();
+    let id = envelope.id.as_ref();
+    let is_notification = has_method && id.is_none();
+    let id = id.and_then(|id| serde_json::from_str(id.as_str()).ok());
+    match serde_json::from_str::<Value>(text) {
+        Ok(_) if is_notification => {
+            tracing::debug!("a notification that makes no sense was dropped");
+            Incoming::Nothing
+        }
+        Ok(_) => {
+            let message = "this is not a JSON-RPC 2.0 message of MCP";
+            Incoming::Refused(id, ErrorData::invalid_request(message, None))
+        }
+        // No value can hold it, because it has a number that is too large.
+        Err(error) => {
+            tracing::warn!("a message cannot be read: {error}");
+            let why = format!("this message cannot be read: {error}");
+            let error = ErrorData::invalid_request(why, None);
+            answered(id, is_notification, has_method, error)
+        }
     }
 }
 
@@ -106,7 +138,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Incoming {
-        Incoming::read(Input::Text(text.to_owned()))
+        Incoming::read(text.to_owned())
     }
 
     fn nested(depth: usize) -> String {
@@ -152,5 +184,38 @@ mod tests {
             "{message:?}"
         );
         assert_eq!(refused(&nested(200)[1..]), (None, -32700));
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_is_refused() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{},"p\u0061rams":{}}"#,
+        ] {
+            assert_eq!(refused(text), (Some(RequestId::Number(7)), -32600));
+        }
+        let text = r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}"#;
+        assert_eq!(refused(text), (None, -32600));
+    }
+
+    #[test]
+    fn a_long_id_is_refused() {
+        let id = "x".repeat(1 << 20);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#);
+        assert_eq!(refused(&text), (None, -32600));
+    }
+
+    #[test]
+    fn reading_takes_linear_time() {
+        let meta = |members: usize| {
+            let members = (0..members).map(|number| format!("\"m{number}\":1"));
+            let members = members.collect::<Vec<_>>().join(",");
+            format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"a","_meta":{{{members}}}}}}}"#
+            )
+        };
+        dormouse_tests::growth::is_linear("`_meta` of a request", 5_000, meta, |text| {
+            assert!(matches!(read(text), Incoming::Message(_)));
+        });
     }
 }

@@ -8,6 +8,7 @@
 
 mod announce;
 mod asked;
+mod backlog;
 mod batch;
 mod caller;
 mod client;
@@ -20,7 +21,6 @@ pub mod http;
 mod incoming;
 mod level;
 mod line;
-mod lines;
 mod listen;
 mod older;
 mod open;

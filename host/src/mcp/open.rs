@@ -59,6 +59,11 @@ impl Open {
         }
     }
 
+    /// How many requests have no answer yet.
+    pub(super) fn len(&self) -> usize {
+        self.ids().len()
+    }
+
     fn end(&self, id: &RequestId) {
         self.ids().remove(id);
         self.ended.notify_one();

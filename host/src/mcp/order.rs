@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dormouse_catalog::json;
 use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -159,7 +158,7 @@ fn as_written(responses: Map<String, Value>, original: &Original) -> HashMap<Str
     let responses = responses.into_iter().map(|(id, value)| {
         let text = written
             .as_ref()
-            .and_then(|all| json::member(all.get(), &id));
+            .and_then(|all| dormouse_jsonrpc::member(all.get(), &id));
         let answer = text.and_then(|text| Answer::read(text.to_owned()).ok());
         (id, answer.unwrap_or(Answer::Made(value)))
     });

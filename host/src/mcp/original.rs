@@ -1,7 +1,7 @@
 //! A request as its client has written it.
 
 use bytes::Bytes;
-use dormouse_catalog::json;
+use dormouse_jsonrpc::member;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -23,12 +23,12 @@ impl Original {
 
     /// The parameters, if there are any.
     pub(super) fn params(&self) -> Option<Value> {
-        serde_json::from_str(json::member(self.text()?, "params")?).ok()
+        serde_json::from_str(member(self.text()?, "params")?).ok()
     }
 
     /// The text of a parameter that is an object.
     pub(super) fn object(&self, name: &str) -> Option<Box<RawValue>> {
-        let value = json::member(json::member(self.text()?, "params")?, name)?;
+        let value = member(member(self.text()?, "params")?, name)?;
         let object = value.starts_with('{').then(|| value.to_owned())?;
         RawValue::from_string(object).ok()
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io;
 
-use dormouse_catalog::json;
 use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
@@ -87,9 +86,14 @@ impl<'a> Line<'a> {
         };
         Ok(Line {
             head,
-            verbatim: json::on_one_line(text),
+            verbatim: dormouse_jsonrpc::on_one_line(text),
             tail: b"}\n".to_vec(),
         })
+    }
+
+    /// Its length, in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.head.len() + self.verbatim.len() + self.tail.len()
     }
 
     /// All of it.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use dormouse_catalog::json;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -72,7 +71,8 @@ pub(super) fn called(mut result: Answer, stateless: bool) -> Answer {
             content.map(Value::to_string)
         }
         Answer::Verbatim(text) => {
-            let content = json::member(text, NAME).filter(|text| !text.starts_with('{'));
+            let content =
+                dormouse_jsonrpc::member(text, NAME).filter(|text| !text.starts_with('{'));
             content.map(str::to_owned)
         }
     };

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use bytes::Bytes;
-use dormouse_catalog::json;
+use dormouse_jsonrpc::{member, on_one_line};
 use rmcp::model::{
     ClientResult, CustomRequest, CustomResult, JsonRpcMessage, JsonRpcResponse,
     ServerJsonRpcMessage, ServerRequest, ServerResult,
@@ -50,7 +50,7 @@ pub(super) fn question(question: &Question) -> CustomRequest {
 
 /// A client's response with its result folded. `text` is the whole message.
 pub(super) fn response(response: &mut JsonRpcResponse<ClientResult>, text: &str) {
-    if let Some(result) = json::member(text, "result") {
+    if let Some(result) = member(text, "result") {
         response.result = ClientResult::CustomResult(CustomResult(result.into()));
     }
 }
@@ -129,27 +129,27 @@ pub(super) fn unfolded(written: Bytes) -> Bytes {
 fn mended(message: &str) -> Option<String> {
     let params = || {
         let (place, params) = value(message, "params")?;
-        Some((place, json::member(params, MEMBER)?))
+        Some((place, member(params, MEMBER)?))
     };
     let data = || {
         let (error, members) = value(message, "error")?;
         let (place, data) = value(members, "data")?;
         let place = error.start + place.start..error.start + place.end;
-        Some((place, json::member(data, MEMBER)?))
+        Some((place, member(data, MEMBER)?))
     };
     let (place, folded) = value(message, "result").or_else(params).or_else(data)?;
     let text: String = serde_json::from_str(folded).ok()?;
     // An event's data is on one line.
-    let text = json::on_one_line(&text);
+    let text = on_one_line(&text);
     Some([&message[..place.start], &text, &message[place.end..]].concat())
 }
 
 /// A member's value, and where it is.
 fn value<'a>(object: &'a str, name: &str) -> Option<(Range<usize>, &'a str)> {
-    let members = json::members(object).ok()?;
-    let member = members.into_iter().find(|member| member.name == name)?;
-    let end = member.place.end;
-    Some((end.saturating_sub(member.value.len())..end, member.value))
+    let value = member(object, name)?;
+    // The value is a part of the text, so it is that far from its start.
+    let start = (value.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
+    Some((start..start + value.len(), value))
 }
 
 #[cfg(test)]

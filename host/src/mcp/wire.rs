@@ -11,28 +11,35 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::StreamExt as _;
+use dormouse_jsonrpc::LineReader;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
+use super::backlog::{Backlog, Stalled};
 use super::batch::{Batch, Batches};
-use super::incoming::Incoming;
-use super::lines::{Input, Lines};
+use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::open::Open;
 use super::outgoing::{Line, Output};
 use super::stage::{Stage, handshake};
+use crate::upstream::without_blocking;
 
 /// How many answers to nonsense may wait to be written.
 const REFUSALS: usize = 64;
+
+/// How much of the input is read at once, in bytes.
+const READ_BYTES: usize = 64 << 10;
+
+/// How many requests may have no answer yet; nothing more is read while more have none.
+/// Far fewer calls may run at once, and what is beyond that is refused at once.
+const MAX_OPEN_REQUESTS: usize = 16_384;
 
 /// How long requests that run when their client shakes hands after all may take to be
 /// answered: a bit longer than until they are cancelled.
@@ -40,8 +47,10 @@ const LEAVING: Duration = Duration::from_millis(1500);
 
 /// An agent's two streams, for as long as it is there.
 pub(super) struct Link<R, W> {
-    lines: tokio::sync::Mutex<FramedRead<R, Lines>>,
+    lines: tokio::sync::Mutex<LineReader<BufReader<R>>>,
     output: Output<W>,
+    /// What was sent and is not written yet.
+    backlog: Arc<Backlog>,
     /// The requests that have no answer yet.
     open: Open,
     /// Those that came together.
@@ -58,7 +67,7 @@ pub(super) struct Link<R, W> {
 
 impl<R, W> Link<R, W>
 where
-    R: AsyncRead,
+    R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     pub(super) fn new(
@@ -68,8 +77,12 @@ where
         ready: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
-            lines: tokio::sync::Mutex::new(FramedRead::new(input, Lines::default())),
+            lines: tokio::sync::Mutex::new(LineReader::new(
+                BufReader::with_capacity(READ_BYTES, input),
+                MAX_LINE_BYTES,
+            )),
             output: Output::new(output),
+            backlog: Arc::default(),
             open: Open::default(),
             batches: Batches::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
@@ -81,6 +94,15 @@ where
 }
 
 impl<R, W> Link<R, W> {
+    /// Waits until more may be read from the agent.
+    async fn room(&self) -> Result<(), Stalled> {
+        // Nearly all of these are answered in a moment.
+        while self.open.len() > MAX_OPEN_REQUESTS {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.backlog.room().await
+    }
+
     /// What another service has to begin with, when one has ended.
     pub(super) fn next(&self) -> Option<Box<ClientJsonRpcMessage>> {
         self.place().take()
@@ -156,7 +178,7 @@ where
     fn begin(&mut self, messages: Vec<String>) {
         let mut batch = Batch::default();
         for message in messages {
-            let mut read = Incoming::read(Input::Text(message));
+            let mut read = Incoming::read(message);
             if let Incoming::Message(message) = &read
                 && let Some(id) = handshake(message).cloned()
             {
@@ -167,13 +189,15 @@ where
             match read {
                 Incoming::Message(message) => {
                     if let JsonRpcMessage::Request(request) = &*message {
-                        batch.open.insert(request.id.clone());
+                        batch.request(request.id.clone());
                     }
                     self.read.push_back(message);
                 }
                 Incoming::Refused(id, error) => {
-                    let refused = ServerJsonRpcMessage::error(error, id);
-                    batch.answers.extend(Line::of(&refused).map(Line::json));
+                    let refused = ServerJsonRpcMessage::error(error, id.clone());
+                    if let Ok(line) = Line::of(&refused) {
+                        batch.answer(id.as_ref(), line.json());
+                    }
                 }
                 Incoming::Nothing => {}
             }
@@ -230,6 +254,7 @@ where
                     if matches!(response.result, ServerResult::CustomResult(_))
             );
             let line = Line::of(&message)?;
+            let _waiting = link.backlog.add(line.len());
             match of_batch {
                 None => link.output.write(line).await?,
                 Some(id) => {
@@ -258,25 +283,42 @@ where
                 let _ = tokio::time::timeout_at(*until, link.open.all_but(id)).await;
                 return None;
             }
-            let line = match link.lines.lock().await.next().await {
-                Some(Ok(line)) => line,
-                Some(Err(error)) => {
+            if link.room().await.is_err() {
+                link.closed.cancel();
+                return None;
+            }
+            let line = link.lines.lock().await.next().await;
+            let text = match line.map(incoming::text) {
+                Ok(Some(text)) => text,
+                Ok(None) => {
+                    link.closed.cancel();
+                    return None;
+                }
+                Err(error) => {
                     tracing::warn!("reading from the agent failed: {error}");
                     link.closed.cancel();
                     return None;
                 }
-                None => {
-                    link.closed.cancel();
-                    return None;
+            };
+            let read = match text {
+                Ok(text) => {
+                    let bytes = text.len();
+                    without_blocking(bytes, || match link.batches.messages(&text) {
+                        Some(Ok(messages)) => Err(messages),
+                        Some(Err(error)) => Ok(Incoming::Refused(None, error)),
+                        None => Ok(Incoming::read(text)),
+                    })
+                }
+                Err(error) => Ok(Incoming::Refused(None, error)),
+            };
+            let read = match read {
+                Ok(read) => read,
+                Err(messages) => {
+                    self.begin(messages);
+                    continue;
                 }
             };
-            if let Input::Text(text) = &line
-                && let Some(messages) = link.batches.messages(text)
-            {
-                self.begin(messages);
-                continue;
-            }
-            match link.open.checked(Incoming::read(line)) {
+            match link.open.checked(read) {
                 Incoming::Message(message) => self.read.push_back(message),
                 Incoming::Refused(id, error) => {
                     self.refuse(ServerJsonRpcMessage::error(error, id));

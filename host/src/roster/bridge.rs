@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
 use dormouse_wit::signature::compact;
@@ -10,6 +9,7 @@ use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use super::line_diff;
 use crate::config::{Bridge, Filter};
 use crate::store::{Known, PendingItem};
 use crate::visible::visible_line;
@@ -122,10 +122,6 @@ pub(super) fn signatures(
     text
 }
 
-/// For how long it is tried to find the shortest difference of two texts. After that, a
-/// longer one is shown.
-const DIFF_TIMEOUT: Duration = Duration::from_millis(200);
-
 /// What is new about something that an upstream offers, for whoever has to approve it: the
 /// members of the object that are not the same, as they were and as they are. Nothing in it
 /// moves a cursor or looks like something else.
@@ -150,16 +146,12 @@ pub fn difference(item: &PendingItem) -> String {
         .chain(is.keys().filter(|name| !was.contains_key(*name)));
     let mut compare = |name: &str, before: &str, after: &str| {
         text.push_str(&format!("  {}\n", visible_line(name)));
-        let mut lines = similar::TextDiff::configure();
-        let lines = lines.timeout(DIFF_TIMEOUT).diff_lines(before, after);
-        for change in lines.iter_all_changes() {
-            let sign = match change.tag() {
+        for (tag, line) in line_diff::lines(before, after) {
+            let sign = match tag {
                 similar::ChangeTag::Delete => '-',
                 similar::ChangeTag::Insert => '+',
                 similar::ChangeTag::Equal => ' ',
             };
-            let line = change.to_string_lossy();
-            let line = line.strip_suffix('\n').unwrap_or(&line);
             text.push_str(&format!("  {sign} {}\n", visible_line(line)));
         }
     };

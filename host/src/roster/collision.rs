@@ -1,10 +1,10 @@
 //! Names that more than one thing has.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 /// Things that would be shown under one name, and so are not shown at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collision {
     /// What they are: `tool`, say.
     pub what: &'static str,
@@ -57,28 +57,28 @@ impl fmt::Display for Collision {
 /// The names that more than one has, of (name, server, own name).
 pub(super) fn collisions<'a>(
     what: &'static str,
-    all: impl Iterator<Item = (&'a str, &'a str, &'a str)> + Clone,
+    all: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
 ) -> Vec<Collision> {
-    let mut seen = HashSet::new();
-    let twice: BTreeSet<&str> = all
-        .clone()
-        .map(|(name, ..)| name)
-        .filter(|name| !seen.insert(*name))
-        .collect();
-    let owners = |wanted: &str| {
-        let those = all.clone().filter(|(name, ..)| *name == wanted);
-        those
-            .map(|(_, server, own)| (server.to_owned(), own.to_owned()))
-            .collect()
-    };
-    twice
+    let mut named: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (name, server, own) in all {
+        named.entry(name).or_default().push((server, own));
+    }
+    let owned = |(server, own): (&str, &str)| (server.to_owned(), own.to_owned());
+    named
         .into_iter()
-        .map(|name| Collision {
+        .filter(|(_, owners)| owners.len() > 1)
+        .map(|(name, owners)| Collision {
             what,
             name: name.to_owned(),
-            owners: owners(name),
+            owners: owners.into_iter().map(owned).collect(),
         })
         .collect()
+}
+
+/// The names that collide.
+pub(super) fn colliding(collisions: &[Collision]) -> HashSet<String> {
+    let names = collisions.iter().map(|collision| collision.name.clone());
+    names.collect()
 }
 
 #[cfg(test)]
@@ -126,5 +126,23 @@ mod tests {
               `dormouse disable c`"
             ]
         );
+    }
+
+    #[test]
+    fn colliding_names_take_linear_time() {
+        for different in [2, 1000] {
+            let names = |number: usize| {
+                let names = (0..number).map(|one| format!("name{}", one % (number / different)));
+                names.collect::<Vec<_>>()
+            };
+            dormouse_tests::growth::is_linear("collisions", 4_000, names, |names: &Vec<String>| {
+                let all = names
+                    .iter()
+                    .map(|name| (name.as_str(), "server", name.as_str()));
+                let found = collisions("tool", all);
+                let colliding = colliding(&found);
+                assert!(names.iter().all(|name| colliding.contains(name)));
+            });
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
 use crate::store::{DecidedBy, Decision, Gated, Pending};
-use crate::upstream::{Gate, Offered};
+use crate::upstream::{Gate, Offered, without_blocking};
 use crate::visible::visible_line;
 
 /// The door between one server and its upstream.
@@ -31,7 +31,7 @@ impl Gate for Door {
             return;
         };
         // Whatever is asked next is refused with why.
-        let _ = roster.learn(&self.server, offered);
+        let _ = without_blocking(offered.bytes(), || roster.learn(&self.server, offered));
     }
 
     fn missed(&self, tool: &str) {

@@ -10,6 +10,7 @@ mod confirm;
 mod door;
 mod error;
 pub mod folders;
+mod line_diff;
 mod memory;
 mod named;
 pub mod names;
@@ -26,7 +27,8 @@ mod watch;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
@@ -448,17 +450,39 @@ fn say(old: &Snapshot, new: &Snapshot) {
             .servers()
             .get(name)
             .map_or(&[][..], |server| server.odd());
-        for odd in server.odd().iter().filter(|odd| !before.contains(odd)) {
+        let odd = only_in(server.odd(), before);
+        for odd in odd.iter().take(LOGGED_AT_ONCE) {
             // What is mended is nothing that its user would miss.
             match odd.shown {
                 true => tracing::info!("server `{name}`: {odd}"),
                 false => tracing::warn!("server `{name}`: {odd}"),
             }
         }
-    }
-    for collision in new.collisions() {
-        if !old.collisions().contains(collision) {
-            tracing::error!("{collision}");
+        if let Some(more) = odd
+            .len()
+            .checked_sub(LOGGED_AT_ONCE)
+            .filter(|more| *more > 0)
+        {
+            tracing::warn!("server `{name}`: {more} more items are not as MCP has them");
         }
     }
+    let collisions = only_in(new.collisions(), old.collisions());
+    for collision in collisions.iter().take(LOGGED_AT_ONCE) {
+        tracing::error!("{collision}");
+    }
+    let more = collisions.len().checked_sub(LOGGED_AT_ONCE);
+    if let Some(more) = more.filter(|more| *more > 0) {
+        tracing::error!(
+            "{more} more names are those of several things\nhint: `dormouse doctor` shows them"
+        );
+    }
+}
+
+/// How many problems of one kind are logged at once; of more, their number.
+const LOGGED_AT_ONCE: usize = 50;
+
+/// The problems that were not there before.
+fn only_in<'a, T: Eq + Hash>(now: &'a [T], before: &[T]) -> Vec<&'a T> {
+    let before: HashSet<&T> = before.iter().collect();
+    now.iter().filter(|one| !before.contains(one)).collect()
 }

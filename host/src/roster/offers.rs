@@ -8,7 +8,7 @@ use dormouse_wit::{Template, Type};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::collision::{Collision, collisions};
+use super::collision::{Collision, colliding, collisions};
 use super::snapshot::renamed;
 use super::{Server, names};
 
@@ -190,7 +190,8 @@ impl Offers {
         });
         let collisions = collisions(kind.noun(), owners);
         if !collisions.is_empty() {
-            all.retain(|offer| !collisions.iter().any(|c| c.name == offer.key));
+            let colliding = colliding(&collisions);
+            all.retain(|offer| !colliding.contains(&offer.key));
         }
         let offers = Self {
             kind,

@@ -382,6 +382,7 @@ impl Server {
                 launch: bridge.launch.clone(),
                 share: bridge.share,
                 start_timeout: bridge.patience(),
+                limits: self.config.limits.upstream,
                 gate: Arc::new(door),
             },
         ))

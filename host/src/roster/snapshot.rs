@@ -7,7 +7,7 @@ use dormouse_catalog::{ListedTool, Listing};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::collision::{Collision, collisions};
+use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offer, Offers};
 use super::{Server, names};
 use crate::config::UntrustedProject;
@@ -84,7 +84,8 @@ impl Snapshot {
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
         let mut all = collisions("tool", owners);
         if !all.is_empty() {
-            tools.retain(|tool| !all.iter().any(|c| c.name == tool.name));
+            let colliding = colliding(&all);
+            tools.retain(|tool| !colliding.contains(&tool.name));
         }
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {

@@ -78,7 +78,7 @@ pub struct ServerStatus {
     pub fetched: Option<u64>,
     /// What its user has not seen as it is, changed or new: tools by their names.
     pub changed: Vec<String>,
-    /// What it offers that is not shown, because clients could not read it, as sentences.
+    /// What it offers that is not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
     /// The last thing that went wrong.

@@ -1,7 +1,7 @@
 //! Finding out what upstreams offer, ahead of any call.
 
 use super::Roster;
-use crate::upstream::{self, Lost};
+use crate::upstream::{self, Lost, without_blocking};
 
 /// What an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,15 +29,16 @@ impl Roster {
             return Err(need.clone());
         }
         let spoke = found.known().map(|known| known.protocol.clone());
-        let limits = (bridge.patience(), spoke);
-        let offered = upstream::discover(&self.hub, server, &bridge.launch, limits).await;
+        let start = (bridge.patience(), spoke);
+        let limits = config.limits.upstream;
+        let offered = upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
         let offered = offered.map_err(|lost| match lost {
             Lost::Auth { .. } => {
                 format!("{lost}\nhint: `dormouse login {server}` does that")
             }
             lost => lost.to_string(),
         })?;
-        self.learn(server, offered)?;
+        without_blocking(offered.bytes(), || self.learn(server, offered))?;
         let found = self.server(server).map_err(|error| error.to_string())?;
         let known = found.known().ok_or("what it offers could not be kept")?;
         let listing = &known.listing;

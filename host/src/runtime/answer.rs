@@ -1,10 +1,9 @@
 //! What is answered: to a call, and to what it asks meanwhile.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io;
 
-use dormouse_catalog::json;
+use dormouse_jsonrpc::{MessageLimits, Object, ObjectError, member, quoted};
 use serde_json::{Map, Value};
 
 /// A result, an object of MCP.
@@ -41,7 +40,7 @@ impl Answer {
     /// # Errors
     /// It is no JSON object; why not.
     pub fn read(text: String) -> Result<Self, String> {
-        json::members(&text).map_err(|error| error.to_string())?;
+        object(&text).map_err(|error| error.to_string())?;
         Ok(Self::Verbatim(text))
     }
 
@@ -51,7 +50,7 @@ impl Answer {
         match self {
             Self::Made(value) => value.get(name).map(Cow::Borrowed),
             Self::Verbatim(text) => {
-                let value = serde_json::from_str(json::member(text, name)?);
+                let value = serde_json::from_str(member(text, name)?);
                 value.ok().map(Cow::Owned)
             }
         }
@@ -65,7 +64,12 @@ impl Answer {
                     members.shift_remove(name);
                 }
             }
-            Self::Verbatim(text) => while cut(text, name) {},
+            Self::Verbatim(text) => {
+                let mut object = object(text).unwrap_or_default();
+                if object.remove(name) {
+                    *text = object.into_text().into_owned();
+                }
+            }
         }
     }
 
@@ -123,30 +127,9 @@ impl Answer {
     }
 }
 
-/// Cuts the first member of a name out of an object's text, with the comma that
-/// parts it from another. False where there is none.
-fn cut(text: &mut String, name: &str) -> bool {
-    let Ok(members) = json::members(text) else {
-        return false;
-    };
-    let mut before = None;
-    let mut members = members
-        .into_iter()
-        .map(|member| (member.name, member.place));
-    let found = loop {
-        match members.next() {
-            Some((known, place)) if known == name => break place,
-            Some((_, place)) => before = Some(place.end),
-            None => return false,
-        }
-    };
-    let range = match (members.next(), before) {
-        (Some((_, next)), _) => found.start..next.start,
-        (None, Some(before)) => before..found.end,
-        (None, None) => found,
-    };
-    text.replace_range(range, "");
-    true
+/// The object that a text is, if it has no more members than are read.
+fn object(text: &str) -> Result<Object<'_>, ObjectError> {
+    Object::parse(text, MessageLimits::default().members)
 }
 
 /// The text of an object with members put in: what is made here is written once, and
@@ -222,51 +205,31 @@ fn put_within(text: &mut Vec<u8>, is_first: bool, name: &str, value: &str) {
 
 /// An object's text with members put in.
 fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
-    let members = json::members(text).ok()?;
-    // Of two members of one name it is the later that counts.
-    let find = |name: &str| members.iter().rev().find(|member| member.name == name);
-    let member = |name: &str, value: &dyn Display| format!("{}:{value}", Value::from(name));
-    let first = edit.first.as_ref();
-    let first = first.map(|(name, value)| member(name, value));
-    let defaults = edit.defaults.iter();
-    let missing = defaults.filter(|(name, _)| find(name).is_none());
-    let mut last: Vec<_> = missing.map(|(name, value)| member(name, value)).collect();
-    let start = text.find('{')? + 1;
-    // Where something goes into a member, and what.
-    let mut within = (start, String::new());
-    if let Some((object, name, value)) = edit.within {
-        match find(object) {
-            None => {
-                let inner = member(name, &value);
-                last.push(format!("{}:{{{inner}}}", Value::from(object)));
-            }
+    let mut object = object(text).ok()?;
+    for (name, value) in &edit.defaults {
+        if object.get(name).is_none() {
+            object.set(name, value.to_string());
+        }
+    }
+    if let Some((name, inner, value)) = edit.within {
+        match object.get(name) {
+            None => object.set(name, format!("{{{}:{value}}}", quoted(inner))),
             Some(found) => {
-                let inner = json::members(found.value).unwrap_or_default();
-                let is_object = found.value.ends_with('}');
-                if is_object && !inner.iter().any(|member| member.name == name) {
-                    let comma = if inner.is_empty() { "" } else { "," };
-                    let place = found.place.end.saturating_sub(1);
-                    within = (place, format!("{comma}{}", member(name, &value)));
+                let mut found = self::object(found).unwrap_or_default();
+                // What is no object has no place for it.
+                let is_object = object.get(name).is_some_and(|text| text.starts_with('{'));
+                if is_object && found.get(inner).is_none() {
+                    found.set(inner, value.to_owned());
+                    let found = found.into_text().into_owned();
+                    object.set(name, found);
                 }
             }
         }
     }
-    let first = first.unwrap_or_default();
-    let last = last.join(",");
-    let comma = |before: bool, behind: bool| if before && behind { "," } else { "" };
-    let some = !members.is_empty();
-    let parts = [
-        text.get(..start)?,
-        &first,
-        comma(!first.is_empty(), some || !last.is_empty()),
-        text.get(start..within.0)?,
-        &within.1,
-        text.get(within.0..text.rfind('}')?)?,
-        comma(some, !last.is_empty()),
-        &last,
-        text.get(text.rfind('}')?..)?,
-    ];
-    Some(parts.concat())
+    if let Some((name, value)) = &edit.first {
+        object.set_first(name, value.to_string());
+    }
+    Some(object.into_text().into_owned())
 }
 
 /// The size of a value as JSON, in bytes, without writing it anywhere.
@@ -313,7 +276,7 @@ mod tests {
         });
         assert_eq!(
             answer.into_text(),
-            r#"{"kind":"y", "a" : 1.10, "b":[-0.0 , 1E5], "a": 12345678901234567890123 ,"ttl":0}"#
+            r#"{"kind":"y", "a" : 1.10,"b":[-0.0 , 1E5], "a": 12345678901234567890123 ,"ttl":0}"#
         );
     }
 
@@ -321,7 +284,7 @@ mod tests {
     fn members_go_and_come_wherever_they_are() {
         for (object, left) in [
             (r#"{"k":1}"#, "{}"),
-            (r#"{ "k":1 }"#, "{  }"),
+            (r#"{ "k":1 }"#, "{}"),
             (r#"{"k":1,"a":2}"#, r#"{"a":2}"#),
             (r#"{"a":2, "k":1}"#, r#"{"a":2}"#),
             (r#"{"k":1,"a":2,"k":3}"#, r#"{"a":2}"#),
@@ -356,7 +319,7 @@ mod tests {
         };
         for (object, expected) in [
             ("{}", r#"{"f":0,"d":1,"m":{"k":2}}"#),
-            (" { } ", r#" {"f":0, "d":1,"m":{"k":2}} "#),
+            (" { } ", r#" {"f":0,"d":1,"m":{"k":2}} "#),
             (r#"{"a":1.10}"#, r#"{"f":0,"a":1.10,"d":1,"m":{"k":2}}"#),
             (
                 r#"{"m":{},"a":1.0}"#,

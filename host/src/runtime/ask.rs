@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dormouse_catalog::json;
+use dormouse_jsonrpc::Object;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -74,8 +74,12 @@ impl Question {
         const WANTS: &str = "includeContext";
         if self.capability == Capability::Sampling && self.params.shift_remove(WANTS).is_some() {
             let text = self.text.take();
-            let text = text.and_then(|text| json::without(text.get(), WANTS));
-            self.text = text.and_then(|text| RawValue::from_string(text).ok());
+            let text = text.and_then(|text| {
+                let mut object = Object::parse(text.get(), usize::MAX).ok()?;
+                object.remove(WANTS);
+                RawValue::from_string(object.into_text().into_owned()).ok()
+            });
+            self.text = text;
         }
         self
     }

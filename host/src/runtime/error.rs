@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Target;
+
 /// A call that failed before or outside of the plugin's own code, or, where it is
 /// no tool's, inside of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +72,14 @@ pub enum Cause {
         size: u64,
         limit: u64,
     },
+    #[error(
+        "it was answered with an error of {size} bytes where {limit} are allowed\nhint: `result` in `[servers.{server}.limits]` sets how long an answer may be"
+    )]
+    ErrorTooLarge {
+        server: String,
+        size: u64,
+        limit: u64,
+    },
     /// Too much to be taken over from the guest, so that nobody knows how much it is.
     #[error(
         "the result, or what it handed to the host, has more than the {limit} bytes that are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
@@ -102,4 +112,25 @@ pub enum Cause {
     NotFound,
     #[error("{0}")]
     Refused(String),
+}
+
+impl Cause {
+    /// The cause, unless its text is longer than a result of that server may be: an error
+    /// is an answer, too.
+    pub(super) fn within(self, target: &Target) -> Self {
+        let data = match &self {
+            Self::Upstream { data, .. } => data.as_ref().map_or(0, String::len),
+            _ => 0,
+        };
+        let size = (self.to_string().len() + data) as u64;
+        let limit = target.limits.result;
+        if size <= limit {
+            return self;
+        }
+        Self::ErrorTooLarge {
+            server: target.server.clone(),
+            size,
+            limit,
+        }
+    }
 }

@@ -149,9 +149,10 @@ impl Live {
         let ended = self.store.data_mut().call.take();
         let (failed, completed) = ended.map_or((None, None), |call| (call.failed, call.completed));
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
-            return Err(cause);
+            return Err(cause.within(target));
         }
-        let result = call.wanted.result(target, results.first(), completed)?;
+        let result = call.wanted.result(target, results.first(), completed);
+        let result = result.map_err(|cause| cause.within(target))?;
         let size = result.size();
         if size > target.limits.result {
             return Err(Cause::ResultTooLarge {

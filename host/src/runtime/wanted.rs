@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dormouse_catalog::{What, json};
+use dormouse_catalog::What;
 use dormouse_wit::{Export, Function, Type, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
@@ -348,8 +348,8 @@ pub fn completion(mut values: Vec<String>, total: Option<usize>, more: bool) -> 
 fn completion_of(value: Option<&Val>, completed: Option<String>) -> Result<Answer, Cause> {
     let made = made(value)?;
     let passed_on = |text: &String| {
-        let said = json::member(text, "completion").unwrap_or_default();
-        let part = |name| serde_json::from_str::<Value>(json::member(said, name)?).ok();
+        let said = dormouse_jsonrpc::member(text, "completion").unwrap_or_default();
+        let part = |name| serde_json::from_str::<Value>(dormouse_jsonrpc::member(said, name)?).ok();
         let values = part("values");
         let values = values.as_ref().and_then(Value::as_array).into_iter();
         let values = values.flatten().filter_map(Value::as_str);

@@ -2,6 +2,31 @@
 
 use std::time::Duration;
 
+/// The caps on what the upstream of one server may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpstreamLimits {
+    /// `message`: size of one message, in bytes.
+    pub message_bytes: usize,
+    /// `list`: size of one list, of all its pages together, in bytes.
+    pub list_bytes: usize,
+    /// `items`: how many items one list may have, on all its pages together.
+    pub list_items: usize,
+    /// `requests`: size of all requests of the upstream's that have no answer yet, in
+    /// bytes.
+    pub request_bytes: usize,
+}
+
+impl Default for UpstreamLimits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 64 << 20,
+            list_bytes: 8 << 20,
+            list_items: 10_000,
+            request_bytes: 16 << 20,
+        }
+    }
+}
+
 /// The caps on one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -19,6 +44,8 @@ pub struct Limits {
     pub output: u64,
     /// `instances`: how many calls of this server may run at once; more wait.
     pub instances: u32,
+    /// What its upstream may say, where it has one.
+    pub upstream: UpstreamLimits,
 }
 
 impl Default for Limits {
@@ -30,6 +57,7 @@ impl Default for Limits {
             result: 8 << 20,
             output: 64 << 10,
             instances: 64,
+            upstream: UpstreamLimits::default(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub use granted::GrantError;
 pub(crate) use granted::{GrantedFolders, Preopens};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::HostLimits;
-pub use limits::Limits;
+pub use limits::{Limits, UpstreamLimits};
 pub(crate) use output::Output;
 pub use own::{OwnPlace, OwnPlaces};
 pub use shared::SharedFolder;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// A connection to one upstream that carries JSON-RPC messages as they are, whole
 /// and in order. What is said over it (handshake, ids, eras) is the peer's.
@@ -24,18 +24,26 @@ pub(super) struct Said {
     /// The request of ours that it is about, where the transport tells: over HTTP,
     /// what comes on the stream of a request's answer. A pipe has no such thing.
     pub(super) about: Option<u64>,
+    /// Its place among those that were not heard yet.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Said {
     /// A message that may be about anything.
     pub(super) fn new(text: Box<RawValue>) -> Self {
-        Self { text, about: None }
+        Self {
+            text,
+            about: None,
+            place: None,
+        }
     }
 
     /// A message about a request.
     pub(super) fn about(request: u64, text: Box<RawValue>) -> Self {
-        let about = Some(request);
-        Self { text, about }
+        Self {
+            about: Some(request),
+            ..Self::new(text)
+        }
     }
 }
 
@@ -107,4 +115,32 @@ pub enum Lost {
         /// Its `WWW-Authenticate` header, which says where.
         challenge: Option<String>,
     },
+}
+
+/// Room for messages that were read and not heard yet, in bytes. Whoever reads waits for
+/// room.
+#[derive(Debug, Clone)]
+pub(super) struct QueueRoom {
+    bytes: Arc<Semaphore>,
+    most: u32,
+}
+
+impl QueueRoom {
+    /// Room for as much as one message may be.
+    pub(super) fn new(message_bytes: usize) -> Self {
+        let most = u32::try_from(message_bytes).unwrap_or(u32::MAX);
+        Self {
+            bytes: Arc::new(Semaphore::new(most as usize)),
+            most,
+        }
+    }
+
+    /// The message in its place.
+    pub(super) async fn take(&self, mut said: Said) -> Said {
+        let bytes = u32::try_from(said.text.get().len()).unwrap_or(self.most);
+        let room = Arc::clone(&self.bytes).acquire_many_owned(bytes.min(self.most));
+        // Nobody closes it.
+        said.place = room.await.ok();
+        said
+    }
 }

@@ -1,34 +1,29 @@
 //! An upstream that is a child process: a message for each line of its standard
 //! streams.
 
-use std::borrow::Cow;
 use std::io;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use dormouse_jsonrpc::{Line, LineReader};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, BufReader};
+use tokio::io::{AsyncBufRead, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::channel::{Channel, Lost, Outgoing, Outlet, Said};
+use super::channel::{Channel, Lost, Outgoing, Outlet, QueueRoom, Said};
+use super::large::without_blocking;
 use super::launch::Stdio;
-use super::lines::{Line, next};
 use super::process::Process;
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::words::Words;
 use super::{environment, input};
-
-/// The longest message that is taken, in bytes.
-const LONGEST: usize = 64 << 20;
-
-/// How much memory is kept for the next message, in bytes.
-const KEPT: usize = 1 << 20;
+use crate::sandbox::UpstreamLimits;
 
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
@@ -72,7 +67,12 @@ struct Pipe {
 ///
 /// # Errors
 /// It cannot be started.
-pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<Channel, Lost> {
+pub(super) fn open(
+    reaper: &Arc<Reaper>,
+    server: &str,
+    stdio: &Stdio,
+    limits: &UpstreamLimits,
+) -> Result<Channel, Lost> {
     #[allow(unused_mut, reason = "elsewhere nobody has to find what it starts")]
     let mut command = command(stdio)?;
     #[cfg(unix)]
@@ -105,8 +105,11 @@ pub(super) fn open(reaper: &Arc<Reaper>, server: &str, stdio: &Stdio) -> Result<
     });
     tokio::spawn({
         let (fate, server) = (Arc::clone(&fate), server.to_owned());
+        let most = limits.message_bytes;
         async move {
-            read(&server, stdout, &said, &fate).await;
+            let stdout = BufReader::with_capacity(64 << 10, stdout);
+            let lines = LineReader::new(stdout, most);
+            read(&server, lines, most, &said, &fate).await;
             // There is nothing to be had from it any more, unless why.
             let last = futures::future::join(fate.exited.cancelled(), hearing);
             if tokio::time::timeout(LAST_WORDS, last).await.is_err() {
@@ -231,59 +234,64 @@ impl Outlet for Pipe {
     }
 }
 
-/// Reads messages until there are no more, or one is too long.
+/// Reads messages until there are no more, or one has more than `most` bytes.
 async fn read(
     server: &str,
-    stdout: impl AsyncRead + Unpin,
+    mut lines: LineReader<impl AsyncBufRead + Unpin>,
+    most: usize,
     said: &mpsc::Sender<Said>,
     fate: &Fate,
 ) {
-    let mut stdout = BufReader::with_capacity(64 << 10, stdout);
-    let mut line = Vec::new();
+    let room = QueueRoom::new(most);
     let mut junk = false;
     loop {
-        // One large message is no reason to keep as much for ever.
-        if line.capacity() > KEPT {
-            line = Vec::new();
-        }
-        match next(&mut stdout, &mut line, LONGEST).await {
-            Ok(Line::Whole) => {}
-            Ok(Line::TooLong) => {
-                let why = format!("it sent a message of more than {} MiB", LONGEST >> 20);
+        let line = match lines.next().await {
+            Ok(Line::Whole(line) | Line::Unfinished(line)) => line,
+            Ok(Line::TooLong(_)) => {
+                let why = format!(
+                    "it sent a message of more than {} MiB\nhint: `message` in \
+                     `[servers.{server}.limits]` sets how long one may be",
+                    most >> 20
+                );
                 let _ = fate.given_up.set(why);
                 return;
             }
             Ok(Line::End) | Err(_) => return,
-        }
-        if let Some(message) = message(&line) {
-            if fate.exited.is_cancelled() {
-                fate.has_heir.store(true, Ordering::Relaxed);
+        };
+        match without_blocking(line.len(), || message(line)) {
+            Ok(message) => {
+                if fate.exited.is_cancelled() {
+                    fate.has_heir.store(true, Ordering::Relaxed);
+                }
+                let message = room.take(Said::new(message)).await;
+                if said.send(message).await.is_err() {
+                    return;
+                }
             }
-            if said.send(Said::new(message)).await.is_err() {
-                return;
+            Err(line) if line.trim().is_empty() => {}
+            Err(line) if !std::mem::replace(&mut junk, true) => {
+                let text: String = line.chars().take(200).collect();
+                tracing::warn!(
+                    "server `{server}` prints to stdout what is no message, and goes on: `{}`",
+                    text.escape_debug()
+                );
             }
-        } else if !line.trim_ascii().is_empty() && !std::mem::replace(&mut junk, true) {
-            let text = String::from_utf8_lossy(&line);
-            let text: String = text.chars().take(200).collect();
-            tracing::warn!(
-                "server `{server}` prints to stdout what is no message, and goes on: `{}`",
-                text.escape_debug()
-            );
+            Err(_) => {}
         }
     }
 }
 
-/// The message on a line, if there is one. Some programs write text in the encoding of
-/// their system, and a letter or two is no reason to leave a call unanswered.
-fn message(line: &[u8]) -> Option<Box<RawValue>> {
-    let line = line.trim_ascii();
-    if !line.starts_with(b"{") && !line.starts_with(b"[") {
-        return None;
+/// The message on a line, or the line where there is none. Some programs write text in the
+/// encoding of their system, and a letter or two is no reason to leave a call unanswered.
+fn message(line: Vec<u8>) -> Result<Box<RawValue>, String> {
+    let line = String::from_utf8(line)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = line.trim();
+    if !text.starts_with(['{', '[']) {
+        return Err(line);
     }
-    match String::from_utf8_lossy(line) {
-        Cow::Borrowed(text) => serde_json::from_str(text).ok(),
-        Cow::Owned(text) => serde_json::from_str(&text).ok(),
-    }
+    let read: Option<&RawValue> = serde_json::from_str(text).ok();
+    read.map(ToOwned::to_owned).ok_or(line)
 }
 
 /// Sees a child to its end, and what it has started.

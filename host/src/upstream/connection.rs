@@ -1,9 +1,11 @@
 //! One connection to an upstream, from its first word to its last.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use dormouse_jsonrpc::{Object, ObjectError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -16,11 +18,12 @@ use super::handshake::{self, Hello, MODERN, Manner};
 use super::inbound::question;
 use super::launch::Launch;
 use super::level::Level;
-use super::message::Members;
+use super::message;
 use super::peer::{Peer, lock};
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, SessionId};
+use crate::sandbox::UpstreamLimits;
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -47,6 +50,8 @@ pub(super) struct Opening<'a> {
     pub(super) gate: Option<Arc<dyn Gate>>,
     /// The protocol version that it spoke last, if that is known.
     pub(super) spoke: Option<String>,
+    /// How much it may say.
+    pub(super) limits: UpstreamLimits,
 }
 
 impl Opening<'_> {
@@ -92,10 +97,11 @@ impl Opening<'_> {
             ))
         };
         // Whoever cannot even be started is not started another way.
-        let channel = tokio::time::timeout_at(end, self.hub.open(self.server, self.launch))
-            .await
-            .map_err(|_| (late("it cannot be reached"), false))?
-            .map_err(|lost| (lost, false))?;
+        let channel =
+            tokio::time::timeout_at(end, self.hub.open(self.server, self.launch, &self.limits))
+                .await
+                .map_err(|_| (late("it cannot be reached"), false))?
+                .map_err(|lost| (lost, false))?;
         let (outlet, inlet) = (channel.outlet, channel.inlet);
         let able = match (&self.gate, self.callers.latest(|_| true)) {
             // Nobody waits for a call: this is only to see what there is.
@@ -105,7 +111,8 @@ impl Opening<'_> {
         };
         let callers = (Arc::clone(&self.callers), able);
         let gate = self.gate.clone();
-        let peer = Peer::new(self.server, (Arc::clone(&outlet), inlet), callers, gate);
+        let ends = (Arc::clone(&outlet), inlet);
+        let peer = Peer::new(self.server, ends, callers, (gate, self.limits));
         let mut connection = Connection {
             hub: Arc::clone(self.hub),
             outlet,
@@ -155,7 +162,7 @@ impl Connection {
             return;
         }
         let method = "notifications/roots/list_changed";
-        if let Err(lost) = self.peer.tell(method, &Members::default()).await {
+        if let Err(lost) = self.peer.tell(method, "{}").await {
             tracing::debug!(
                 "server `{}` is not told of other roots: {lost}",
                 self.peer.server
@@ -169,20 +176,17 @@ impl Connection {
         &self,
         (session, listener): (Option<SessionId>, &Arc<dyn Listener>),
         method: &str,
-        params: &Members,
+        params: &str,
     ) -> Result<Box<RawValue>, Failure> {
         let _calling = self.peer.callers.join(session, listener);
         self.set_level().await;
-        let mut params = params.clone();
+        let mut params = Cow::Borrowed(params);
         for _ in 0..ROUNDS {
-            let answer = self
-                .peer
-                .request(method, params.clone(), Some(listener))
-                .await?;
+            let answer = self.peer.request(method, &params, Some(listener)).await?;
             let Some(wanted) = InputRequired::read(&answer) else {
                 return Ok(answer);
             };
-            wanted.answer(listener, &mut params).await?;
+            params = Cow::Owned(wanted.answer(listener, &params).await?);
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
@@ -234,58 +238,56 @@ impl Drop for Connection {
 /// A result that asks for something first (MCP 2026-07-28).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InputRequired {
+struct InputRequired<'a> {
     result_type: String,
-    #[serde(default)]
-    input_requests: Members,
-    #[serde(default)]
-    request_state: Option<Box<RawValue>>,
+    #[serde(borrow, default)]
+    input_requests: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    request_state: Option<&'a RawValue>,
 }
 
-impl InputRequired {
+impl<'a> InputRequired<'a> {
     const TYPE: &'static str = "input_required";
 
-    fn read(answer: &RawValue) -> Option<Self> {
+    fn read(answer: &'a RawValue) -> Option<Self> {
         // Most answers are none, and some are large.
         let members = answer.get().contains(Self::TYPE).then_some(answer.get())?;
         let wanted: Self = serde_json::from_str(members).ok()?;
         (wanted.result_type == Self::TYPE).then_some(wanted)
     }
 
-    /// Has everything asked, and puts the answers into the request.
-    async fn answer(
-        self,
-        listener: &Arc<dyn Listener>,
-        params: &mut Members,
-    ) -> Result<(), Failure> {
+    /// Has everything asked. Gives the parameters of the request with the answers in them.
+    async fn answer(self, listener: &Arc<dyn Listener>, params: &str) -> Result<String, Failure> {
+        let unreadable = |error: ObjectError| {
+            Lost::Broken(format!("what the upstream asks cannot be read: {error}"))
+        };
+        let mut params = message::object(params).map_err(unreadable)?;
+        let requests = self.input_requests.map_or("{}", RawValue::get);
+        let requests = message::object(requests).map_err(unreadable)?;
         let mut questions = Vec::new();
-        for (id, request) in self.input_requests.iter() {
-            let request = Members::parse(request.get()).unwrap_or_default();
-            let method = request.text("method").unwrap_or_default();
+        for member in requests.iter() {
+            let request = message::object(&member.value).unwrap_or_default();
+            let method = request.string("method").unwrap_or_default();
             let asked = request.get("params");
-            let asked = asked.filter(|params| params.get() != "null");
-            let question = question(id, &method, asked);
+            let asked = asked.filter(|params| *params != "null");
+            let question = question(&member.name, &method, asked);
             questions.push(question.map_err(|(_, why)| {
                 Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
             })?);
         }
-        let mut responses = Members::default();
+        let mut responses = Object::new();
         if !questions.is_empty() {
             let answers = listener.put(questions).await.map_err(|error| {
                 Lost::Broken(format!("what the upstream asks has no answer: {error}"))
             })?;
-            for ((id, _), answer) in self.input_requests.iter().zip(answers) {
-                if let Ok(answer) = RawValue::from_string(answer.into_text()) {
-                    responses.set(id, answer);
-                }
+            for (member, answer) in requests.iter().zip(answers) {
+                responses.set(&member.name, answer.into_text());
             }
         }
-        if let Ok(responses) = serde_json::value::to_raw_value(&responses) {
-            params.set("inputResponses", responses);
-        }
+        params.set("inputResponses", responses.into_text().into_owned());
         if let Some(state) = self.request_state {
-            params.set("requestState", state);
+            params.set("requestState", state.get());
         }
-        Ok(())
+        Ok(params.into_text().into_owned())
     }
 }

@@ -12,14 +12,16 @@ use serde_json::{Map, Value};
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
+use super::large::without_blocking;
 use super::launch::Launch;
-use super::message::{HEADER_MISMATCH, Members};
+use super::message::HEADER_MISMATCH;
 use super::peer::lock;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
 use crate::runtime::{Listener, SessionId};
+use crate::sandbox::UpstreamLimits;
 
 /// A server's upstream, as it is configured.
 #[derive(Clone)]
@@ -32,6 +34,8 @@ pub struct Setup {
     pub share: bool,
     /// How long it may take to connect and to say what it offers.
     pub start_timeout: Duration,
+    /// How much it may say.
+    pub limits: UpstreamLimits,
     /// What stands between it and its callers.
     pub gate: Arc<dyn Gate>,
 }
@@ -206,6 +210,7 @@ impl Upstream {
                 callers,
                 gate: Some(Arc::clone(&setup.gate)),
                 spoke: setup.gate.spoke(),
+                limits: setup.limits,
             };
             let result = match opening.open().await {
                 Ok((connection, offered)) => {
@@ -271,12 +276,12 @@ impl Upstream {
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
-        let values: Map<String, Value> = serde_json::from_str(params).map_err(not)?;
-        let params = Members::parse(params).map_err(not)?;
+        let values: Map<String, Value> =
+            without_blocking(params.len(), || serde_json::from_str(params)).map_err(not)?;
         self.admit(&line.connection, (method, &values), listener)
             .await?;
         let caller = (session, listener);
-        let mut answer = line.connection.request(caller, method, &params).await;
+        let mut answer = line.connection.request(caller, method, params).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
                 self.forget(&line.connection);
@@ -302,7 +307,7 @@ impl Upstream {
             line = self.connect(session, listener).await?;
             self.admit(&line.connection, (method, &values), listener)
                 .await?;
-            answer = line.connection.request(caller, method, &params).await;
+            answer = line.connection.request(caller, method, params).await;
         }
         if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
             self.shut_out(&line.connection, challenge);

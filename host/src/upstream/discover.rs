@@ -7,6 +7,7 @@ use super::channel::Lost;
 use super::connection::Opening;
 use super::launch::Launch;
 use super::{Hub, Offered};
+use crate::sandbox::UpstreamLimits;
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
 /// how long that may take, `spoke` the protocol version that it spoke last, if that
@@ -18,6 +19,7 @@ pub async fn discover(
     hub: &Arc<Hub>,
     server: &str,
     launch: &Launch,
+    limits: UpstreamLimits,
     (start_timeout, spoke): (Duration, Option<String>),
 ) -> Result<Offered, Lost> {
     let opening = Opening {
@@ -28,6 +30,7 @@ pub async fn discover(
         callers: Arc::default(),
         gate: None,
         spoke,
+        limits,
     };
     let (connection, offered) = opening.open().await?;
     connection.close().await;

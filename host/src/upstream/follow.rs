@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::handshake::Hello;
 use super::listen::listen;
-use super::message::Members;
+use super::message;
 use super::peer::Peer;
 use super::subscriptions::Follower;
 use super::{Gate, lists};
@@ -78,9 +78,8 @@ async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
             .difference(&now.uris)
             .map(|uri| ("resources/unsubscribe", uri));
         for (method, uri) in new.chain(old) {
-            let mut params = Members::default();
-            params.set_value("uri", &json!(uri));
-            if let Err(failure) = peer.request(method, params, None).await {
+            let params = message::params([("uri", json!(uri))]);
+            if let Err(failure) = peer.request(method, &params, None).await {
                 tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
             }
         }

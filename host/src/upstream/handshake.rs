@@ -7,12 +7,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::channel::Lost;
-use super::message::Members;
+use super::http::excerpt;
+use super::message;
 use super::peer::Peer;
 
 /// The version without a handshake.
@@ -126,7 +128,8 @@ fn neither(modern: Failure, legacy: &super::Refusal) -> Failure {
     match modern {
         Failure::Refused(modern) => Failure::Lost(Lost::Broken(format!(
             "it answers neither `server/discover` ({}) nor `initialize` ({})",
-            modern.message, legacy.message
+            excerpt(&modern.message),
+            excerpt(&legacy.message)
         ))),
         lost => lost,
     }
@@ -144,12 +147,10 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         #[serde(default, rename = "_meta")]
         meta: Map<String, Value>,
     }
-    let answer = peer
-        .request("server/discover", Members::default(), None)
-        .await?;
+    let answer = peer.request("server/discover", "{}", None).await?;
     let none = |why: String| {
         Failure::Refused(super::Refusal {
-            code: super::message::NO_METHOD,
+            code: METHOD_NOT_FOUND,
             message: why,
             data: None,
         })
@@ -185,14 +186,15 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         instructions: Option<String>,
     }
     peer.speak(None);
-    let mut params = Members::default();
-    params.set_value("protocolVersion", &json!(LEGACY));
     // It is told this once, and may rely on being told of other roots later, too.
     let caller = peer.callers.latest(|_| true);
     let tells_roots = caller.is_ok_and(|caller| caller.tells_roots());
-    params.set_value("capabilities", &peer.able.lasting(tells_roots));
-    params.set_value("clientInfo", &us());
-    let answer = peer.request("initialize", params, None).await?;
+    let params = message::params([
+        ("protocolVersion", json!(LEGACY)),
+        ("capabilities", peer.able.lasting(tells_roots)),
+        ("clientInfo", us()),
+    ]);
+    let answer = peer.request("initialize", &params, None).await?;
     let found: Initialized = serde_json::from_str(answer.get()).map_err(|error| {
         Lost::Broken(format!(
             "its answer to `initialize` is none of MCP: {error}"
@@ -201,8 +203,7 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     // Whatever it has chosen: the lists will show whether it can be spoken to.
     peer.speak(Some(&found.protocol_version));
     // Nothing may overtake this.
-    peer.tell("notifications/initialized", &Members::default())
-        .await?;
+    peer.tell("notifications/initialized", "{}").await?;
     Ok(Hello {
         protocol: found.protocol_version,
         server_info: found.server_info,

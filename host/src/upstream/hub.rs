@@ -12,6 +12,7 @@ use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::reaper::Reaper;
 use super::{child, http};
+use crate::sandbox::UpstreamLimits;
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.
@@ -42,12 +43,17 @@ impl Hub {
     }
 
     /// Makes a connection.
-    pub(super) async fn open(&self, server: &str, launch: &Launch) -> Result<Channel, Lost> {
+    pub(super) async fn open(
+        &self,
+        server: &str,
+        launch: &Launch,
+        limits: &UpstreamLimits,
+    ) -> Result<Channel, Lost> {
         let channel = match launch {
-            Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio),
+            Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio, limits),
             Launch::Http(entry) => {
                 let login = self.login(server, entry);
-                http::connect(entry, Some(Arc::new(login))).await
+                http::connect(entry, Some(Arc::new(login)), limits).await
             }
         }?;
         let mut open = lock(&self.open);

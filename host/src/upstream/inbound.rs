@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use dormouse_catalog::json;
+use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, member};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::callers::Nobody;
-use super::message::{INTERNAL, INVALID, Members, NO_METHOD};
+use super::message;
 use super::peer::{Oddity, Peer, lock};
 use super::words::logger_name;
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
@@ -20,14 +20,26 @@ impl Peer {
     /// A request of the upstream's.
     pub(super) fn asked(
         self: &Arc<Self>,
-        (method, params): (&str, Option<&RawValue>),
-        id: &RawValue,
+        (method, params): (&str, Option<&str>),
+        id: RequestId<'_>,
         about: Option<u64>,
     ) {
         let Ok(place) = Arc::clone(&self.replies).try_acquire_owned() else {
             return self.odd(Oddity::Flood);
         };
-        let question = question(id.get(), method, params);
+        let bytes = params.map_or(0, str::len) + id.as_str().len();
+        let room = u32::try_from(bytes)
+            .ok()
+            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
+        let question = match &room {
+            Some(_) => question(id.as_str(), method, params),
+            None => {
+                self.odd(Oddity::TooMuchAsked);
+                let limit = self.limits.request_bytes;
+                let why = format!("more than {limit} bytes of requests wait for an answer");
+                Err((INTERNAL_ERROR, why))
+            }
+        };
         // Who is there now, not by the time that anybody gets around to asking.
         let question = question.and_then(|question| {
             let able = |listener: &dyn Listener| lacked(listener, &question).is_none();
@@ -36,9 +48,9 @@ impl Peer {
             let listener = listener.map_err(|nobody| self.unanswered(&question, about, nobody))?;
             Ok((question, listener))
         });
-        let (peer, id) = (Arc::clone(self), id.to_owned());
+        let (peer, id) = (Arc::clone(self), id.into_owned());
         let ping = method == "ping";
-        let key = id.get().to_owned();
+        let key = id.as_str().to_owned();
         let mine = key.clone();
         // It may be done before it is noted, but not before it is let go.
         let mut asked = lock(&self.asked);
@@ -50,7 +62,7 @@ impl Peer {
             };
             peer.reply(&id, outcome).await;
             lock(&peer.asked).remove(&mine);
-            drop(place);
+            drop((place, room));
         });
         asked.insert(key, asking.abort_handle());
     }
@@ -81,11 +93,11 @@ impl Peer {
         let some = self.whom(about, takes).ok();
         let lacked = some.and_then(|listener| lacked(listener.as_ref(), question));
         match lacked {
-            Some(lacked) => (INVALID, format!("the client has no `{lacked}`")),
+            Some(lacked) => (INVALID_PARAMS, format!("the client has no `{lacked}`")),
             None => {
                 let wanted = question.capability;
                 let why = format!("nobody can be asked for `{wanted}`: {nobody}");
-                (NO_METHOD, why)
+                (METHOD_NOT_FOUND, why)
             }
         }
     }
@@ -102,24 +114,23 @@ impl Peer {
             answers = client.put(vec![question]).await;
         }
         let answer = answers.map_err(|error| match error {
-            AskError::Unsupported(why) => (NO_METHOD, why),
-            AskError::Invalid(why) => (INVALID, why),
-            AskError::Failed(_) | AskError::Over => (INTERNAL, error.to_string()),
+            AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
+            AskError::Invalid(why) => (INVALID_PARAMS, why),
+            AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
         })?;
-        let none = || (INTERNAL, "the client has not answered".to_owned());
+        let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
         answer.into_iter().next().ok_or_else(none)
     }
 
     /// A notification of the upstream's.
-    pub(super) fn told(&self, (method, params): (&str, Option<&RawValue>), about: Option<u64>) {
-        let params = params.map_or("{}", RawValue::get);
+    pub(super) fn told(&self, (method, params): (&str, Option<&str>), about: Option<u64>) {
+        let params = params.unwrap_or("{}");
         match method {
             "notifications/progress" => self.progress(params),
             "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
-                let id = Members::parse(params).ok();
-                let id = id.as_ref().and_then(|params| params.get("requestId"));
-                if let Some(asking) = id.and_then(|id| lock(&self.asked).remove(id.get())) {
+                let id = member(params, "requestId");
+                if let Some(asking) = id.and_then(|id| lock(&self.asked).remove(id)) {
                     asking.abort();
                 }
             }
@@ -128,8 +139,8 @@ impl Peer {
             | "notifications/resources/list_changed" => self.changed.notify_one(),
             "notifications/subscriptions/acknowledged" => self.acknowledged.notify_one(),
             "notifications/resources/updated" => {
-                let uri = Members::parse(params).ok();
-                let uri = uri.and_then(|params| params.text("uri"));
+                let uri = member(params, "uri");
+                let uri = uri.and_then(|uri| serde_json::from_str::<String>(uri).ok());
                 if let (Some(gate), Some(uri)) = (&self.gate, uri) {
                     gate.updated(&uri);
                 }
@@ -214,15 +225,15 @@ fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
 pub(super) fn question(
     id: &str,
     method: &str,
-    params: Option<&RawValue>,
+    params: Option<&str>,
 ) -> Result<Question, (i64, String)> {
-    let text = params.map_or("{}", RawValue::get);
-    let members = json::members(text)
-        .map_err(|error| (INVALID, format!("`params` is no object: {error}")))?;
+    let text = params.unwrap_or("{}");
+    let object = message::object(text)
+        .map_err(|error| (INVALID_PARAMS, format!("`params` cannot be read: {error}")))?;
     // What no value can hold passes all the same, as the text that it is.
-    let members = members.into_iter().filter_map(|member| {
-        let value = serde_json::from_str(member.value).ok()?;
-        Some((member.name.into_owned(), value))
+    let members = object.iter().filter_map(|member| {
+        let value = serde_json::from_str(&member.value).ok()?;
+        Some((member.name.clone().into_owned(), value))
     });
     let params: Map<String, Value> = members.collect();
     let capability = match method {
@@ -232,7 +243,7 @@ pub(super) fn question(
         "elicitation/create" => Capability::ElicitationForm,
         "sampling/createMessage" => Capability::Sampling,
         "roots/list" => Capability::Roots,
-        other => return Err((NO_METHOD, format!("`{other}` is not known here"))),
+        other => return Err((METHOD_NOT_FOUND, format!("`{other}` is not known here"))),
     };
     Ok(Question {
         id: id.to_owned(),

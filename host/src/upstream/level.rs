@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::handshake::Hello;
-use super::message::Members;
+use super::message;
 use super::peer::{PATIENCE, Peer};
 use crate::runtime::LEVELS;
 
@@ -32,9 +32,8 @@ impl Level {
         let Some(wanted) = wanted(peer).filter(|wanted| *told != Some(*wanted)) else {
             return;
         };
-        let mut params = Members::default();
-        params.set_value("level", &json!(wanted));
-        let asking = peer.request("logging/setLevel", params, None);
+        let params = message::params([("level", json!(wanted))]);
+        let asking = peer.request("logging/setLevel", &params, None);
         // What it says too much is not passed on, so that a refusal loses nothing.
         match tokio::time::timeout(PATIENCE, asking).await {
             Ok(Ok(_)) => {}

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::Failure;
 use super::follow::declares;
 use super::handshake::Hello;
-use super::message::Members;
+use super::message;
 use super::peer::{PATIENCE, Peer};
 use super::subscriptions::{Follower, Wanted};
 
@@ -70,9 +70,8 @@ async fn ask<'a>(
     filter: Map<String, Value>,
     standing: &mut Asking<'a>,
 ) -> Asking<'a> {
-    let mut params = Members::default();
-    params.set_value("notifications", &Value::Object(filter));
-    let asking = peer.request("subscriptions/listen", params, None);
+    let params = message::params([("notifications", Value::Object(filter))]);
+    let asking = async move { peer.request("subscriptions/listen", &params, None).await };
     let mut asking = asking.boxed().fuse();
     let mut late = std::pin::pin!(tokio::time::sleep(PATIENCE));
     // One that came too late for the request before is not this one's.

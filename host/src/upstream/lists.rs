@@ -1,22 +1,28 @@
 //! All that an upstream lists, page by page.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
+use dormouse_jsonrpc::{METHOD_NOT_FOUND, items};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::channel::Lost;
 use super::handshake::Hello;
-use super::message::{Members, NO_METHOD};
+use super::http::excerpt;
+use super::large::without_blocking;
+use super::message;
 use super::peer::{Peer, lock};
 use super::{Failure, Offered};
+use crate::sandbox::UpstreamLimits;
 
-/// How much of one list is taken: far more than an agent could do with, and little
+/// How many pages of one list are taken: far more than an agent could do with, and little
 /// enough for a server that never comes to an end.
 const PAGES: usize = 200;
-const ITEMS: usize = 10_000;
-const BYTES: usize = 32 << 20;
+
+/// How many items of one page that are odd are logged one by one.
+const TOLD: usize = 20;
 
 /// A list that MCP has.
 struct List {
@@ -79,7 +85,101 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Fail
 }
 
 fn name(tool: &RawValue) -> Option<String> {
-    Members::parse(tool.get()).ok()?.text(TOOLS.key)
+    message::object(tool.get()).ok()?.string(TOOLS.key)
+}
+
+/// What has been read of a list.
+#[derive(Default)]
+struct Read {
+    items: Vec<Box<RawValue>>,
+    bytes: usize,
+    cursors: HashSet<String>,
+}
+
+/// Why the rest of a list is left out.
+enum Enough {
+    Items(usize),
+    Bytes(usize),
+    Pages(usize),
+    Repeated,
+}
+
+impl fmt::Display for Enough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items(limit) => write!(f, "it has more than {limit} items (`items`)"),
+            Self::Bytes(limit) => write!(f, "it has more than {limit} bytes (`list`)"),
+            Self::Pages(limit) => write!(f, "it has more than {limit} pages"),
+            Self::Repeated => f.write_str("a page leads to one before it"),
+        }
+    }
+}
+
+impl Read {
+    /// Takes over a page. Gives the cursor of the next one, if there is one, or why no
+    /// more is taken.
+    ///
+    /// # Errors
+    /// It is none; what of it is wrong.
+    fn page(
+        &mut self,
+        (server, list): (&str, &List),
+        page: &str,
+        limits: &UpstreamLimits,
+    ) -> Result<Result<Option<String>, Enough>, String> {
+        let page = message::object(page).map_err(|error| format!("is {error}"))?;
+        let found = page
+            .get(list.member)
+            .ok_or_else(|| format!("has no `{}`", list.member))?;
+        let room = limits.list_items.saturating_sub(self.items.len());
+        let found = items(found, room)
+            .map_err(|error| format!("has a `{}` that is no list: {error}", list.member))?;
+        let mut odd = 0;
+        for item in found.items {
+            self.bytes += item.len();
+            if self.bytes > limits.list_bytes {
+                return Ok(Err(Enough::Bytes(limits.list_bytes)));
+            }
+            let item = judge(item, list.key).and_then(|()| {
+                RawValue::from_string(item.to_owned()).map_err(|error| error.to_string())
+            });
+            match item {
+                Ok(item) => self.items.push(item),
+                Err(why) => {
+                    odd += 1;
+                    if odd <= TOLD {
+                        tracing::warn!(
+                            "server `{server}` lists an odd one of its {}, which is left out: {why}",
+                            list.member
+                        );
+                    }
+                }
+            }
+        }
+        if odd > TOLD {
+            tracing::warn!(
+                "server `{server}`: {} more of its {} are left out",
+                odd - TOLD,
+                list.member
+            );
+        }
+        if found.left_out > 0 {
+            return Ok(Err(Enough::Items(limits.list_items)));
+        }
+        let Some(next) = page.string("nextCursor") else {
+            return Ok(Ok(None));
+        };
+        if !self.cursors.insert(next.clone()) {
+            return Ok(Err(Enough::Repeated));
+        }
+        if self.cursors.len() >= PAGES {
+            return Ok(Err(Enough::Pages(PAGES)));
+        }
+        if self.items.len() >= limits.list_items {
+            return Ok(Err(Enough::Items(limits.list_items)));
+        }
+        Ok(Ok(Some(next)))
+    }
 }
 
 /// One list. What is declared and then not known is empty.
@@ -88,83 +188,71 @@ async fn list(
     list: &List,
     declared: bool,
 ) -> Result<Vec<Box<RawValue>>, Failure> {
-    let mut items = Vec::new();
-    let mut bytes = 0;
-    let mut cursors = HashSet::new();
-    let mut cursor = None;
+    let mut read = Read::default();
+    let mut cursor: Option<String> = None;
     if !declared {
-        return Ok(items);
+        return Ok(read.items);
     }
     loop {
-        let mut params = Members::default();
-        if let Some(cursor) = &cursor {
-            params.set_value("cursor", &json!(cursor));
-        }
-        let page = match peer.request(list.method, params, None).await {
+        let params = message::params(cursor.iter().map(|cursor| ("cursor", json!(cursor))));
+        let page = match peer.request(list.method, &params, None).await {
             Ok(page) => page,
             // Templates above all are often forgotten by servers that have resources.
-            Err(Failure::Refused(refusal)) if refusal.code == NO_METHOD => {
+            Err(Failure::Refused(refusal)) if refusal.code == METHOD_NOT_FOUND => {
                 tracing::debug!("server `{}` has no `{}`", peer.server, list.method);
-                return Ok(items);
+                return Ok(read.items);
             }
             Err(Failure::Refused(refusal)) if list.method != TOOLS.method => {
                 tracing::warn!(
                     "server `{}` refuses `{}`: {}",
                     peer.server,
                     list.method,
-                    refusal.message.escape_debug()
+                    excerpt(&refusal.message)
                 );
-                return Ok(items);
+                return Ok(read.items);
             }
             Err(Failure::Refused(refusal)) => {
-                let why = format!("it refuses `{}`: {}", list.method, refusal.message);
+                let why = format!(
+                    "it refuses `{}`: {}",
+                    list.method,
+                    excerpt(&refusal.message)
+                );
                 return Err(Lost::Broken(why).into());
             }
             Err(lost) => return Err(lost),
         };
-        let bad = |what: String| Lost::Broken(format!("its `{}` {what}", list.method));
-        let page = Members::parse(page.get()).map_err(|error| bad(format!("is {error}")))?;
-        let found = page
-            .get(list.member)
-            .ok_or_else(|| bad(format!("has no `{}`", list.member)))?;
-        let found: Vec<Box<RawValue>> = serde_json::from_str(found.get())
-            .map_err(|error| bad(format!("has a `{}` that is no list: {error}", list.member)))?;
-        for item in found {
-            bytes += item.get().len();
-            match judge(&item, list.key) {
-                Ok(()) => items.push(item),
-                Err(why) => tracing::warn!(
-                    "server `{}` lists an odd one of its {}, which is left out: {why}",
+        let text = page.get();
+        let next = without_blocking(text.len(), || {
+            read.page((&peer.server, list), text, &peer.limits)
+        });
+        let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
+        cursor = match next {
+            Ok(Some(next)) => Some(next),
+            Ok(None) => return Ok(read.items),
+            Err(enough) => {
+                tracing::warn!(
+                    "server `{0}`: of its `{1}` the first {2} are taken: {enough}\n\
+                     hint: `[servers.{0}.limits]` sets how long a list may be",
                     peer.server,
-                    list.member
-                ),
+                    list.method,
+                    read.items.len()
+                );
+                return Ok(read.items);
             }
-        }
-        cursor = page.text("nextCursor");
-        let Some(next) = &cursor else {
-            return Ok(items);
         };
-        let known = !cursors.insert(next.clone());
-        if known || cursors.len() >= PAGES || items.len() >= ITEMS || bytes >= BYTES {
-            tracing::warn!(
-                "server `{}`: its `{}` does not come to an end; the first {} are taken",
-                peer.server,
-                list.method,
-                items.len()
-            );
-            return Ok(items);
-        }
     }
 }
 
 /// Whether it is an object that can be called by something.
-fn judge(item: &RawValue, key: &str) -> Result<(), String> {
+fn judge(item: &str, key: &str) -> Result<(), String> {
     let shown = || {
-        let text: String = item.get().chars().take(100).collect();
-        text.escape_debug().to_string()
+        excerpt(
+            item.get(..item.floor_char_boundary(400))
+                .unwrap_or_default(),
+        )
     };
-    let members = Members::parse(item.get()).map_err(|_| format!("`{}` is no object", shown()))?;
-    match members.text(key) {
+    let object = message::object(item).map_err(|_| format!("`{}` is no object", shown()))?;
+    match object.string(key) {
         Some(text) if !text.is_empty() => Ok(()),
         _ => Err(format!("`{}` has no `{key}` that is a string", shown())),
     }

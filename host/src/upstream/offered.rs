@@ -38,3 +38,13 @@ pub struct Offered {
     #[serde(skip)]
     pub withdrawn: Vec<String>,
 }
+
+impl Offered {
+    /// The size of all objects together, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let lists = [&self.tools, &self.prompts, &self.resources, &self.templates];
+        let objects = lists.into_iter().flatten();
+        objects.map(|object| object.get().len()).sum()
+    }
+}

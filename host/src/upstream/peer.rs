@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dormouse_jsonrpc::{
+    Envelope, MessageLimits, ObjectError, RequestId, Unreadable, items, without_half_characters,
+};
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -16,12 +19,17 @@ use super::Able;
 use super::callers::{Callers, Nobody};
 use super::channel::{Lost, Outgoing, Outlet, Said};
 use super::handshake::MODERN;
-use super::message::{self, Members, Message, Refusal};
+use super::large::without_blocking;
+use super::message::{self, Refusal};
 use super::{Failure, Gate};
 use crate::runtime::{Answer, Listener, SessionId};
+use crate::sandbox::UpstreamLimits;
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
+
+/// How many messages of a batch are heard.
+const BATCH: usize = 1000;
 
 /// How long is waited for why a child takes no more input.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -50,6 +58,9 @@ pub(super) struct Peer {
     /// What it has asked and has no answer to yet, by the text of its id.
     pub(super) asked: Mutex<HashMap<String, AbortHandle>>,
     pub(super) replies: Arc<Semaphore>,
+    /// Room for what it asks, in bytes.
+    pub(super) room: Arc<Semaphore>,
+    pub(super) limits: UpstreamLimits,
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
     pub(super) over: CancellationToken,
@@ -75,6 +86,9 @@ pub(super) enum Oddity {
     Batch,
     UnknownId,
     Flood,
+    TooMuchAsked,
+    LargeBatch,
+    Unreadable,
 }
 
 impl Oddity {
@@ -84,6 +98,14 @@ impl Oddity {
             Self::Batch => "sends several messages as one; they are taken apart",
             Self::UnknownId => "answers what nobody has asked, or twice; that is ignored",
             Self::Flood => "asks faster than it takes answers; some get none",
+            Self::TooMuchAsked => {
+                "asks with more bytes at once than its `limits.requests` allows; some are refused"
+            }
+            Self::LargeBatch => "sends more than 1000 messages as one; the rest is ignored",
+            Self::Unreadable => {
+                "sends a message that is nested too deeply, has a member twice or too many, or too \
+                 long an id; that is refused"
+            }
         }
     }
 }
@@ -94,7 +116,7 @@ impl Peer {
         server: &str,
         (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Said>),
         (callers, able): (Arc<Callers>, Able),
-        gate: Option<Arc<dyn Gate>>,
+        (gate, limits): (Option<Arc<dyn Gate>>, UpstreamLimits),
     ) -> Arc<Self> {
         let peer = Arc::new(Self {
             server: server.to_owned(),
@@ -109,13 +131,18 @@ impl Peer {
             acknowledged: Notify::new(),
             asked: Mutex::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
+            room: Arc::new(Semaphore::new(
+                limits.request_bytes.min(Semaphore::MAX_PERMITS),
+            )),
+            limits,
             oddities: AtomicU32::new(0),
             over: CancellationToken::new(),
         });
         let hearing = Arc::clone(&peer);
         tokio::spawn(async move {
             while let Some(said) = inlet.recv().await {
-                hearing.hear(&said, said.about);
+                let text = said.get();
+                without_blocking(text.len(), || hearing.hear(text, said.about));
             }
             hearing.end();
         });
@@ -127,7 +154,7 @@ impl Peer {
     pub(super) async fn request(
         self: &Arc<Self>,
         method: &str,
-        mut params: Members,
+        params: &str,
         listener: Option<&Arc<dyn Listener>>,
     ) -> Result<Box<RawValue>, Failure> {
         let (answer, mut answered) = oneshot::channel();
@@ -148,16 +175,9 @@ impl Peer {
             // Neither may be taken back.
             quiet: matches!(method, "initialize" | "server/discover"),
         };
-        if let Some(listener) = listener {
-            params.underlay("_meta", listener.meta());
-        }
-        let meta = self.meta(id, listener);
-        if !meta.is_empty() {
-            params.extend("_meta", meta);
-        }
-        let name = params.text("name").or_else(|| params.text("uri"));
+        let (params, name) = without_blocking(params.len(), || self.params(id, params, listener))?;
         let mut sending = self.outlet.send(Outgoing {
-            text: message::request(Some(id), method, &params),
+            text: dormouse_jsonrpc::request(&id.to_string(), method, Some(&params)),
             method: Some(method.to_owned()),
             id: Some(id),
             name,
@@ -190,6 +210,38 @@ impl Peer {
                 }
             }
         }
+    }
+
+    /// The parameters of a request with what has to be added to them, and what the request
+    /// is about.
+    fn params(
+        &self,
+        id: u64,
+        params: &str,
+        listener: Option<&Arc<dyn Listener>>,
+    ) -> Result<(String, Option<String>), Failure> {
+        let unreadable = |error: ObjectError| {
+            Lost::Broken(format!(
+                "the parameters of the request cannot be sent: {error}"
+            ))
+        };
+        let members = MessageLimits::default().members;
+        let mut params = message::object(params).map_err(unreadable)?;
+        let theirs = listener.map(|listener| listener.meta()).unwrap_or_default();
+        let text = |(name, value): (&'static str, Value)| (name, value.to_string());
+        if !theirs.is_empty() {
+            let theirs = theirs.iter();
+            let theirs = theirs.map(|(name, value)| (name.as_str(), value.to_string()));
+            let merged = params.underlay("_meta", theirs, members);
+            merged.map_err(unreadable)?;
+        }
+        let ours = self.meta(id, listener);
+        if !ours.is_empty() {
+            let merged = params.extend("_meta", ours.into_iter().map(text), members);
+            merged.map_err(unreadable)?;
+        }
+        let name = params.string("name").or_else(|| params.string("uri"));
+        Ok((params.into_text().into_owned(), name))
     }
 
     /// What a request says of itself and, since versions are no longer agreed on
@@ -230,13 +282,9 @@ impl Peer {
     }
 
     /// Tells the upstream something.
-    pub(super) fn tell(
-        &self,
-        method: &str,
-        params: &Members,
-    ) -> BoxFuture<'static, Result<(), Lost>> {
+    pub(super) fn tell(&self, method: &str, params: &str) -> BoxFuture<'static, Result<(), Lost>> {
         self.outlet.send(Outgoing {
-            text: message::request(None, method, params),
+            text: dormouse_jsonrpc::notification(method, Some(params)),
             method: Some(method.to_owned()),
             id: None,
             name: None,
@@ -245,9 +293,14 @@ impl Peer {
     }
 
     /// Answers a request of the upstream's.
-    pub(super) async fn reply(&self, id: &RawValue, outcome: Result<Answer, (i64, String)>) {
+    pub(super) async fn reply(&self, id: &RequestId<'_>, outcome: Result<Answer, (i64, String)>) {
+        let text = match outcome {
+            // What is text was read as JSON before.
+            Ok(answer) => dormouse_jsonrpc::response(id.as_str(), &answer.into_text()),
+            Err((code, why)) => dormouse_jsonrpc::error(id.as_str(), code, &why, None),
+        };
         let sending = self.outlet.send(Outgoing {
-            text: message::response(id, outcome),
+            text,
             method: None,
             id: None,
             name: None,
@@ -259,43 +312,78 @@ impl Peer {
     }
 
     /// Notes an answer, and hands on everything else.
-    fn hear(self: &Arc<Self>, text: &RawValue, about: Option<u64>) {
-        let mended = message::mended(text);
-        let text = mended.as_deref().unwrap_or(text);
-        if text.get().starts_with('[') {
-            self.odd(Oddity::Batch);
-            match serde_json::from_str::<Vec<&RawValue>>(text.get()) {
-                Ok(messages) => messages
-                    .into_iter()
-                    .for_each(|one| self.hear_one(one, about)),
-                Err(_) => self.odd(Oddity::NoMessage),
-            }
-        } else {
-            self.hear_one(text, about);
+    fn hear(self: &Arc<Self>, text: &str, about: Option<u64>) {
+        let whole = without_half_characters(text);
+        let text = whole.as_deref().unwrap_or(text);
+        if !text.starts_with('[') {
+            return self.hear_one(text, about);
+        }
+        self.odd(Oddity::Batch);
+        let Ok(batch) = items(text, BATCH) else {
+            return self.odd(Oddity::NoMessage);
+        };
+        if batch.left_out > 0 {
+            self.odd(Oddity::LargeBatch);
+        }
+        for message in batch.items {
+            self.hear_one(message, about);
         }
     }
 
-    fn hear_one(self: &Arc<Self>, text: &RawValue, about: Option<u64>) {
-        let Ok(message) = serde_json::from_str::<Message<'_>>(text.get()) else {
-            return self.odd(Oddity::NoMessage);
+    fn hear_one(self: &Arc<Self>, text: &str, about: Option<u64>) {
+        let message = match Envelope::read(text, &MessageLimits::default()) {
+            Ok(message) => message,
+            Err(unreadable) => return self.unreadable(*unreadable),
         };
-        match (&message.method, message.id) {
-            (Some(method), Some(id)) => self.asked((method, message.params), id, about),
-            (Some(method), None) => self.told((method, message.params), about),
+        let params = message.params.filter(|params| *params != "null");
+        let method = message.method_name();
+        match (method, message.id.clone().filter(|id| !id.is_null())) {
+            (Some(method), Some(id)) => self.asked((&method, params), id, about),
+            (Some(method), None) => self.told((&method, params), about),
+            (None, _) if message.method.is_some() => self.odd(Oddity::NoMessage),
             (None, _) => self.answered(&message),
         }
     }
 
-    fn answered(&self, message: &Message<'_>) {
+    /// Has nobody wait for a message that cannot be read.
+    fn unreadable(self: &Arc<Self>, message: Unreadable<'_>) {
+        let why = message.error;
+        self.odd(Oddity::Unreadable);
+        tracing::debug!("server `{}`: a message cannot be read: {why}", self.server);
+        if !message.has_method {
+            let id = message.id.as_ref().and_then(RequestId::number);
+            if let Some(waiting) = id.and_then(|id| lock(&self.pending).waiting.remove(&id)) {
+                let why = format!("its answer cannot be read: {why}");
+                let _ = waiting.answer.send(Err(Lost::Broken(why).into()));
+            }
+        } else if message.has_id
+            && let Ok(place) = Arc::clone(&self.replies).try_acquire_owned()
+        {
+            let peer = Arc::clone(self);
+            // An id that nobody knows is said to be none.
+            let id = message.id.unwrap_or(RequestId::new("null")).into_owned();
+            tokio::spawn(async move {
+                peer.reply(&id, Err((why.code(), why.to_string()))).await;
+                drop(place);
+            });
+        }
+    }
+
+    fn answered(&self, message: &Envelope<'_>) {
         let waiting = message
-            .answers()
+            .id
+            .as_ref()
+            .and_then(RequestId::number)
             .and_then(|id| lock(&self.pending).waiting.remove(&id));
         let Some(waiting) = waiting else {
             return self.odd(Oddity::UnknownId);
         };
-        let answer = match (message.result, message.error) {
-            (Some(result), _) => Ok(result.to_owned()),
-            (None, Some(error)) => Err(Failure::Refused(Refusal::read(error))),
+        let some = |part: Option<&'_ str>| part.filter(|part| *part != "null").map(str::to_owned);
+        let answer = match (some(message.result), some(message.error)) {
+            // It was read as a part of the message.
+            (Some(result), _) => RawValue::from_string(result)
+                .map_err(|error| Lost::Broken(error.to_string()).into()),
+            (None, Some(error)) => Err(Failure::Refused(Refusal::read(&error))),
             (None, None) => {
                 let why = "it has answered with neither a result nor an error".to_owned();
                 Err(Lost::Broken(why).into())
@@ -386,9 +474,10 @@ impl Drop for Unanswered<'_> {
         if !open || self.quiet || self.peer.over.is_cancelled() {
             return;
         }
-        let mut params = Members::default();
-        params.set_value("requestId", &json!(self.id));
-        params.set_value("reason", &json!("nobody waits for the answer any more"));
+        let params = message::params([
+            ("requestId", json!(self.id)),
+            ("reason", json!("nobody waits for the answer any more")),
+        ]);
         let telling = self.peer.tell("notifications/cancelled", &params);
         // Outside of a runtime there is nobody left to tell.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -13,9 +13,17 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::runtime::{Answer, AskError, Capability, Listener, Question, SessionId};
+use crate::sandbox::UpstreamLimits;
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
+
+const CAPS: UpstreamLimits = UpstreamLimits {
+    message_bytes: 64 << 20,
+    list_bytes: 8 << 20,
+    list_items: 10_000,
+    request_bytes: 16 << 20,
+};
 
 /// Hears everything and answers every question.
 #[derive(Default)]
@@ -187,6 +195,7 @@ fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Od
     let upstream = Upstream::new(
         Arc::clone(&hub),
         Setup {
+            limits: CAPS,
             server: "odd".into(),
             launch: launch(odd),
             share: odd.contains(&"shared"),
@@ -477,7 +486,7 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 async fn what_cannot_be_started_says_what_to_do() {
     let hub = Hub::new(None, Path::new("/none"));
     let start = async |stdio| {
-        let found = discover(&hub, "odd", &Launch::Stdio(stdio), (LIMIT, None)).await;
+        let found = discover(&hub, "odd", &Launch::Stdio(stdio), CAPS, (LIMIT, None)).await;
         found.unwrap_err().to_string()
     };
     let none = Stdio {
@@ -697,7 +706,7 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     let hub = Hub::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
-        let offered = discover(&hub, "odd", &launch(era), (LIMIT, None))
+        let offered = discover(&hub, "odd", &launch(era), CAPS, (LIMIT, None))
             .await
             .unwrap();
         assert_eq!(offered.tools.len(), 11, "{era:?}");

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use dormouse_jsonrpc::{Line, LineReader};
 use tokio::io::{AsyncRead, BufReader};
 
-use super::lines::{Line, next, skip};
 use super::peer::lock;
 
 /// How many lines are kept, and how long each may be, in bytes.
@@ -34,17 +34,16 @@ impl Words {
 
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
-        let mut stderr = BufReader::new(stderr);
+        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST);
         let mut since = Instant::now();
         let mut logged = 0_usize;
-        let mut line = Vec::new();
         loop {
-            match next(&mut stderr, &mut line, LONGEST).await {
-                Ok(Line::Whole) => {}
-                // Its beginning is enough.
-                Ok(Line::TooLong) if skip(&mut stderr).await.is_ok() => {}
-                Ok(_) | Err(_) => return,
-            }
+            // Of a long one its beginning is enough.
+            let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
+                lines.next().await
+            else {
+                return;
+            };
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
             let text = escaped(String::from_utf8_lossy(&line).trim_end());
             if text.is_empty() {

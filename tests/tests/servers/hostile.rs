@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::scripted::{asks, tools};
 
 /// A home with such servers, each in a file that says what is wrong with it.
-struct Hostile(Home);
+pub(crate) struct Hostile(pub(crate) Home);
 
 impl Hostile {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Home::new().unwrap())
     }
 
@@ -30,7 +30,7 @@ impl Hostile {
     }
 
     /// Another server, with more lines in its table.
-    fn and(self, name: &str, kind: &str, more: &str) -> Self {
+    pub(crate) fn and(self, name: &str, kind: &str, more: &str) -> Self {
         self.is(name, kind);
         let script = artifacts::workspace().join("tests/servers/hostile.py");
         let words = [
@@ -91,7 +91,7 @@ fn each_call_is_answered() {
         ("an heir that goes on", false, "echo"),
         ("no UTF-8", false, "caf\u{fffd}"),
         ("half a character", false, "\u{fffd}!"),
-        ("deep nesting", true, "expected an object"),
+        ("deep nesting", true, "nested more than 127 levels"),
         ("50 MB", true, "where 8388608 are allowed\nhint: "),
         ("a line without end", true, "more than 64 MiB"),
         ("no result", true, "neither a result nor an error"),

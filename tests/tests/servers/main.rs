@@ -14,6 +14,7 @@ mod approval;
 mod changing;
 mod discovery;
 mod doctor;
+mod floods;
 mod hostile;
 mod leftovers;
 mod odd;

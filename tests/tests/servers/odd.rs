@@ -89,7 +89,7 @@ fn one_odd_tool_costs_nobody_the_others() {
 #[test]
 fn what_is_not_shown_is_told() {
     let all = odd();
-    let missing = "tool `unreadable` is not shown, because clients could not read it";
+    let missing = "tool `unreadable` is not shown";
     for words in [&["status"][..], &["list"], &["doctor"]] {
         let (_, said) = all.run_in(all.home.path(), words);
         assert!(said.contains(missing), "{words:?}: {said}");

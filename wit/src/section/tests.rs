@@ -235,3 +235,14 @@ fn the_json_of_the_readme_is_a_declaration() {
     let read: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(written, read);
 }
+
+#[test]
+fn many_fragments_take_linear_time() {
+    let sections = |number: usize| {
+        let fragment = encode(&Declaration::default()).unwrap();
+        fragment.repeat(number)
+    };
+    dormouse_tests::growth::is_linear("fragments", 1_000, sections, |section: &Vec<u8>| {
+        std::hint::black_box(decode(section).unwrap());
+    });
+}

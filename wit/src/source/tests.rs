@@ -849,3 +849,28 @@ fn the_examples_of_the_readme_are_sound() {
     );
     assert!(declaration.completion);
 }
+
+#[test]
+fn reading_takes_linear_time() {
+    let functions = |number: usize| {
+        let functions = (0..number).map(|one| {
+            format!("/// Does {one}.\n///\n/// @readonly\n@F@tool{one}: func(a: string, b: u32) -> string;\n")
+        });
+        let functions = functions.collect::<String>().replace("@F@", "export ");
+        format!("package a:b;\nworld w {{\n{functions}}}\n")
+    };
+    let fields = |number: usize| {
+        let fields = (0..number).map(|one| format!("/// A field.\nfield{one}: u32,\n"));
+        let fields = fields.collect::<String>();
+        format!(
+            "package a:b;\ninterface i {{\nrecord r {{\n{fields}}}\nf: func(r: r) -> r;\n}}\nworld w {{ export i; }}\n"
+        )
+    };
+    let inputs: [(&str, &dyn Fn(usize) -> String); 2] =
+        [("functions", &functions), ("fields", &fields)];
+    for (what, input) in inputs {
+        dormouse_tests::growth::is_linear(what, 200, input, |wit| {
+            std::hint::black_box(declare(wit));
+        });
+    }
+}

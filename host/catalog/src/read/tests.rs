@@ -279,3 +279,62 @@ fn names_of_another_contract_are_refused() {
     // Derived from its types, a component with an interface has its tools.
     assert_eq!(listed(&with_interface()).unwrap().tools[0].name, "list_all");
 }
+
+#[test]
+fn a_declaration_has_a_limit() {
+    let mut content = encoded("Adds.");
+    content.resize(MAX_DECLARATION_BYTES + 1, b' ');
+    for component in [back(&typed(), &content), {
+        let length = content.len() + 1 + section::NAME.len();
+        let mut leb = Vec::new();
+        let mut rest = length;
+        while rest >= 0x80 {
+            leb.push((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        leb.push(rest as u8);
+        behind_preamble(&typed(), &custom(&leb, section::NAME, &content))
+    }] {
+        let told = listed(&component).unwrap_err().to_string();
+        assert!(told.contains("bytes where 33554432 are allowed"), "{told}");
+    }
+}
+
+fn numbered(number: usize) -> DeclaredTool {
+    let name = format!("t{number}");
+    DeclaredTool {
+        tool: serde_json::value::to_raw_value(&tool(&name)).unwrap(),
+        name,
+        function: None,
+    }
+}
+
+#[test]
+fn listing_takes_linear_time() {
+    let declared = |tools: usize| {
+        let tools = (0..tools).map(numbered);
+        Declaration {
+            tools: tools.collect(),
+            ..words("Adds.")
+        }
+    };
+    dormouse_tests::growth::is_linear("tools", 500, declared, |declared: &Declaration| {
+        std::hint::black_box(Listing::new(declared.clone(), Provenance::Section).unwrap());
+    });
+}
+
+#[test]
+fn a_list_has_a_limit() {
+    let tools = (0..10_001).map(numbered);
+    let declared = Declaration {
+        tools: tools.collect(),
+        ..words("Adds.")
+    };
+    let listing = Listing::new(declared, Provenance::Section).unwrap();
+    assert_eq!(listing.tools.len(), 10_000);
+    let told = listing.odd[0].to_string();
+    assert!(
+        told.contains("`t10000`") && told.contains("10001"),
+        "{told}"
+    );
+}

@@ -1,9 +1,9 @@
 //! What a call of a tool, a prompt or a resource may be answered with.
 
+use dormouse_jsonrpc::{MessageLimits, Object, ObjectError};
 use serde_json::json;
 
-use super::members::members;
-use super::object::{Is, Judge, Record, Verdict, wrong};
+use super::object::{Is, Judge, Record, Verdict, object, wrong};
 use super::text::string;
 use super::{ANNOTATIONS, RESOURCE, What};
 
@@ -86,11 +86,11 @@ static READ: Record = Record {
 /// It is none; what is wrong with it.
 pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
     let mut judge = Judge::default();
-    let known = members(text).unwrap_or_default();
-    let of = |name: &str| {
-        let found = known.iter().rev().find(|member| member.name == name);
-        found.map(|member| member.value)
+    let known = match Object::parse(text, MessageLimits::default().members) {
+        Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error.to_string()),
+        known => known.unwrap_or_default(),
     };
+    let of = |name: &str| known.get(name);
     let kind = of("resultType").filter(|kind| string(kind).is_none_or(|kind| kind != "complete"));
     let flag = of("isError").filter(|is| !["true", "false"].contains(is));
     let refused = [
@@ -130,18 +130,18 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
 impl Judge {
     /// Judges a content block.
     pub(super) fn block(&mut self, text: &str, place: &str) -> Verdict {
-        let Some(members) = members(text) else {
+        let Some(block) = object(text) else {
             return wrong(place, text);
         };
-        let Some(kind) = members.iter().rev().find(|member| member.name == "type") else {
+        let Some(kind) = block.get("type") else {
             return Verdict::Wrong(format!("`{place}` has no `type`"));
         };
-        let record = match string(kind.value).as_deref() {
+        let record = match string(kind).as_deref() {
             Some("text") => &TEXT,
             Some("image" | "audio") => &MEDIA,
             Some("resource_link") => &RESOURCE,
             Some("resource") => &EMBEDDED,
-            _ => return wrong(&format!("{place}.type"), kind.value),
+            _ => return wrong(&format!("{place}.type"), kind),
         };
         self.record(record, text, place)
     }
@@ -149,7 +149,7 @@ impl Judge {
     /// Judges what is in a resource: a text or bytes.
     pub(super) fn contents(&mut self, text: &str, place: &str) -> Verdict {
         let [of_text, of_bytes] = &CONTENTS;
-        let has = |name| members(text).is_some_and(|all| all.iter().any(|one| one.name == name));
+        let has = |name| object(text).is_some_and(|all| all.get(name).is_some());
         self.record(if has("blob") { of_bytes } else { of_text }, text, place)
     }
 }

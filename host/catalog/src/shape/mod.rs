@@ -7,7 +7,6 @@
 //! and either is told. One that is in order stays byte for byte what it was.
 
 mod answer;
-mod members;
 mod object;
 mod schema;
 mod sound;
@@ -24,7 +23,7 @@ use object::{Is, Judge, Record, Verdict};
 pub use text::is_moment;
 
 /// What an item of a list is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// MCP `Tool`.
@@ -49,7 +48,7 @@ impl fmt::Display for What {
 }
 
 /// An item that is not what MCP has there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Odd {
     /// What it is.
     pub what: What,
@@ -74,9 +73,34 @@ impl fmt::Display for Odd {
             ),
             false => write!(
                 f,
-                "{what} `{name}` is not shown, because clients could not read it: {why}\n\
+                "{what} `{name}` is not shown: {why}\n\
                  hint: whoever wrote the server has to mend it"
             ),
+        }
+    }
+}
+
+/// Caps on what is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemLimits {
+    /// The length of one item, in bytes.
+    pub bytes: usize,
+    /// The members that one item may have, at all levels together.
+    pub members: usize,
+    /// The levels of nesting that one item may have. Many clients read nothing that is
+    /// deeper than 128, and around an item there are a list, a result and a message.
+    pub depth: usize,
+    /// The items of one list; those behind them are left out.
+    pub items: usize,
+}
+
+impl Default for ItemLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 1 << 20,
+            members: 16_384,
+            depth: 100,
+            items: 10_000,
         }
     }
 }
@@ -207,7 +231,16 @@ impl Shape {
     /// # Errors
     /// It cannot be shown; why.
     pub(crate) fn of(what: What, key: &str, object: &RawValue) -> Result<Self, String> {
-        sound::sound(object.get())?;
+        Self::within(&ItemLimits::default(), what, key, object)
+    }
+
+    fn within(
+        limits: &ItemLimits,
+        what: What,
+        key: &str,
+        object: &RawValue,
+    ) -> Result<Self, String> {
+        sound::sound(object.get(), limits)?;
         let mut judge = Judge::default();
         // What is found by a URI has a name for people only.
         let name = || ("name", Value::from(key).to_string());

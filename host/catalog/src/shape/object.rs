@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use dormouse_jsonrpc::{MessageLimits, Object, items};
 
-use super::members::{Edit, members};
 use super::schema;
 use super::text::{has_scheme, is_moment, string};
 
 /// How much is repeated of a value that is wrong, in characters.
 const REPEATED: usize = 60;
+
+/// How many mended things of one item are told.
+const TOLD: usize = 20;
 
 /// What a member may be.
 pub(super) enum Is {
@@ -75,56 +77,55 @@ impl Judge {
     /// An object with a member that is missing in it.
     pub(super) fn completed(&mut self, text: &str, missing: (&str, String)) -> Option<String> {
         let (name, value) = missing;
-        let members = members(text)?;
-        let found = members.iter().position(|member| member.name == name);
-        let Some(found) = found else {
-            self.mended.push(format!("it has no `{name}`"));
-            let comma = if members.is_empty() { "" } else { "," };
-            let inner = text.strip_suffix('}')?;
-            return Some(format!("{inner}{comma}\"{name}\":{value}}}"));
-        };
-        let null = members.get(found)?.value == "null";
-        let mut edit = Edit::default();
-        edit.replace(found, value);
-        match edit.verdict(&members) {
-            Verdict::Instead(text) if null => {
-                self.mended.push(format!("`{name}` is `null`"));
-                Some(text)
-            }
-            _ => None,
+        let mut object = object(text)?;
+        match object.get(name) {
+            None => self.tell(|| format!("it has no `{name}`")),
+            Some("null") => self.tell(|| format!("`{name}` is `null`")),
+            Some(_) => return None,
         }
+        object.set(name, value);
+        Some(object.into_text().into_owned())
     }
 
     pub(super) fn record(&mut self, record: &Record, text: &str, place: &str) -> Verdict {
-        let Some(members) = members(text) else {
+        let Some(mut object) = object(text) else {
             return wrong(place, text);
         };
-        let mut edit = Edit::default();
-        for (index, member) in members.iter().enumerate() {
-            let mut known = record.members.iter();
-            let Some((name, is)) = known.find(|(name, _)| *name == member.name) else {
+        let whose = if place.is_empty() { "it" } else { place };
+        // In a list nothing is there twice. In an answer the last one counts, which not
+        // all clients know.
+        object.keep_last();
+        for (name, is) in record.members {
+            let Some(value) = object.get(name) else {
+                if record.needs.contains(name) {
+                    return Verdict::Wrong(format!("`{whose}` has no `{name}`"));
+                }
                 continue;
             };
             let place = match place {
                 "" => (*name).to_owned(),
                 place => format!("{place}.{name}"),
             };
-            match self.judge(is, member.value, &place) {
+            match self.judge(is, value, &place) {
                 Verdict::Fine => {}
-                Verdict::Instead(value) => edit.replace(index, value),
+                Verdict::Instead(value) => object.set(name, value),
                 Verdict::Wrong(why) if record.needs.contains(name) => return Verdict::Wrong(why),
                 Verdict::Wrong(why) => {
-                    self.mended.push(why);
-                    edit.remove(index);
+                    self.tell(|| why);
+                    object.remove(name);
                 }
             }
         }
-        let has = |name: &str| members.iter().any(|member| member.name == name);
-        if let Some(missing) = record.needs.iter().find(|name| !has(name)) {
-            let whose = if place.is_empty() { "it" } else { place };
-            return Verdict::Wrong(format!("`{whose}` has no `{missing}`"));
+        verdict(object)
+    }
+
+    /// Takes note of something that was mended. Of very many things the first are told.
+    pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
+        match self.mended.len() {
+            0..TOLD => self.mended.push(what()),
+            TOLD => self.mended.push("and more".to_owned()),
+            _ => {}
         }
-        edit.verdict(&members)
     }
 
     fn judge(&mut self, is: &Is, value: &str, place: &str) -> Verdict {
@@ -156,14 +157,14 @@ impl Judge {
     }
 
     fn each(&mut self, is: &Is, value: &str, place: &str, all: bool) -> Verdict {
-        let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(value) else {
+        let Ok(found) = items(value, usize::MAX) else {
             return wrong(place, value);
         };
         let mut changed = false;
-        let mut kept = Vec::with_capacity(items.len());
-        for (index, item) in items.into_iter().enumerate() {
-            match self.judge(is, item.get(), &format!("{place}[{index}]")) {
-                Verdict::Fine => kept.push(Cow::Borrowed(item.get())),
+        let mut kept = Vec::with_capacity(found.items.len());
+        for (index, item) in found.items.into_iter().enumerate() {
+            match self.judge(is, item, &format!("{place}[{index}]")) {
+                Verdict::Fine => kept.push(Cow::Borrowed(item)),
                 Verdict::Instead(text) => {
                     changed = true;
                     kept.push(Cow::Owned(text));
@@ -171,7 +172,7 @@ impl Judge {
                 Verdict::Wrong(why) if all => return Verdict::Wrong(why),
                 Verdict::Wrong(why) => {
                     changed = true;
-                    self.mended.push(why);
+                    self.tell(|| why);
                 }
             }
         }
@@ -179,6 +180,19 @@ impl Judge {
             false => Verdict::Fine,
             true => Verdict::Instead(format!("[{}]", kept.join(","))),
         }
+    }
+}
+
+/// The object that a text is; none where it is something else.
+pub(super) fn object(text: &str) -> Option<Object<'_>> {
+    Object::parse(text, MessageLimits::default().members).ok()
+}
+
+/// The object as it was read, or what it has become.
+pub(super) fn verdict(object: Object<'_>) -> Verdict {
+    match object.is_changed() {
+        false => Verdict::Fine,
+        true => Verdict::Instead(object.into_text().into_owned()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! The schemas of tools.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::members::{Edit, members};
-use super::object::{Judge, Verdict, wrong};
+use super::object::{Judge, Verdict, object, verdict, wrong};
 use super::text::string;
 
 /// The schema of arguments that may be anything.
@@ -15,67 +15,59 @@ pub(super) const ANY: &str = r#"{"type":"object"}"#;
 pub(super) fn input(judge: &mut Judge, text: &str, place: &str) -> Verdict {
     // The schema that everything fits, and none.
     if text == "null" || text == "true" {
-        judge.mended.push(format!("`{place}` is `{text}`"));
+        judge.tell(|| format!("`{place}` is `{text}`"));
         return Verdict::Instead(ANY.to_owned());
     }
-    let Some(members) = members(text) else {
+    let Some(mut schema) = object(text) else {
         return wrong(place, text);
     };
-    let mut edit = Edit::default();
-    let mut typed = false;
-    for (index, member) in members.iter().enumerate() {
-        let place = format!("{place}.{}", member.name);
-        let mut mend = |instead: Option<&str>| {
-            if let Verdict::Wrong(why) = wrong(&place, member.value) {
-                judge.mended.push(why);
-            }
-            match instead {
-                Some(value) => edit.replace(index, value.to_owned()),
-                None => edit.remove(index),
-            }
+    for name in ["type", "properties", "required", "$schema"] {
+        let place = format!("{place}.{name}");
+        let Some(value) = schema.get(name) else {
+            continue;
         };
-        match (&*member.name, member.value) {
+        // What stands for it, if it cannot stay.
+        let instead = match (name, value) {
+            ("type", value) if is_object(value) => continue,
             ("type", value) => {
-                typed = true;
-                if !is_object(value) {
-                    let types = serde_json::from_str::<Vec<Cow<'_, str>>>(value);
-                    let among = types.is_ok_and(|types| types.contains(&Cow::Borrowed("object")));
-                    // Arguments are an object, whatever else they might be.
-                    if !among && value != "null" {
-                        return wrong(&place, value);
-                    }
-                    mend(Some("\"object\""));
+                let types = serde_json::from_str::<Vec<Cow<'_, str>>>(value);
+                let among = types.is_ok_and(|types| types.contains(&Cow::Borrowed("object")));
+                // Arguments are an object, whatever else they might be.
+                if !among && value != "null" {
+                    return wrong(&place, value);
                 }
+                Some("\"object\"")
             }
             // Some languages have one word for an empty array and an empty object.
-            ("properties", "null" | "[]") | ("required", "null" | "{}" | "true" | "false") => {
-                mend(None);
-            }
+            ("properties", "null" | "[]") | ("required", "null" | "{}" | "true" | "false") => None,
             ("properties", value) => match properties(value) {
-                Properties::Objects => {}
-                Properties::Booleans => judge.of_old = true,
+                Properties::Objects => continue,
+                Properties::Booleans => {
+                    judge.of_old = true;
+                    continue;
+                }
                 Properties::None => return wrong(&place, value),
             },
             ("required", value) if !is_texts(value) => return wrong(&place, value),
-            ("$schema", value) if string(value).is_none() => mend(None),
-            _ => {}
+            ("$schema", value) if string(value).is_none() => None,
+            _ => continue,
+        };
+        if let Verdict::Wrong(why) = wrong(&place, value) {
+            judge.tell(|| why);
+        }
+        match instead {
+            Some(value) => schema.set(name, value),
+            None => drop(schema.remove(name)),
         }
     }
     if let Some(why) = too_costly(text) {
         return Verdict::Wrong(format!("`{place}` {why}"));
     }
-    let verdict = edit.verdict(&members);
-    if typed {
-        return verdict;
+    if schema.get("type").is_none() {
+        judge.tell(|| format!("`{place}` has no `type`"));
+        schema.set_first("type", "\"object\"");
     }
-    judge.mended.push(format!("`{place}` has no `type`"));
-    let text = match &verdict {
-        Verdict::Instead(text) => text,
-        _ => text,
-    };
-    let inner = text.trim_start_matches('{').trim_start();
-    let comma = if inner.starts_with('}') { "" } else { "," };
-    Verdict::Instead(format!("{{\"type\":\"object\"{comma}{inner}"))
+    verdict(schema)
 }
 
 /// Judges an `outputSchema`. Clients compile it, some of them those of all tools at once,
@@ -143,55 +135,53 @@ fn is_plain(schema: &Value) -> bool {
     })
 }
 
-/// Whether a list has nothing twice, and only what is wanted.
+/// Whether a list of texts has nothing twice, and only what is wanted.
 fn unique(list: &Value, is: impl Fn(&Value) -> bool) -> bool {
     let items = list.as_array().map_or(&[][..], Vec::as_slice);
-    let mut earlier = items.iter().enumerate();
-    earlier.all(|(index, item)| is(item) && !items.iter().take(index).any(|other| other == item))
+    let mut texts = HashSet::new();
+    items
+        .iter()
+        .all(|item| is(item) && item.as_str().is_some_and(|text| texts.insert(text)))
 }
 
 /// A tool for the versions with sessions: without an output schema that they do not
 /// have, and with objects for schemas that are true or false.
 pub(super) fn legacy(tool: &str) -> Option<String> {
-    let members = members(tool)?;
-    let mut edit = Edit::default();
-    for (index, member) in members.iter().enumerate() {
-        if member.name != "inputSchema" && member.name != "outputSchema" {
-            continue;
-        }
-        match of_old(member.value) {
-            Some(Cow::Borrowed(_)) => {}
-            Some(Cow::Owned(schema)) => edit.replace(index, schema),
-            None => edit.remove(index),
+    let mut tool = object(tool)?;
+    for name in ["inputSchema", "outputSchema"] {
+        let schema = tool.get(name).map(of_old);
+        match schema {
+            None | Some(Some(Cow::Borrowed(_))) => {}
+            Some(Some(Cow::Owned(schema))) => tool.set(name, schema),
+            Some(None) => drop(tool.remove(name)),
         }
     }
-    match edit.verdict(&members) {
-        Verdict::Instead(text) => Some(text),
-        _ => None,
-    }
+    let is_changed = tool.is_changed();
+    is_changed.then(|| tool.into_text().into_owned())
 }
 
 /// A schema as the versions with sessions have it, where it can be that.
 fn of_old(schema: &str) -> Option<Cow<'_, str>> {
-    let members = members(schema)?;
-    let mut edit = Edit::default();
-    let mut typed = false;
-    for (index, member) in members.iter().enumerate() {
-        match &*member.name {
-            "type" => typed = is_object(member.value),
-            "properties" => match properties(member.value) {
-                Properties::Objects => {}
-                Properties::Booleans => edit.replace(index, objects(member.value)?),
-                Properties::None => return None,
-            },
-            "required" if !is_texts(member.value) => return None,
-            _ => {}
+    let mut object = object(schema)?;
+    if !object.get("type").is_some_and(is_object) {
+        return None;
+    }
+    if let Some(value) = object.get("properties") {
+        match properties(value) {
+            Properties::Objects => {}
+            Properties::Booleans => {
+                let objects = objects(value)?;
+                object.set("properties", objects);
+            }
+            Properties::None => return None,
         }
     }
-    match edit.verdict(&members) {
-        _ if !typed => None,
-        Verdict::Instead(text) => Some(Cow::Owned(text)),
-        _ => Some(Cow::Borrowed(schema)),
+    if object.get("required").is_some_and(|value| !is_texts(value)) {
+        return None;
+    }
+    match object.is_changed() {
+        false => Some(Cow::Borrowed(schema)),
+        true => Some(Cow::Owned(object.into_text().into_owned())),
     }
 }
 
@@ -205,12 +195,12 @@ enum Properties {
 }
 
 fn properties(text: &str) -> Properties {
-    let Some(members) = members(text) else {
+    let Some(all) = object(text) else {
         return Properties::None;
     };
     let mut found = Properties::Objects;
-    for member in members {
-        match member.value {
+    for member in all.iter() {
+        match &*member.value {
             "true" | "false" => found = Properties::Booleans,
             value if value.starts_with('{') => {}
             _ => return Properties::None,
@@ -221,19 +211,19 @@ fn properties(text: &str) -> Properties {
 
 /// The same `properties` without schemas that are true or false.
 fn objects(text: &str) -> Option<String> {
-    let members = members(text)?;
-    let mut edit = Edit::default();
-    for (index, member) in members.iter().enumerate() {
-        match member.value {
-            "true" => edit.replace(index, "{}".to_owned()),
-            "false" => edit.replace(index, r#"{"not":{}}"#.to_owned()),
-            _ => {}
-        }
+    let mut all = object(text)?;
+    let places: Vec<_> = all
+        .places()
+        .filter_map(|(place, member)| match &*member.value {
+            "true" => Some((place, "{}")),
+            "false" => Some((place, r#"{"not":{}}"#)),
+            _ => None,
+        })
+        .collect();
+    for (place, schema) in places {
+        all.replace_at(place, schema);
     }
-    match edit.verdict(&members) {
-        Verdict::Instead(text) => Some(text),
-        _ => None,
-    }
+    all.is_changed().then(|| all.into_text().into_owned())
 }
 
 fn is_object(ty: &str) -> bool {

@@ -1,35 +1,68 @@
 //! Whether a text is what any client can have.
 
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// How deep an item may be: as many clients read nothing that is deeper than 128, and
-/// around an item there is a list, a result and a message.
-const DEEPEST: usize = 100;
+use super::ItemLimits;
 
 /// Whether everything in a text is what any client can have: no half of a character, no
-/// number beyond all, and not too deep.
+/// number beyond all, no two members of one name, not too deep, and not too much of it.
 ///
 /// # Errors
-/// What is not.
-pub(super) fn sound(text: &str) -> Result<(), String> {
+/// It is not, with the reason.
+pub(super) fn sound(text: &str, limits: &ItemLimits) -> Result<(), String> {
+    if text.len() > limits.bytes {
+        return Err(format!(
+            "it has {} bytes where {} are allowed",
+            text.len(),
+            limits.bytes
+        ));
+    }
+    let members = Cell::new(0);
+    let sound = Sound {
+        limits,
+        members: &members,
+        depth: 0,
+    };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Sound(DEEPEST)
+    sound
         .deserialize(&mut deserializer)
         .map_err(|error| error.to_string())
 }
 
-struct Sound(usize);
+#[derive(Clone, Copy)]
+struct Sound<'l> {
+    limits: &'l ItemLimits,
+    /// How many members there were until now, at all levels.
+    members: &'l Cell<usize>,
+    depth: usize,
+}
 
-impl Sound {
-    fn deeper<E: Error>(&self) -> Result<usize, E> {
-        let deeper = || E::custom(format_args!("it is deeper than {DEEPEST}"));
-        self.0.checked_sub(1).ok_or_else(deeper)
+impl Sound<'_> {
+    fn deeper<E: Error>(mut self) -> Result<Self, E> {
+        self.depth += 1;
+        let limit = self.limits.depth;
+        if self.depth > limit {
+            return Err(E::custom(format_args!("it is deeper than {limit}")));
+        }
+        Ok(self)
+    }
+
+    fn count<E: Error>(&self) -> Result<(), E> {
+        self.members.set(self.members.get() + 1);
+        let limit = self.limits.members;
+        if self.members.get() > limit {
+            let why = format_args!("it has more than {limit} members");
+            return Err(E::custom(why));
+        }
+        Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Sound {
+impl<'de> DeserializeSeed<'de> for Sound<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -37,7 +70,7 @@ impl<'de> DeserializeSeed<'de> for Sound {
     }
 }
 
-impl<'de> Visitor<'de> for Sound {
+impl<'de> Visitor<'de> for Sound<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,14 +103,21 @@ impl<'de> Visitor<'de> for Sound {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let deeper = self.deeper()?;
-        while seq.next_element_seed(Self(deeper))?.is_some() {}
+        while seq.next_element_seed(deeper)?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let deeper = self.deeper()?;
-        while map.next_key_seed(Self(deeper))?.is_some() {
-            map.next_value_seed(Self(deeper))?;
+        let mut names: HashSet<String> = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            self.count()?;
+            map.next_value_seed(deeper)?;
+            if let Some(name) = names.replace(name) {
+                let shown: String = name.chars().take(60).collect();
+                let why = format_args!("`{shown}` is there twice");
+                return Err(A::Error::custom(why));
+            }
         }
         Ok(())
     }

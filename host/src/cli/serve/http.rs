@@ -34,6 +34,9 @@ pub(super) struct Http {
     /// The longest message that a client may send.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
     max_body: u64,
+    /// How long all messages together may be that are on their way.
+    #[arg(long, value_name = "SIZE", requires = "http", default_value = "256MiB", value_parser = units::size)]
+    max_bodies: u64,
     /// How long a client may take to send a message.
     #[arg(long, value_name = "TIME", requires = "http", default_value = "30s", value_parser = units::duration)]
     body_time: Duration,
@@ -83,6 +86,7 @@ impl Http {
                 token,
             },
             max_body: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            max_bodies: usize::try_from(self.max_bodies).unwrap_or(usize::MAX),
             body_time: self.body_time,
             header_time: self.header_time,
             max_connections: self.max_connections,

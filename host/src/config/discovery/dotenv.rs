@@ -56,4 +56,14 @@ mod tests {
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(parse(text), expected);
     }
+
+    #[test]
+    fn reading_takes_linear_time() {
+        for line in ["NAME=value\n", "a=\"'\" #\\n", "x=\"\\n\""] {
+            let text = |lines: usize| line.repeat(lines);
+            dormouse_tests::growth::is_linear("variables", 5_000, text, |text| {
+                std::hint::black_box(parse(text));
+            });
+        }
+    }
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::config::{Input, Inputs};
+use crate::sandbox::UpstreamLimits;
 use crate::upstream::{HttpTransport, Launch, Secret};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
@@ -34,6 +35,10 @@ idle = "30s"
 result = "1MiB"
 output = "4 KiB"
 instances = 3
+message = "1MiB"
+list = "2MiB"
+items = 5
+requests = "3MiB"
 
 [servers.files.settings]
 name = "x"
@@ -85,6 +90,12 @@ a = 1
             result: 1 << 20,
             output: 4 << 10,
             instances: 3,
+            upstream: UpstreamLimits {
+                message_bytes: 1 << 20,
+                list_bytes: 2 << 20,
+                list_items: 5,
+                request_bytes: 3 << 20,
+            },
         }
     );
     assert_eq!(
@@ -624,5 +635,32 @@ fn no_value_that_may_be_secret_is_in_a_message() {
         };
         assert_eq!(problem.message, message, "{text}");
         assert_eq!(problem.hint.as_deref(), Some(hint), "{text}");
+    }
+}
+
+#[test]
+fn reading_takes_linear_time() {
+    let good = |size: usize| {
+        let servers = (0..size)
+            .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\nargs = [\"a\", \"b\"]\n"));
+        servers.collect::<String>()
+    };
+    let one_line = |size: usize| {
+        let servers = (0..size).map(|number| format!("s{number} = {{ command = \"x\" }}"));
+        format!("servers = {{ {} }}", servers.collect::<Vec<_>>().join(", "))
+    };
+    let bad = |size: usize| {
+        let servers = (0..size).map(|number| format!("s{number} = {{ comand = 7 }}"));
+        format!("servers = {{ {} }}", servers.collect::<Vec<_>>().join(", "))
+    };
+    let inputs: [(&str, &dyn Fn(usize) -> String); 3] = [
+        ("servers", &good),
+        ("one line", &one_line),
+        ("problems", &bad),
+    ];
+    for (what, input) in inputs {
+        dormouse_tests::growth::is_linear(what, 300, input, |text| {
+            std::hint::black_box(parse(Path::new("/etc/dm/dormouse.toml"), text));
+        });
     }
 }

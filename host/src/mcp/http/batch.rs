@@ -2,7 +2,7 @@
 //! revision 2025-03-26 has that, and none before or after it.
 
 use bytes::Bytes;
-use dormouse_catalog::json;
+use dormouse_jsonrpc::items;
 use futures::stream::{self, StreamExt, select_all};
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt as _, BodyStream};
@@ -10,15 +10,12 @@ use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
 use rmcp::model::{ErrorData, JsonRpcError, ProtocolVersion, RequestId};
-use serde_json::value::RawValue;
 
 use super::answer::{self, Body, Response};
 use super::connections::Connection;
 use super::endpoint::{Endpoint, session};
 use super::message::{self, Kind};
-
-/// How many messages a batch may have.
-const MOST: usize = 1000;
+use crate::mcp::batch::MAX_MESSAGES;
 
 /// How many messages of a batch are begun at once.
 const AT_ONCE: usize = 16;
@@ -47,17 +44,17 @@ impl Endpoint {
         if version != Some(ProtocolVersion::V_2025_03_26) {
             return None;
         }
-        let messages = serde_json::from_str::<Vec<&RawValue>>(text).ok()?;
-        if messages.is_empty() || messages.len() > MOST {
+        let found = items(text, MAX_MESSAGES).ok()?;
+        if found.items.is_empty() || found.left_out > 0 {
             let why = format!(
-                "a batch has at least one message, and at most {MOST}, not {}",
-                messages.len()
+                "a batch has at least one message, and at most {MAX_MESSAGES}, not {}",
+                found.items.len() + found.left_out
             );
             let refused = refused(None, ErrorData::invalid_request(why, None));
             return Some(Err(Box::new(refused)));
         }
-        let messages = messages.iter();
-        let messages = messages.map(|one| body.slice_ref(one.get().as_bytes()));
+        let messages = found.items.into_iter();
+        let messages = messages.map(|one| body.slice_ref(one.as_bytes()));
         Some(Ok(messages.collect()))
     }
 
@@ -134,7 +131,7 @@ impl Endpoint {
 /// A message as an event.
 fn event(message: &[u8]) -> Bytes {
     let message = String::from_utf8_lossy(message);
-    format!("data: {}\n\n", json::on_one_line(&message)).into()
+    format!("data: {}\n\n", dormouse_jsonrpc::on_one_line(&message)).into()
 }
 
 /// Events without their ids: a client has one to come back with, and that is of one of

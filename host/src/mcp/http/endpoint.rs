@@ -1,9 +1,7 @@
 //! What is answered where: `/mcp`, `/health` and `/ready`.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
     ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -18,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use super::agent::{Agent, Shared};
 use super::answer::{self, Held, Response};
+use super::bodies::{Bodies, BodyError, RequestBody};
 use super::connections::Connection;
 use super::cors;
 use super::guard::{Guard, Refusal};
@@ -31,6 +30,7 @@ use super::sessions::{Claim, Sessions, Taken};
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
+use crate::upstream::without_blocking;
 
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
@@ -43,10 +43,7 @@ pub(super) struct Endpoint {
     pub(super) shared: Shared,
     pub(super) sessions: Sessions,
     pub(super) service: StreamableHttpService<Agent, Sessions>,
-    /// The longest body, in bytes.
-    pub(super) longest: usize,
-    /// How long a body may take to arrive.
-    pub(super) patience: Duration,
+    pub(super) bodies: Bodies,
     /// Cancelled when nothing new is to be begun.
     pub(super) stopping: CancellationToken,
     /// Requests that will be answered by and by.
@@ -123,7 +120,9 @@ impl Endpoint {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Box::new(answer::text(status, message)));
         }
-        let body = self.read(&parts.headers, body).await?;
+        // It keeps its room until there is an answer.
+        let read = self.read(&parts.headers, body).await?;
+        let body = read.bytes.clone();
         match self.batch(&parts.headers, &body) {
             Some(messages) => Ok(self.together(connection, parts, messages?).await),
             None => self.message(connection, parts, body).await,
@@ -141,7 +140,7 @@ impl Endpoint {
             _busy: connection.busy(),
             _running: None,
         };
-        let message = message::read(&body)
+        let message = without_blocking(body.len(), || message::read(&body))
             .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
         let mut marked = body.clone();
         // It has its id for itself until rmcp has it.
@@ -158,7 +157,9 @@ impl Endpoint {
                 held._running = Some(tracker.token());
                 let schema = |name: &str| self.shared.schema(name);
                 let concerned = raw::is_concerned(method, &parts.headers);
-                let params = concerned.then(|| message::params(params)).transpose();
+                let params =
+                    concerned.then(|| without_blocking(params.len(), || message::params(params)));
+                let params = params.transpose();
                 let params = params.map_err(|error| refused_request(id, error))?;
                 if let Some(params) = params
                     && repeated::are_in_order(method, &params, &parts.headers, schema)
@@ -273,33 +274,31 @@ impl Endpoint {
         }
     }
 
-    /// The whole body, if it is neither too long nor too slow.
-    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Box<Response>> {
-        let refuse =
-            |status: StatusCode, message: String| Err(Box::new(answer::text(status, message)));
-        let too_long = || {
-            let message = format!("a message may have at most {} bytes\n", self.longest);
-            refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
-        };
+    /// The whole body, if it may be taken.
+    async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Incoming,
+    ) -> Result<RequestBody, Box<Response>> {
         let length = headers
             .get(CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > self.longest as u64) {
-            return too_long();
-        }
-        let body = Limited::new(body, self.longest).collect();
-        match tokio::time::timeout(self.patience, body).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if is_too_long(error.as_ref()) => too_long(),
-            Ok(Err(error)) => refuse(
-                StatusCode::BAD_REQUEST,
-                format!("the body did not arrive: {error}\n"),
-            ),
-            Err(_) => refuse(
-                StatusCode::REQUEST_TIMEOUT,
-                format!("the body did not arrive within {:?}\n", self.patience),
-            ),
-        }
+        let read = self.bodies.read(body, length).await;
+        read.map_err(|error| {
+            let status = match error {
+                BodyError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyError::Broken(_) => StatusCode::BAD_REQUEST,
+                BodyError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
+                BodyError::NoRoom(_) => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            let mut response = answer::text(status, format!("{error}\n"));
+            if matches!(error, BodyError::NoRoom(_)) {
+                tracing::warn!("a request was refused: {error}");
+                let soon = HeaderValue::from_static("1");
+                response.headers_mut().insert(RETRY_AFTER, soon);
+            }
+            Box::new(response)
+        })
     }
 
     /// Lets rmcp answer.
@@ -341,10 +340,6 @@ fn refused_request(id: &RequestId, error: ErrorData) -> Box<Response> {
 
 pub(super) fn session(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
-}
-
-fn is_too_long(error: &(dyn std::error::Error + 'static)) -> bool {
-    error.is::<LengthLimitError>() || error.source().is_some_and(is_too_long)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
+use dormouse_jsonrpc::{self as jsonrpc, Envelope, MessageError, MessageLimits, Unreadable};
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::map::Entry;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// What a message is, as far as one has to know to pass it on.
@@ -30,23 +30,6 @@ pub(super) enum Kind {
     Cancelled(RequestId),
     Notification,
     Response,
-}
-
-#[derive(Deserialize)]
-struct Outside<'a> {
-    #[serde(borrow)]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<&'a RawValue>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-}
-
-/// A value that is there, also where it is null.
-fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(value).map(Some)
 }
 
 /// Parameters, each of which is there once: which of two the headers repeat is not for
@@ -91,91 +74,79 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Box<JsonRpcError>> {
         let message = format!("the body is not UTF-8: {error}");
         refuse(None, ErrorData::parse_error(message, None))
     })?;
-    let invalid = |id: Option<RequestId>, what: &str| {
-        let error = ErrorData::invalid_request(what.to_owned(), None);
-        Err(refuse(id, error))
-    };
-    let outside: Outside<'_> = match serde_json::from_str(text) {
-        _ if text.trim_start().starts_with('[') && is_json(text) => {
-            let why = "batches are not part of this version: send one message at a time";
-            return invalid(None, why);
+    let envelope = Envelope::read(text, &MessageLimits::default())
+        .map_err(|unreadable| refused(*unreadable))?;
+    let method = envelope
+        .method
+        .map_or(0, |method| place(text, method).start);
+    let params = envelope.params.map_or(0..0, |params| place(text, params));
+    let kind = match envelope.message() {
+        Ok(jsonrpc::Message::Request { id, method, .. }) => match id_of(&id) {
+            Some(id) => Kind::Request {
+                id,
+                method: method.into_owned(),
+            },
+            None => {
+                let error = MessageError::BadId;
+                let error = ErrorData::invalid_request(error.to_string(), None);
+                return Err(refuse(None, error));
+            }
+        },
+        Ok(jsonrpc::Message::Notification { method, params })
+            if method == "notifications/cancelled" =>
+        {
+            cancelled(params)
         }
-        Ok(outside) => outside,
-        Err(error) if is_json(text) => {
-            let why = format!("this is not a JSON-RPC 2.0 message: {error}");
-            return invalid(None, &why);
-        }
-        Err(error) => {
-            let message = format!("the body is not JSON: {error}");
-            return Err(refuse(None, ErrorData::parse_error(message, None)));
-        }
-    };
-    let id = outside
-        .id
-        .map(|id| serde_json::from_str::<RequestId>(id.get()));
-    let id = match id.transpose() {
-        Ok(id) => id,
-        // An error that answers nothing has no id.
-        Err(_) if outside.method.is_none() => None,
-        // rmcp would take it for a notification, and nobody would be answered.
-        Err(_) => return invalid(None, "the `id` of a request is a string or an integer"),
-    };
-    if outside
-        .jsonrpc
-        .is_none_or(|version| version.get() != "\"2.0\"")
-    {
-        return invalid(id, "`jsonrpc` has to be \"2.0\"");
-    }
-    let Some(name) = outside.method else {
-        return Ok(Message {
-            kind: Kind::Response,
-            method: 0,
-            params: 0..0,
-        });
-    };
-    let Ok(method) = serde_json::from_str::<String>(name.get()) else {
-        return invalid(id, "`method` has to be a string");
-    };
-    if outside
-        .params
-        .is_some_and(|params| !params.get().starts_with(['{', 'n']))
-    {
-        return invalid(id, "`params` have to be an object");
-    }
-    let kind = match id {
-        Some(id) => Kind::Request { id, method },
-        None if method == "notifications/cancelled" => cancelled(outside.params),
-        None => Kind::Notification,
+        Ok(jsonrpc::Message::Notification { .. }) => Kind::Notification,
+        Ok(jsonrpc::Message::Response { .. }) => Kind::Response,
+        Err(unreadable) => return Err(refused(*unreadable)),
     };
     Ok(Message {
         kind,
-        method: place(text, name).start,
-        params: outside.params.map_or(0..0, |params| place(text, params)),
+        method,
+        params,
     })
 }
 
+/// What is answered to a text that is no message.
+fn refused(message: Unreadable<'_>) -> Box<JsonRpcError> {
+    let error = match message.error {
+        MessageError::NotJson(why) => {
+            ErrorData::parse_error(format!("the body is not JSON: {why}"), None)
+        }
+        why => {
+            let why = format!("this is not a JSON-RPC 2.0 message: {why}");
+            ErrorData::invalid_request(why, None)
+        }
+    };
+    Box::new(JsonRpcError::new(
+        message.id.as_ref().and_then(id_of),
+        error,
+    ))
+}
+
+fn id_of(id: &jsonrpc::RequestId<'_>) -> Option<RequestId> {
+    serde_json::from_str(id.as_str()).ok()
+}
+
 /// A notification that a request is cancelled, if it says which.
-fn cancelled(params: Option<&RawValue>) -> Kind {
+fn cancelled(params: Option<&str>) -> Kind {
     #[derive(Deserialize)]
     struct Cancelled {
         #[serde(rename = "requestId")]
         id: RequestId,
     }
-    let cancelled = params.map(|params| serde_json::from_str::<Cancelled>(params.get()));
+    let cancelled = params.map(serde_json::from_str::<Cancelled>);
     match cancelled {
         Some(Ok(cancelled)) => Kind::Cancelled(cancelled.id),
         _ => Kind::Notification,
     }
 }
 
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
 /// Where in a text a part of it is.
-fn place(text: &str, part: &RawValue) -> Range<usize> {
-    let start = (part.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    start..start + part.get().len()
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + part.len()
 }
 
 /// The parameters of a request.
@@ -230,7 +201,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, Some(1), -32600),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
-                None,
+                Some(1),
                 -32600,
             ),
             (

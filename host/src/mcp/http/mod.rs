@@ -12,6 +12,7 @@
 mod agent;
 mod answer;
 mod batch;
+mod bodies;
 mod connections;
 mod cors;
 mod endpoint;
@@ -58,6 +59,8 @@ pub struct Options {
     pub guard: Guard,
     /// The longest body of a request, in bytes.
     pub max_body: usize,
+    /// How much all bodies that are on their way may have together, in bytes.
+    pub max_bodies: usize,
     /// How long a body may take to arrive.
     pub body_time: Duration,
     /// How long the head of a request may take to arrive.
@@ -125,8 +128,11 @@ impl Server {
                 shared,
                 sessions,
                 service,
-                longest: options.max_body,
-                patience: options.body_time,
+                bodies: bodies::Bodies::new(
+                    options.max_body,
+                    options.body_time,
+                    options.max_bodies,
+                ),
                 stopping: CancellationToken::new(),
                 running: TaskTracker::new(),
                 listening: TaskTracker::new(),

@@ -27,6 +27,7 @@ async fn serve(home: &Home) -> (SocketAddr, CancellationToken) {
         address: "127.0.0.1:0".parse().unwrap(),
         guard: Guard::default(),
         max_body: 1 << 20,
+        max_bodies: 8 << 20,
         body_time: Duration::from_secs(5),
         header_time: Duration::from_secs(5),
         max_connections: 8,

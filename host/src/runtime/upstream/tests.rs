@@ -29,6 +29,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
     let upstream = Upstream::new(
         Hub::new(None, Path::new("/none")),
         Setup {
+            limits: crate::sandbox::UpstreamLimits::default(),
             server: "odd".into(),
             launch,
             share: false,

@@ -81,7 +81,12 @@ async fn browse(url: &str) -> Page {
 async fn ask(auth: &Auth) -> Result<(), Lost> {
     let credentials: Arc<dyn Credentials> = Arc::new(auth.clone());
     let http = &auth.0.http;
-    let mut channel = super::super::http::connect(http, Some(credentials)).await?;
+    let mut channel = super::super::http::connect(
+        http,
+        Some(credentials),
+        &crate::sandbox::UpstreamLimits::default(),
+    )
+    .await?;
     let text = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "t", "version": "1" },
@@ -731,6 +736,7 @@ async fn a_client_that_cannot_ask_gets_the_link() {
 /// The same through all that stands between a call and its server.
 fn upstream(user: &User) -> Arc<Upstream> {
     let setup = Setup {
+        limits: crate::sandbox::UpstreamLimits::default(),
         server: "notes".into(),
         launch: Launch::Http(user.http()),
         share: true,

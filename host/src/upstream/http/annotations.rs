@@ -248,4 +248,36 @@ mod tests {
                                            "default": {"type": "string", "x-mcp-header": "D"}}});
         assert_eq!(wanted(&schema).unwrap().len(), 2);
     }
+
+    #[test]
+    fn reading_takes_linear_time() {
+        let tools = |number: usize| {
+            let schema = json!({"type": "object", "properties": {
+                "region": {"type": "string", "x-mcp-header": "Region"},
+            }});
+            let tools =
+                (0..number).map(|one| json!({"name": format!("t{one}"), "inputSchema": schema}));
+            page(tools.collect())
+        };
+        let arguments = |number: usize| {
+            let arguments = (0..number).map(|one| {
+                let header = format!("A{one}");
+                (
+                    format!("a{one}"),
+                    json!({"type": "string", "x-mcp-header": header}),
+                )
+            });
+            let arguments: Map<String, Value> = arguments.collect();
+            let schema = json!({"type": "object", "properties": arguments});
+            page(json!([{"name": "t", "inputSchema": schema}]))
+        };
+        type Input<'a> = &'a dyn Fn(usize) -> Box<RawValue>;
+        let inputs: [(&str, Input<'_>); 2] = [("tools", &tools), ("arguments", &arguments)];
+        for (what, input) in inputs {
+            dormouse_tests::growth::is_linear(what, 500, input, |page| {
+                let page: Box<RawValue> = page.to_owned();
+                std::hint::black_box(Annotations::default().learn(page));
+            });
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub(super) async fn read(
     match body::kind(&response) {
         _ if matches!(response.status().as_u16(), 202 | 204) => Err(unanswered()),
         Kind::Events => {
-            let events = Events::new(response, body::LONGEST);
+            let events = Events::new(response, connection.site.message_bytes);
             let read = follow(connection, events, request).await;
             read.map_err(|lost| match lost {
                 Lost::Broken(why) => {
@@ -46,7 +46,7 @@ pub(super) async fn read(
             })
         }
         Kind::Json => {
-            let text = body::message(response).await?;
+            let text = body::message(response, connection.site.message_bytes).await?;
             let messages = match message::refusal(&text, Some(id)) {
                 // An error without an id can only mean this request.
                 Some(Refusal {
@@ -55,7 +55,7 @@ pub(super) async fn read(
                     ..
                 }) => vec![answer],
                 _ if text.trim().is_empty() => Vec::new(),
-                _ => message::parse(text).map_err(|why| {
+                _ => message::parse(&text).map_err(|why| {
                     Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
                 })?,
             };

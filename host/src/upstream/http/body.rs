@@ -9,8 +9,6 @@ use super::Site;
 use super::client::causes;
 use crate::upstream::Lost;
 
-/// The longest message that an upstream may send, in bytes.
-pub(super) const LONGEST: usize = 64 * 1024 * 1024;
 /// How much of an error's body is read, in bytes.
 const ERROR: usize = 64 * 1024;
 /// How long the body of what is no answer may take.
@@ -46,20 +44,23 @@ pub(super) fn kind(response: &Response) -> Kind {
 ///
 /// # Errors
 /// It is longer than a message may be, or has been cut off.
-pub(super) async fn message(mut response: Response) -> Result<String, Lost> {
+pub(super) async fn message(mut response: Response, limit: usize) -> Result<String, Lost> {
     let shown = Site::shown(response.url());
     let large = || {
-        let limit = LONGEST / (1024 * 1024);
-        Lost::Broken(format!("`{shown}` has answered with more than {limit} MiB"))
+        let limit = limit >> 20;
+        let hint = "`message` in the server's `limits` sets how long an answer may be";
+        Lost::Broken(format!(
+            "`{shown}` has answered with more than {limit} MiB\nhint: {hint}"
+        ))
     };
     let announced = response.content_length().unwrap_or(0);
-    if announced > LONGEST as u64 {
+    if announced > limit as u64 {
         return Err(large());
     }
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if body.len() + chunk.len() > LONGEST => return Err(large()),
+            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(large()),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => break,
             Err(error) => {

@@ -32,7 +32,7 @@ impl Event {
         if !message || self.data.trim().is_empty() {
             return Vec::new();
         }
-        message::parse(self.data).unwrap_or_else(|why| {
+        message::parse(&self.data).unwrap_or_else(|why| {
             // Junk between the messages is no reason to lose those around it.
             tracing::warn!("an upstream has sent an event that is no message: {why}");
             Vec::new()
@@ -272,6 +272,30 @@ mod tests {
         let mut parser = Parser::new(16);
         (0..99).for_each(|_| parser.feed(b"data: ab\n\n: c\n", &mut ready).unwrap());
         assert_eq!(ready.len(), 99);
+    }
+
+    #[test]
+    fn reading_takes_linear_time() {
+        let one_line = |letters: usize| format!("data: {}\n\n", "x".repeat(letters * 20));
+        let lines = |lines: usize| format!("{}\n", "data: x\n".repeat(lines));
+        let events = |events: usize| "id: 1\nevent: e\ndata: x\n\n".repeat(events);
+        let inputs: [(&str, &dyn Fn(usize) -> String); 3] = [
+            ("a line", &one_line),
+            ("lines", &lines),
+            ("events", &events),
+        ];
+        for (what, input) in inputs {
+            for size in [7, 4096] {
+                dormouse_tests::growth::is_linear(what, 2_000, input, |text| {
+                    let mut parser = Parser::new(usize::MAX);
+                    let mut ready = VecDeque::new();
+                    for chunk in text.as_bytes().chunks(size) {
+                        parser.feed(chunk, &mut ready).unwrap();
+                    }
+                    std::hint::black_box(ready);
+                });
+            }
+        }
     }
 
     proptest! {

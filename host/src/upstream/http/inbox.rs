@@ -6,12 +6,13 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::Lost;
-use crate::upstream::channel::Said;
+use crate::upstream::channel::{QueueRoom, Said};
 
 /// The way to the peer of one connection.
 pub(super) struct Inbox {
     /// Gone once nothing more can come: that is how the peer notices.
     sender: Mutex<Option<mpsc::Sender<Said>>>,
+    room: QueueRoom,
     epitaph: Mutex<Option<String>>,
     /// The end of everything that runs for the connection.
     ended: CancellationToken,
@@ -19,11 +20,12 @@ pub(super) struct Inbox {
 
 impl Inbox {
     /// A new one, whose messages come out of the receiver.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Said>) {
+    pub(super) fn new(message_bytes: usize) -> (Self, mpsc::Receiver<Said>) {
         // Enough for a burst; whoever sends more waits until the peer has read.
         let (sender, receiver) = mpsc::channel(64);
         let inbox = Self {
             sender: Mutex::new(Some(sender)),
+            room: QueueRoom::new(message_bytes),
             epitaph: Mutex::new(None),
             ended: CancellationToken::new(),
         };
@@ -42,6 +44,7 @@ impl Inbox {
             .clone();
         let gone = || Lost::Broken("the connection has been closed".to_owned());
         let sender = sender.ok_or_else(gone)?;
+        let message = self.room.take(message).await;
         sender.send(message).await.map_err(|_| gone())
     }
 

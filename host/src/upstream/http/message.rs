@@ -1,32 +1,29 @@
 //! What there is to know of a message to carry it: nothing but whose answer it is.
 
+use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// The parts of a JSON-RPC message that say what it is.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(default)]
-    method: Option<IgnoredAny>,
-    #[serde(borrow, default)]
-    error: Option<&'a RawValue>,
-}
+/// How many messages of a batch are taken.
+const BATCH: usize = 1000;
 
 /// The messages in a body or an event: one, or a batch of them (2025-03-26).
 ///
 /// # Errors
 /// It is neither a JSON object nor an array that has one.
-pub(super) fn parse(text: String) -> Result<Vec<Box<RawValue>>, String> {
-    let whole = RawValue::from_string(text).map_err(|error| error.to_string())?;
-    let mut messages: Vec<Box<RawValue>> = match whole.get().trim_start().starts_with('[') {
-        true => serde_json::from_str(whole.get()).map_err(|error| error.to_string())?,
-        false => vec![whole],
+pub(super) fn parse(text: &str) -> Result<Vec<Box<RawValue>>, String> {
+    let text = text.trim();
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let found = match text.starts_with('[') {
+        true => items(text, BATCH).map_err(|error| error.to_string())?.items,
+        false => vec![whole.get()],
     };
     // What is no message is no reason to lose those around it.
-    messages.retain(|one| one.get().trim_start().starts_with('{'));
+    let found = found.into_iter().filter(|one| one.starts_with('{'));
+    let messages = found.map(|one| RawValue::from_string(one.to_owned()));
+    let messages: Vec<_> = messages
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
     match messages.is_empty() {
         false => Ok(messages),
         true => Err("a JSON object is expected".to_owned()),
@@ -35,33 +32,36 @@ pub(super) fn parse(text: String) -> Result<Vec<Box<RawValue>>, String> {
 
 /// Whether a message answers the request of this id.
 pub(super) fn answers(message: &RawValue, request: u64) -> bool {
-    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(message.get()) else {
-        return false;
-    };
-    envelope.method.is_none() && envelope.id.is_some_and(|id| is(id, request))
+    match Envelope::read(message.get(), &MessageLimits::default()) {
+        Ok(envelope) => envelope.method.is_none() && envelope.id.is_some_and(|id| is(&id, request)),
+        // The peer tells whoever waits for it that it cannot be read.
+        Err(unreadable) => {
+            !unreadable.has_method && unreadable.id.is_some_and(|id| is(&id, request))
+        }
+    }
 }
 
 /// Whether an id is the one of a request of ours. Some servers make a string of it.
-fn is(id: &RawValue, request: u64) -> bool {
-    id.get().trim_matches('"').parse() == Ok(request)
+fn is(id: &RequestId<'_>, request: u64) -> bool {
+    id.number() == Some(request)
 }
 
 /// The JSON-RPC error in a body, addressed to the request that it came back for:
 /// a server that refuses a request before it has read it leaves the id out.
 pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
-    let envelope: Envelope<'_> = serde_json::from_str(body).ok()?;
-    let error = envelope.error?;
-    let code: Code = serde_json::from_str(error.get()).ok()?;
-    let answer = match (envelope.id, request) {
+    let envelope = Envelope::read(body, &MessageLimits::default()).ok()?;
+    let error = envelope.error.filter(|error| *error != "null")?;
+    let code: Code = serde_json::from_str(error).ok()?;
+    let id = envelope.id.filter(|id| !id.is_null());
+    let answer = match (&id, request) {
         (Some(id), Some(request)) if is(id, request) => Some(body.to_owned()),
         (None, Some(request)) => Some(format!(
-            r#"{{"jsonrpc":"2.0","id":{request},"error":{}}}"#,
-            error.get()
+            r#"{{"jsonrpc":"2.0","id":{request},"error":{error}}}"#
         )),
         _ => None,
     };
     Some(Refusal {
-        addressed: envelope.id.is_some() && answer.is_some(),
+        addressed: id.is_some() && answer.is_some(),
         code: code.code,
         text: code.message,
         answer: answer.and_then(|text| RawValue::from_string(text).ok()),
@@ -90,16 +90,13 @@ struct Code {
 
 /// An answer to a request in a server's place.
 pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawValue>> {
-    let message = serde_json::to_string(message).ok()?;
-    let text = format!(
-        r#"{{"jsonrpc":"2.0","id":{request},"error":{{"code":{code},"message":{message}}}}}"#
-    );
+    let text = dormouse_jsonrpc::error(&request.to_string(), code, message, None);
     RawValue::from_string(text).ok()
 }
 
 /// The first part of what a server has said, for an error's text: on one line,
 /// without anything that a terminal would obey.
-pub(super) fn excerpt(text: &str) -> String {
+pub(in crate::upstream) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 300;
     let mut shown = String::new();
     for (count, letter) in text.trim().chars().enumerate() {
@@ -129,20 +126,20 @@ mod tests {
     fn messages_stay_as_they_are() {
         let text =
             r#"{"jsonrpc":"2.0","id":1,"result":{"n":1.10,"big":123456789012345678901,"x":{}}}"#;
-        let messages = parse(text.to_owned()).unwrap();
+        let messages = parse(text).unwrap();
         assert_eq!(
             messages.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text]
         );
-        let batch = parse(format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
+        let batch = parse(&format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
         assert_eq!(
             batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text, r#"{"method":"x"}"#]
         );
-        let odd = parse(format!(r#"[1, {text}, null]"#)).unwrap();
+        let odd = parse(&format!(r#"[1, {text}, null]"#)).unwrap();
         assert_eq!(odd.len(), 1);
         for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
-            assert!(parse(odd.to_owned()).is_err(), "{odd}");
+            assert!(parse(odd).is_err(), "{odd}");
         }
     }
 

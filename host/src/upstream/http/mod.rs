@@ -30,12 +30,14 @@ use reqwest::Response;
 pub(in crate::upstream) use client::{choose_cryptography, client, is_here};
 pub(in crate::upstream) use credentials::Credentials;
 use inbox::Inbox;
+pub(in crate::upstream) use message::excerpt;
 use site::Site;
 use sse::Sse;
 use streamable::{Failure, Streamable};
 
 use super::channel::{Channel, Outgoing, Outlet, Said};
 use super::{Http, HttpTransport, Lost};
+use crate::sandbox::UpstreamLimits;
 
 /// How long a server may take to begin an answer that needs no work. Some have to be
 /// woken up themselves, far away. The tests do not wait that long for one that hangs.
@@ -49,9 +51,10 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
 pub(super) async fn connect(
     http: &Http,
     auth: Option<Arc<dyn Credentials>>,
+    limits: &UpstreamLimits,
 ) -> Result<Channel, Lost> {
-    let site = Arc::new(Site::new(http, auth)?);
-    let (inbox, inlet) = Inbox::new();
+    let site = Arc::new(Site::new(http, auth, limits.message_bytes)?);
+    let (inbox, inlet) = Inbox::new(limits.message_bytes);
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
     if http.transport == HttpTransport::Sse {

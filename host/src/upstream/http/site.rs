@@ -29,6 +29,8 @@ pub(super) struct Site {
     off: bool,
     /// The token that was last sent.
     given: Mutex<Option<Secret>>,
+    /// The longest message that it may send, in bytes.
+    pub(super) message_bytes: usize,
 }
 
 /// One request.
@@ -59,7 +61,11 @@ impl Site {
     ///
     /// # Errors
     /// The URL or a header cannot be one.
-    pub(super) fn new(http: &Http, auth: Option<Arc<dyn Credentials>>) -> Result<Self, Lost> {
+    pub(super) fn new(
+        http: &Http,
+        auth: Option<Arc<dyn Credentials>>,
+        message_bytes: usize,
+    ) -> Result<Self, Lost> {
         let url = Url::parse(&http.url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
@@ -96,6 +102,7 @@ impl Site {
             auth: auth.filter(|_| !http.oauth.off),
             off: http.oauth.off,
             given: Mutex::default(),
+            message_bytes,
         })
     }
 
@@ -307,7 +314,7 @@ mod tests {
                 ..Http::default()
             };
             assert!(
-                matches!(Site::new(&http, None), Err(Lost::Broken(why)) if why.contains("hint:")),
+                matches!(Site::new(&http, None, 1 << 20), Err(Lost::Broken(why)) if why.contains("hint:")),
                 "{url}"
             );
         }
@@ -317,7 +324,7 @@ mod tests {
                 headers: [(name.to_owned(), Secret::new(value))].into(),
                 ..Http::default()
             };
-            let Err(Lost::Broken(why)) = Site::new(&http, None) else {
+            let Err(Lost::Broken(why)) = Site::new(&http, None, 1 << 20) else {
                 panic!("{name}");
             };
             assert!(why.contains(name) && !why.contains("secret"), "{why}");

@@ -16,6 +16,7 @@ use super::site::{Ask, Session};
 use super::{Inbox, PATIENCE, Site, headers, unexpected};
 use crate::upstream::Lost;
 use crate::upstream::channel::{Outgoing, Said};
+use crate::upstream::large::without_blocking;
 
 /// How long the end of a session may take.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
@@ -173,7 +174,7 @@ impl Streamable {
         };
         let status = response.status();
         if status.is_success() && body::kind(&response) == Kind::Events {
-            return Ok(Events::new(response, body::LONGEST));
+            return Ok(Events::new(response, self.site.message_bytes));
         }
         if status == StatusCode::NOT_FOUND && known.session.is_some() {
             return Err(Closed::ForGood(Lost::Session));
@@ -209,7 +210,7 @@ impl Streamable {
                     && headers::is_modern(request.version.as_deref())
             });
             let message = if tools {
-                self.annotations.learn(message)
+                without_blocking(message.get().len(), || self.annotations.learn(message))
             } else {
                 message
             };

@@ -77,3 +77,52 @@ fn the_core_schema() {
         assert_eq!(written(text, Syntax::Yaml), value, "{text}");
     }
 }
+
+#[test]
+fn reading_takes_linear_time() {
+    let wide = |syntax: Syntax, size: usize| {
+        let members = (0..size).map(|number| match syntax {
+            Syntax::Json => format!("\"m{number}\":[1,{{\"a\":\"b\"}}], // c\n"),
+            Syntax::Yaml => format!("m{number}: [1, {{a: 'b'}}] # c\n"),
+            Syntax::Toml => format!("m{number} = [1, {{a = 'b'}}] # c\n"),
+        });
+        let members = members.collect::<String>();
+        match syntax {
+            Syntax::Json => format!("{{{members}}}"),
+            _ => members,
+        }
+    };
+    let one_line = |syntax: Syntax, size: usize| {
+        let members = (0..size).map(|number| match syntax {
+            Syntax::Json => format!("\"m{number}\":1"),
+            Syntax::Yaml => format!("m{number}: 1"),
+            Syntax::Toml => format!("m{number} = 1"),
+        });
+        let members = members.collect::<Vec<_>>().join(", ");
+        match syntax {
+            Syntax::Toml => format!("t = {{{members}}}"),
+            _ => format!("{{{members}}}"),
+        }
+    };
+    let lists = |syntax: Syntax, size: usize| match syntax {
+        Syntax::Json => format!("[{}]", "[],".repeat(size)),
+        Syntax::Yaml => "- []\n".repeat(size),
+        Syntax::Toml => "[[t]]\na = 1\n".repeat(size),
+    };
+    type Input<'a> = &'a dyn Fn(Syntax, usize) -> String;
+    let inputs: [(&str, Input<'_>); 3] =
+        [("wide", &wide), ("one line", &one_line), ("lists", &lists)];
+    for (name, syntax) in [
+        ("JSON", Syntax::Json),
+        ("YAML", Syntax::Yaml),
+        ("TOML", Syntax::Toml),
+    ] {
+        for (what, input) in inputs {
+            let what = format!("{name}, {what}");
+            let input = |size| input(syntax, size);
+            dormouse_tests::growth::is_linear(&what, 1_000, input, |text| {
+                std::hint::black_box(parse(text, syntax).unwrap());
+            });
+        }
+    }
+}

@@ -22,6 +22,12 @@ pub(super) struct EventId {
     pub(super) stream: u64,
 }
 
+impl EventId {
+    /// The largest index that is read. No stream comes to it, and a client cannot make a
+    /// stream go on from near the end of the numbers.
+    pub(super) const MAX_INDEX: u64 = 1 << 62;
+}
+
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.index, self.stream)
@@ -37,8 +43,12 @@ impl FromStr for EventId {
 
     fn from_str(text: &str) -> Result<Self, NoEvent> {
         let (index, stream) = text.split_once('/').ok_or(NoEvent)?;
+        let index = index.parse().map_err(|_| NoEvent)?;
+        if index > Self::MAX_INDEX {
+            return Err(NoEvent);
+        }
         Ok(Self {
-            index: index.parse().map_err(|_| NoEvent)?,
+            index,
             stream: stream.parse().map_err(|_| NoEvent)?,
         })
     }
@@ -166,6 +176,7 @@ mod tests {
             "-1/2",
             "7/x",
             "99999999999999999999/1",
+            "18446744073709551615/1",
         ] {
             assert_eq!(odd.parse::<EventId>(), Err(NoEvent), "{odd}");
         }

@@ -206,6 +206,8 @@ impl Stream {
         self.wake();
     }
 
+    /// Takes the next index. It cannot overflow: it counts from an index that a client has
+    /// come back with, which is at most [`EventId::MAX_INDEX`].
     fn index(&mut self) -> u64 {
         self.next += 1;
         self.next - 1

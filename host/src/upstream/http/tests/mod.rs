@@ -102,7 +102,13 @@ impl Server {
     }
 
     async fn connect(&self) -> Channel {
-        connect(&self.http(), None).await.unwrap()
+        connect(
+            &self.http(),
+            None,
+            &crate::sandbox::UpstreamLimits::default(),
+        )
+        .await
+        .unwrap()
     }
 }
 

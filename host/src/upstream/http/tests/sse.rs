@@ -89,7 +89,9 @@ async fn its_end_is_the_end_of_the_connection() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let mut channel = connect(&http, None).await.unwrap();
+    let mut channel = connect(&http, None, &crate::sandbox::UpstreamLimits::default())
+        .await
+        .unwrap();
     channel.outlet.send(request(1, "initialize")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
     *feed.lock().unwrap() = None;
@@ -113,7 +115,9 @@ async fn the_connection_ends_with_the_channel() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let channel = connect(&http, None).await.unwrap();
+    let channel = connect(&http, None, &crate::sandbox::UpstreamLimits::default())
+        .await
+        .unwrap();
     let sender = feed.lock().unwrap().clone().unwrap();
     drop(channel);
     tokio::time::timeout(Duration::from_secs(5), sender.closed())
@@ -134,7 +138,9 @@ async fn messages_go_to_no_other_origin() {
             transport: HttpTransport::Sse,
             ..server.http()
         };
-        let Err(Lost::Broken(why)) = connect(&http, None).await else {
+        let Err(Lost::Broken(why)) =
+            connect(&http, None, &crate::sandbox::UpstreamLimits::default()).await
+        else {
             panic!("{endpoint}");
         };
         assert!(
@@ -160,7 +166,9 @@ async fn where_there_is_neither_both_are_named() {
         transport: HttpTransport::Streamable,
         ..server.http()
     };
-    let channel = connect(&http, None).await.unwrap();
+    let channel = connect(&http, None, &crate::sandbox::UpstreamLimits::default())
+        .await
+        .unwrap();
     broken(channel.outlet.send(request(1, "initialize")).await);
     assert_eq!(server.seen().len(), 3);
 }
@@ -180,7 +188,9 @@ async fn a_stream_that_never_begins_is_given_up() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let Err(Lost::Broken(why)) = connect(&http, None).await else {
+    let Err(Lost::Broken(why)) =
+        connect(&http, None, &crate::sandbox::UpstreamLimits::default()).await
+    else {
         panic!();
     };
     assert!(why.contains("within 2 s"), "{why}");
@@ -193,7 +203,9 @@ async fn an_endpoint_that_is_gone_is_a_lost_session() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let channel = connect(&http, None).await.unwrap();
+    let channel = connect(&http, None, &crate::sandbox::UpstreamLimits::default())
+        .await
+        .unwrap();
     assert_eq!(
         channel.outlet.send(request(1, "initialize")).await,
         Err(Lost::Session)

@@ -1,0 +1,82 @@
+//! Items of an array.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The first items of an array, each as it is written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Items<'a> {
+    /// The items.
+    pub items: Vec<&'a str>,
+    /// How many there are behind them.
+    pub left_out: usize,
+}
+
+/// The items of the array that a text is: the first `limit` of them. The rest is counted
+/// and takes no memory.
+///
+/// # Errors
+/// The text is not JSON, or something else than an array.
+pub fn items(text: &str, limit: usize) -> serde_json::Result<Items<'_>> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let items = First(limit).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(items)
+}
+
+struct First(usize);
+
+impl<'de> DeserializeSeed<'de> for First {
+    type Value = Items<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Items<'de>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for First {
+    type Value = Items<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Items<'de>, A::Error> {
+        let mut items = Vec::new();
+        while items.len() < self.0 {
+            let Some(item) = all.next_element::<&'de RawValue>()? else {
+                let left_out = 0;
+                return Ok(Items { items, left_out });
+            };
+            items.push(item.get());
+        }
+        let mut left_out = 0;
+        while all.next_element::<IgnoredAny>()?.is_some() {
+            left_out += 1;
+        }
+        Ok(Items { items, left_out })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_are_taken_and_the_rest_is_counted() {
+        let text = r#" [1, {"a":[2]} ,"x"] "#;
+        for (limit, left_out) in [(0, 3), (2, 1), (3, 0), (4, 0)] {
+            let found = items(text, limit).unwrap();
+            assert_eq!(found.left_out, left_out);
+            assert_eq!(
+                found.items,
+                [r#"1"#, r#"{"a":[2]}"#, r#""x""#][..3 - left_out]
+            );
+        }
+        for bad in ["", "{}", "[1", "[1] x", "[1,]"] {
+            assert!(items(bad, 1).is_err(), "{bad}");
+        }
+    }
+}

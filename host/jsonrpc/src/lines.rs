@@ -1,0 +1,127 @@
+//! Messages that are lines of a stream.
+
+use std::io;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A line, without its line feed.
+    Whole(Vec<u8>),
+    /// What came after the last line feed.
+    Unfinished(Vec<u8>),
+    /// The beginning of a line that is too long. The rest of it is passed over when the
+    /// next line is read.
+    TooLong(Vec<u8>),
+    /// There are no more.
+    End,
+}
+
+/// Reads lines, none longer than is allowed.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    input: R,
+    /// The length that a line may have, in bytes.
+    limit: usize,
+    /// What has been read of the next line.
+    line: Vec<u8>,
+    /// Whether the rest of a line that was too long is to be passed over.
+    is_skipping: bool,
+}
+
+impl<R: AsyncBufRead + Unpin> LineReader<R> {
+    /// Reads lines of at most `limit` bytes.
+    pub fn new(input: R, limit: usize) -> Self {
+        Self {
+            input,
+            limit,
+            line: Vec::new(),
+            is_skipping: false,
+        }
+    }
+
+    /// What it reads from.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.input
+    }
+
+    /// Reads the next line. Dropped before it is there, nothing is lost.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let read = self.input.fill_buf().await?;
+            if read.is_empty() {
+                self.is_skipping = false;
+                return Ok(match std::mem::take(&mut self.line) {
+                    line if line.is_empty() => Line::End,
+                    line => Line::Unfinished(line),
+                });
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+            let used = part.len() + usize::from(end.is_some());
+            if self.is_skipping {
+                self.is_skipping = end.is_none();
+                self.input.consume(used);
+                continue;
+            }
+            let room = self.limit.saturating_sub(self.line.len());
+            if let Some(part) = part.get(..room).filter(|fits| fits.len() < part.len()) {
+                self.line.extend_from_slice(part);
+                self.input.consume(room);
+                self.is_skipping = true;
+                return Ok(Line::TooLong(std::mem::take(&mut self.line)));
+            }
+            self.line.extend_from_slice(part);
+            self.input.consume(used);
+            if end.is_some() {
+                return Ok(Line::Whole(std::mem::take(&mut self.line)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::BufReader;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_are_whole_or_said_not_to_be() {
+        let text: &[u8] = b"one\n\nfar too long\nexact\nlast";
+        // Whatever the size of what comes in at once.
+        for size in [1, 3, 64] {
+            let mut lines = LineReader::new(BufReader::with_capacity(size, text), 5);
+            for expected in [
+                Line::Whole(b"one".to_vec()),
+                Line::Whole(Vec::new()),
+                Line::TooLong(b"far t".to_vec()),
+                Line::Whole(b"exact".to_vec()),
+                Line::Unfinished(b"last".to_vec()),
+                Line::End,
+                Line::End,
+            ] {
+                assert_eq!(lines.next().await.unwrap(), expected, "{size}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_read_is_not_lost_when_nobody_waits_any_more() {
+        let (mut near, far) = tokio::io::duplex(64);
+        let mut lines = LineReader::new(BufReader::new(far), 64);
+        tokio::io::AsyncWriteExt::write_all(&mut near, b"ha")
+            .await
+            .unwrap();
+        let pending = tokio::time::timeout(std::time::Duration::from_millis(20), lines.next());
+        assert!(pending.await.is_err());
+        tokio::io::AsyncWriteExt::write_all(&mut near, b"lf\n")
+            .await
+            .unwrap();
+        assert_eq!(lines.next().await.unwrap(), Line::Whole(b"half".to_vec()));
+    }
+}

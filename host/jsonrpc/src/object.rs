@@ -1,0 +1,439 @@
+//! Objects as text: their members, and editing them.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::text::quoted;
+
+/// Up to how many members a name is looked for one by one. Most objects have fewer, and
+/// an index costs more than it saves there.
+const INDEXED_FROM: usize = 16;
+
+/// An object of JSON text, in the order of its members.
+///
+/// What is not edited stays byte for byte as it was written. Of several members of one
+/// name the last one counts, as everywhere. Each operation takes constant time, whatever
+/// the number of members, and reading and writing take time in proportion to the text.
+#[derive(Debug, Clone, Default)]
+pub struct Object<'a> {
+    /// The text that it was read from.
+    text: &'a str,
+    /// Members put before all others, the last one first.
+    first: Vec<Member<'a>>,
+    members: Vec<Member<'a>>,
+    /// Where the last member of a name is, in `members`; of large objects only.
+    index: Option<HashMap<Cow<'a, str>, usize>>,
+    is_changed: bool,
+}
+
+/// A member of an object.
+#[derive(Debug, Clone)]
+pub struct Member<'a> {
+    /// Its name. One that is no Unicode stays as it is written.
+    pub name: Cow<'a, str>,
+    /// Everything from the comma or brace before it to its value.
+    head: Cow<'a, str>,
+    /// The text of its value.
+    pub value: Cow<'a, str>,
+    /// White space between its value and the comma or brace after it.
+    tail: &'a str,
+    is_removed: bool,
+    /// The one of the same name before it.
+    earlier: Option<usize>,
+}
+
+/// A text is no object that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// It is not JSON, or something else than an object.
+    #[error("{0}")]
+    NoObject(serde_json::Error),
+    /// It has too many members.
+    #[error("it has more than {limit} members")]
+    TooManyMembers {
+        /// The members that are allowed.
+        limit: usize,
+    },
+}
+
+impl<'a> Object<'a> {
+    /// An object without members.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            text: "{}",
+            ..Self::default()
+        }
+    }
+
+    /// The object that a text is.
+    ///
+    /// # Errors
+    /// The text is not JSON, is something else than an object, or has more than `limit`
+    /// members.
+    pub fn parse(text: &'a str, limit: usize) -> Result<Self, ObjectError> {
+        let mut too_many = false;
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let seed = Pairs {
+            limit,
+            too_many: &mut too_many,
+        };
+        let pairs = seed.deserialize(&mut deserializer);
+        let pairs = pairs.and_then(|pairs| deserializer.end().map(|()| pairs));
+        let pairs = match pairs {
+            Ok(pairs) => pairs,
+            Err(_) if too_many => return Err(ObjectError::TooManyMembers { limit }),
+            Err(error) => return Err(ObjectError::NoObject(error)),
+        };
+        let mut object = Self {
+            text,
+            ..Self::new()
+        };
+        if pairs.len() >= INDEXED_FROM {
+            object.index = Some(HashMap::with_capacity(pairs.len()));
+        }
+        object.members.reserve_exact(pairs.len());
+        let at = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let part = |start: usize, end: usize| text.get(start..end).unwrap_or_default();
+        // Behind the brace.
+        let mut start = text.find('{').map_or(0, |at| at + 1);
+        let mut pairs = pairs.into_iter().peekable();
+        while let Some((name, value)) = pairs.next() {
+            let end = at(value.get()) + value.get().len();
+            let stop = match pairs.peek() {
+                // Between two members there are white space and one comma.
+                Some((next, _)) => {
+                    let between = part(end, at(next.get()));
+                    end + between.find(',').unwrap_or_default()
+                }
+                None => text.rfind('}').unwrap_or(end),
+            };
+            object.push(Member {
+                name: unquoted(name.get()),
+                head: Cow::Borrowed(part(start, at(value.get()))),
+                value: Cow::Borrowed(value.get()),
+                tail: part(end, stop),
+                is_removed: false,
+                earlier: None,
+            });
+            start = stop + 1;
+        }
+        Ok(object)
+    }
+
+    /// The members in order, removed ones left out.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Member<'a>> {
+        let all = self.first.iter().rev().chain(&self.members);
+        all.filter(|member| !member.is_removed)
+    }
+
+    /// The members that were read, in order, with the place by which each can be edited.
+    pub fn places(&self) -> impl DoubleEndedIterator<Item = (usize, &Member<'a>)> {
+        self.members.iter().enumerate()
+    }
+
+    /// Whether it has no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// The text of a member's value.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let member = self.members.get(self.place(name)?)?;
+        Some(&member.value)
+    }
+
+    /// A member that is a string.
+    #[must_use]
+    pub fn string(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.get(name)?).ok()
+    }
+
+    /// Gives a member that value, which is JSON text: the last one of its name, or else
+    /// a new one behind all others.
+    pub fn set(&mut self, name: &str, value: impl Into<Cow<'a, str>>) {
+        match self.place(name) {
+            Some(place) => self.replace_at(place, value),
+            None => {
+                self.is_changed = true;
+                self.push(made(name, value.into()));
+            }
+        }
+    }
+
+    /// Puts a new member before all others.
+    pub fn set_first(&mut self, name: &str, value: impl Into<Cow<'a, str>>) {
+        self.is_changed = true;
+        self.first.push(made(name, value.into()));
+    }
+
+    /// Gives the member at a place another value.
+    pub fn replace_at(&mut self, place: usize, value: impl Into<Cow<'a, str>>) {
+        if let Some(member) = self.members.get_mut(place) {
+            member.value = value.into();
+            self.is_changed = true;
+        }
+    }
+
+    /// Takes the member at a place out.
+    pub fn remove_at(&mut self, place: usize) {
+        if let Some(member) = self.members.get_mut(place) {
+            member.is_removed = true;
+            self.is_changed = true;
+        }
+    }
+
+    /// Of several members of one name, takes all out but the last.
+    pub fn keep_last(&mut self) {
+        let mut seen = HashSet::new();
+        let members = self.members.iter().enumerate().rev();
+        let places: Vec<usize> = members
+            .filter(|(_, member)| !member.is_removed && !seen.insert(&*member.name))
+            .map(|(place, _)| place)
+            .collect();
+        places.into_iter().for_each(|place| self.remove_at(place));
+    }
+
+    /// Takes all members of a name out. Whether there was any.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let mut was_there = false;
+        if self.index.is_some() {
+            let mut next = self.index.as_mut().and_then(|index| index.remove(name));
+            while let Some(place) = next {
+                was_there = true;
+                self.remove_at(place);
+                next = self.members.get(place).and_then(|member| member.earlier);
+            }
+            return was_there;
+        }
+        for member in &mut self.members {
+            if !member.is_removed && member.name == name {
+                member.is_removed = true;
+                was_there = true;
+            }
+        }
+        self.is_changed |= was_there;
+        was_there
+    }
+
+    /// Gives an object among the members more members, in place of those of the same
+    /// names. What is there and no object is replaced by one.
+    ///
+    /// # Errors
+    /// The inner object has more than `limit` members.
+    pub fn extend<'n>(
+        &mut self,
+        name: &str,
+        by: impl IntoIterator<Item = (&'n str, String)>,
+        limit: usize,
+    ) -> Result<(), ObjectError> {
+        self.nested(name, limit, |inner| {
+            by.into_iter()
+                .for_each(|(name, value)| inner.set(name, value));
+        })
+    }
+
+    /// Gives an object among the members those members that it does not have itself.
+    ///
+    /// # Errors
+    /// The inner object has more than `limit` members.
+    pub fn underlay<'n>(
+        &mut self,
+        name: &str,
+        by: impl IntoIterator<Item = (&'n str, String)>,
+        limit: usize,
+    ) -> Result<(), ObjectError> {
+        self.nested(name, limit, |inner| {
+            for (name, value) in by {
+                if inner.place(name).is_none() {
+                    inner.set(name, value);
+                }
+            }
+        })
+    }
+
+    fn nested(
+        &mut self,
+        name: &str,
+        limit: usize,
+        edit: impl FnOnce(&mut Object<'_>),
+    ) -> Result<(), ObjectError> {
+        let text = self.get(name).unwrap_or("{}");
+        let mut inner = match Object::parse(text, limit) {
+            Ok(inner) => inner,
+            Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error),
+            Err(ObjectError::NoObject(_)) => Object::new(),
+        };
+        edit(&mut inner);
+        let text = inner.into_text().into_owned();
+        self.set(name, text);
+        Ok(())
+    }
+
+    /// Whether it is no longer what was read.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// The text of the object.
+    #[must_use]
+    pub fn into_text(self) -> Cow<'a, str> {
+        if !self.is_changed {
+            return Cow::Borrowed(self.text);
+        }
+        let length = |member: &Member<'_>| {
+            let parts = [member.head.len(), member.value.len(), member.tail.len(), 1];
+            parts.into_iter().sum::<usize>()
+        };
+        let mut text = String::with_capacity(self.iter().map(length).sum::<usize>() + 2);
+        let (before, after) = match (self.text.find('{'), self.text.rfind('}')) {
+            (Some(start), Some(end)) => (self.text.get(..start), self.text.get(end + 1..)),
+            _ => (None, None),
+        };
+        text.push_str(before.unwrap_or_default());
+        text.push('{');
+        for (place, member) in self.iter().enumerate() {
+            if place > 0 {
+                text.push(',');
+            }
+            text.push_str(&member.head);
+            text.push_str(&member.value);
+            text.push_str(member.tail);
+        }
+        text.push('}');
+        text.push_str(after.unwrap_or_default());
+        Cow::Owned(text)
+    }
+
+    /// Where the last member of a name is.
+    fn place(&self, name: &str) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get(name).copied(),
+            None => {
+                let mut members = self.members.iter();
+                members.rposition(|member| !member.is_removed && member.name == name)
+            }
+        }
+    }
+
+    fn push(&mut self, mut member: Member<'a>) {
+        let place = self.members.len();
+        if place == INDEXED_FROM && self.index.is_none() {
+            let mut index = HashMap::new();
+            for (place, member) in self.members.iter_mut().enumerate() {
+                if !member.is_removed {
+                    member.earlier = index.insert(member.name.clone(), place);
+                }
+            }
+            self.index = Some(index);
+        }
+        if let Some(index) = &mut self.index {
+            member.earlier = index.insert(member.name.clone(), place);
+        }
+        self.members.push(member);
+    }
+}
+
+/// The text of a member's value in the object that a text is.
+#[must_use]
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Last(name).deserialize(&mut deserializer).ok()?
+}
+
+/// Reads the last value of a name, and passes over everything else.
+struct Last<'n>(&'n str);
+
+impl<'de> DeserializeSeed<'de> for Last<'_> {
+    type Value = Option<&'de str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Last<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut last = None;
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            if unquoted(name.get()) == self.0 {
+                last = Some(value.get());
+            }
+        }
+        Ok(last)
+    }
+}
+
+fn made<'a>(name: &str, value: Cow<'a, str>) -> Member<'a> {
+    Member {
+        name: Cow::Owned(name.to_owned()),
+        head: Cow::Owned(format!("{}:", quoted(name))),
+        value,
+        tail: "",
+        is_removed: false,
+        earlier: None,
+    }
+}
+
+/// A name as it is meant. One that is no Unicode stays as it is written.
+fn unquoted(text: &str) -> Cow<'_, str> {
+    let inner = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
+/// Reads the names and values of an object, up to a number.
+struct Pairs<'l> {
+    limit: usize,
+    /// Whether there were more.
+    too_many: &'l mut bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Pairs<'_> {
+    type Value = Vec<(&'de RawValue, &'de RawValue)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Pairs<'_> {
+    type Value = Vec<(&'de RawValue, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            if pairs.len() >= self.limit {
+                *self.too_many = true;
+                return Err(A::Error::custom("too many members"));
+            }
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests;

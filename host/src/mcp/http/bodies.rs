@@ -1,0 +1,168 @@
+//! Bodies of requests, and how much all of them together may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How much of each body takes no room from the others, in bytes. Most requests are shorter
+/// and so are let in whatever others send.
+const FREE_BYTES: usize = 64 << 10;
+
+/// Reads bodies.
+pub(super) struct Bodies {
+    /// The longest body, in bytes.
+    longest: usize,
+    /// How long a body may take to arrive.
+    timeout: Duration,
+    /// Room for all bodies together, in bytes.
+    room: Arc<Semaphore>,
+    most: usize,
+}
+
+/// A body, and the room that it takes.
+pub(super) struct RequestBody {
+    pub(super) bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Why a body is not taken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BodyError {
+    #[error("a message may have at most {0} bytes")]
+    TooLong(usize),
+    #[error("the body did not arrive: {0}")]
+    Broken(String),
+    #[error("the body did not arrive within {0:?}")]
+    Slow(Duration),
+    #[error(
+        "the messages that are on their way have more than {0} bytes together: send it again \
+         later (`--max-bodies` sets how many they may have)"
+    )]
+    NoRoom(usize),
+}
+
+impl Bodies {
+    /// Bodies of at most `longest` bytes each, and about `most` bytes together.
+    pub(super) fn new(longest: usize, timeout: Duration, most: usize) -> Self {
+        // One body has room in any case.
+        let most = most.max(longest).min(Semaphore::MAX_PERMITS);
+        Self {
+            longest,
+            timeout,
+            room: Arc::new(Semaphore::new(most)),
+            most,
+        }
+    }
+
+    /// The whole body, if it is neither too long nor too slow and there is room for it.
+    /// `announced` is how long it is said to be.
+    ///
+    /// # Errors
+    /// It is not taken.
+    pub(super) async fn read<B>(
+        &self,
+        body: B,
+        announced: Option<u64>,
+    ) -> Result<RequestBody, BodyError>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        if announced.is_some_and(|length| length > self.longest as u64) {
+            return Err(BodyError::TooLong(self.longest));
+        }
+        let read = tokio::time::timeout(self.timeout, self.collect(body));
+        read.await.map_err(|_| BodyError::Slow(self.timeout))?
+    }
+
+    async fn collect<B>(&self, mut body: B) -> Result<RequestBody, BodyError>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let mut whole = BytesMut::new();
+        let mut first: Option<Bytes> = None;
+        let mut room: Option<OwnedSemaphorePermit> = None;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| BodyError::Broken(error.to_string()))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            let held = whole.len() + first.as_ref().map_or(0, Bytes::len);
+            let length = held + data.len();
+            if length > self.longest {
+                return Err(BodyError::TooLong(self.longest));
+            }
+            let more = length.saturating_sub(held.max(FREE_BYTES));
+            if more > 0 {
+                let permit = u32::try_from(more)
+                    .ok()
+                    .and_then(|more| Arc::clone(&self.room).try_acquire_many_owned(more).ok())
+                    .ok_or(BodyError::NoRoom(self.most))?;
+                match &mut room {
+                    Some(room) => room.merge(permit),
+                    None => room = Some(permit),
+                }
+            }
+            // Most bodies come in one piece, which need not be copied.
+            match first.take() {
+                None if whole.is_empty() => first = Some(data),
+                None => whole.extend_from_slice(&data),
+                Some(before) => {
+                    whole.extend_from_slice(&before);
+                    whole.extend_from_slice(&data);
+                }
+            }
+        }
+        Ok(RequestBody {
+            bytes: first.unwrap_or_else(|| whole.freeze()),
+            _room: room,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn bodies() -> Bodies {
+        Bodies::new(2 * MIB, Duration::from_secs(5), 3 * MIB)
+    }
+
+    async fn read(bodies: &Bodies, bytes: usize) -> Result<RequestBody, BodyError> {
+        bodies
+            .read(Full::new(Bytes::from(vec![0; bytes])), None)
+            .await
+    }
+
+    #[tokio::test]
+    async fn bodies_share_their_room_until_they_are_done_with() {
+        let bodies = bodies();
+        let one = read(&bodies, 2 * MIB).await.unwrap();
+        assert_eq!(one.bytes.len(), 2 * MIB);
+        let refused = read(&bodies, 2 * MIB).await.err().unwrap();
+        assert!(matches!(refused, BodyError::NoRoom(_)), "{refused}");
+        assert!(refused.to_string().contains("--max-bodies"), "{refused}");
+        // Short ones are let in whatever others send.
+        let _held = read(&bodies, MIB).await.unwrap();
+        assert!(read(&bodies, FREE_BYTES).await.is_ok());
+        drop(one);
+        assert!(read(&bodies, 2 * MIB).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_long_body_is_refused_before_it_is_read() {
+        let bodies = bodies();
+        let refused = read(&bodies, 2 * MIB + 1).await.err().unwrap();
+        assert!(matches!(refused, BodyError::TooLong(_)), "{refused}");
+        let announced = bodies.read(Full::new(Bytes::new()), Some(1 << 40)).await;
+        assert!(matches!(announced.err(), Some(BodyError::TooLong(_))));
+    }
+}

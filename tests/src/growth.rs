@@ -1,0 +1,91 @@
+//! Whether the time of something grows no faster than its input.
+
+use std::time::{Duration, Instant};
+
+/// How long the smaller input is worked on for one measurement, at least.
+const LEAST: Duration = Duration::from_millis(20);
+
+/// How often each measurement is made; the least time counts.
+const TIMES: usize = 3;
+
+/// How many times as long four times the input may take. Linear work takes four times as
+/// long, a bit more where it leaves the processor's caches; quadratic work takes sixteen
+/// times as long.
+const MOST: f64 = 8.0;
+
+/// Checks that work on four times the input takes at most 8 times as long, in CPU time of
+/// this thread: on average of the two steps from `input(size)` over `input(4 * size)` to
+/// `input(16 * size)`.
+///
+/// # Panics
+/// It takes longer.
+#[track_caller]
+pub fn is_linear<I>(what: &str, size: usize, input: impl Fn(usize) -> I, work: impl Fn(&I)) {
+    let time = |input: &I, rounds: u32| {
+        let start = cpu_time();
+        (0..rounds).for_each(|_| work(input));
+        cpu_time().saturating_sub(start)
+    };
+    let least = |size: usize| {
+        let input = input(size);
+        let mut rounds = 1;
+        // Also for caches, allocators and tables that are made once.
+        while time(&input, rounds) < LEAST && rounds < 1 << 14 {
+            rounds *= 2;
+        }
+        let times = (0..TIMES).map(|_| time(&input, rounds));
+        times.min().unwrap_or_default().as_secs_f64() / f64::from(rounds)
+    };
+    let [small, middle, large] = [size, 4 * size, 16 * size].map(least);
+    let ratio = (large / small.max(1e-9)).sqrt();
+    let told = format!(
+        "{what}: {size} take {small:.6} s, four times as many {middle:.6} s, sixteen times as \
+         many {large:.6} s: {ratio:.1} times as long for each four times"
+    );
+    eprintln!("{told}");
+    assert!(ratio < MOST, "{told}");
+}
+
+/// The CPU time of this thread, or the time of day where the system does not tell.
+fn cpu_time() -> Duration {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|told| told.split_whitespace().next()?.parse().ok());
+    match nanoseconds {
+        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
+        None => {
+            static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+            START.get_or_init(Instant::now).elapsed()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_linear;
+
+    #[test]
+    fn linear_work_is_linear() {
+        let numbers = |size| (0..size as u64).collect::<Vec<_>>();
+        is_linear("a sum", 20_000, numbers, |numbers: &Vec<u64>| {
+            std::hint::black_box(
+                numbers
+                    .iter()
+                    .fold(1_u64, |a, b| std::hint::black_box(a * 31 + b)),
+            );
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "times as long")]
+    fn quadratic_work_is_not() {
+        let numbers = |size| (0..size as u64).collect::<Vec<_>>();
+        is_linear("pairs", 500, numbers, |numbers: &Vec<u64>| {
+            for one in numbers {
+                let found = numbers
+                    .iter()
+                    .position(|other| std::hint::black_box(other) == one);
+                std::hint::black_box(found);
+            }
+        });
+    }
+}

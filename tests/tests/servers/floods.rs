@@ -1,0 +1,231 @@
+//! Servers that say far too much of one thing: it has an end, that is told, and the host
+//! answers everybody else meanwhile.
+
+use std::fs;
+use std::process::Command;
+
+use dormouse_tests::client::PATIENCE;
+use dormouse_tests::{Client, Home};
+use serde_json::{Value, json};
+
+use crate::hostile::Hostile;
+
+/// The most memory that a process has had, in KiB.
+fn most_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.unwrap().trim().trim_end_matches(" kB");
+    most.parse().unwrap()
+}
+
+/// A server that is hostile in that way, of which one tool is known by name.
+fn hostile(kind: &str) -> Hostile {
+    Hostile::new()
+        .and("good", "nothing", "tools = [\"echo\"]\n")
+        .and("odd", kind, "tools = [\"echo\"]\n")
+}
+
+/// Whether the host answers its client, another server's tool and `dormouse status`.
+#[track_caller]
+fn goes_on(home: &Home, host: &mut Client) {
+    host.request("ping", json!({})).unwrap();
+    assert_eq!(host.text("good__echo", json!({})).unwrap(), "echo");
+    assert_eq!(home.server_status("good").unwrap()["state"], "ready");
+}
+
+/// Asks the hostile server's tool, and everybody else meanwhile. Gives what the host
+/// answers of it, and how much memory it has had at most.
+#[track_caller]
+fn asked(kind: &str) -> (Value, u64) {
+    let all = hostile(kind);
+    // It can be asked, and does not answer.
+    let able = json!({ "sampling": {} });
+    let mut host = Client::start_able(&mut all.0.command(&["serve"]), able).unwrap();
+    let call = json!({ "name": "odd__echo", "arguments": {} });
+    let id = host.send("tools/call", call).unwrap();
+    goes_on(&all.0, &mut host);
+    let answer = host.answer(id).unwrap();
+    goes_on(&all.0, &mut host);
+    let memory = most_memory(host.pid());
+    let kill = Command::new("kill").arg(host.pid().to_string()).status();
+    assert!(kill.unwrap().success());
+    assert!(host.close(PATIENCE).unwrap().success());
+    (answer, memory)
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"]
+        .as_str()
+        .or_else(|| answer["error"]["message"].as_str())
+        .unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn an_object_of_very_many_members_is_refused_at_once() {
+    let (answer, memory) = asked("members");
+    assert!(
+        text(&answer).contains("more than 65536 members"),
+        "{answer}"
+    );
+    assert!(memory < 512 << 10, "{memory} KiB");
+}
+
+#[test]
+fn long_ids_are_refused() {
+    let (answer, memory) = asked("long ids");
+    assert_eq!(text(&answer), "echo");
+    assert!(memory < 1 << 20, "{memory} KiB");
+}
+
+#[test]
+fn what_is_asked_at_once_has_a_size() {
+    let (answer, memory) = asked("large questions");
+    assert_eq!(text(&answer), "echo");
+    assert!(memory < 1 << 20, "{memory} KiB");
+}
+
+#[test]
+fn an_error_is_no_longer_than_a_result() {
+    for kind in ["60 MB error", "60 MB data"] {
+        let (answer, _) = asked(kind);
+        let told = text(&answer);
+        assert!(told.contains("an error of 60"), "{kind}: {told:.200}");
+        assert!(
+            told.contains("`result` in `[servers.odd.limits]`"),
+            "{told:.200}"
+        );
+    }
+}
+
+#[test]
+fn deep_content_is_refused() {
+    let (answer, _) = asked("deep content");
+    let told = text(&answer);
+    assert!(
+        told.contains("nested more than 127 levels deep"),
+        "{told:.200}"
+    );
+}
+
+#[test]
+fn an_answer_with_two_results_is_refused() {
+    let (answer, _) = asked("two results");
+    let told = text(&answer);
+    assert!(told.contains("`result` is there twice"), "{told:.200}");
+}
+
+#[test]
+fn one_page_of_a_million_tools_is_cut() {
+    let all = hostile("a million tools");
+    let mut host = all.0.serve().unwrap();
+    let call = json!({ "name": "odd__echo", "arguments": {} });
+    let id = host.send("tools/call", call).unwrap();
+    goes_on(&all.0, &mut host);
+    assert_eq!(text(&host.answer(id).unwrap()), "echo");
+    let tools = host.tools().unwrap();
+    assert!(tools.len() <= 10_001, "{}", tools.len());
+    goes_on(&all.0, &mut host);
+    assert!(host.close(PATIENCE).unwrap().success());
+}
+
+/// The record of a server, as a Dormouse without caps has written it.
+fn recorded(home: &Home, tools: &[String]) {
+    home.synced("odd").unwrap();
+    let folder = home.path().join("data/dormouse/servers");
+    let folder = match folder.is_dir() {
+        true => folder,
+        false => find(home.path(), "servers").unwrap(),
+    };
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut files = files.filter(|file| file.extension().is_some_and(|kind| kind == "json"));
+    let file = files.next().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let tools = tools.join(",");
+    let text = text.replacen("\"tools\":[", &format!("\"tools\":[{tools},"), 1);
+    fs::write(file, text).unwrap();
+}
+
+fn find(folder: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let folders = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir());
+    let folders: Vec<_> = folders.collect();
+    let found = folders
+        .iter()
+        .find(|path| path.file_name().is_some_and(|own| own == name));
+    found
+        .cloned()
+        .or_else(|| folders.iter().find_map(|folder| find(folder, name)))
+}
+
+#[test]
+fn a_recorded_tool_of_four_megabytes_is_left_out_and_told() {
+    let all = Hostile::new().and("odd", "nothing", "");
+    let many = vec!["\"title\":1"; 400_000].join(",");
+    recorded(
+        &all.0,
+        &[format!(
+            "{{\"name\":\"large\",\"inputSchema\":{{\"type\":\"object\"}},{many}}}"
+        )],
+    );
+    let mut host = all.0.serve().unwrap();
+    let tools = host.tools().unwrap();
+    let names: Vec<_> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["odd__echo"]);
+    let status = all.0.server_status("odd").unwrap();
+    let told = status["not_shown"][0].as_str().unwrap();
+    assert!(
+        told.contains("`large`") && told.contains("bytes where 1048576 are allowed"),
+        "{told}"
+    );
+    assert_eq!(host.text("odd__echo", json!({})).unwrap(), "echo");
+    assert!(host.close(PATIENCE).unwrap().success());
+}
+
+#[test]
+fn sixty_thousand_recorded_names_that_collide_take_no_time() {
+    let all = Hostile::new().and("odd", "nothing", "");
+    let tools: Vec<_> = (0..30_000)
+        .flat_map(|number| ["?", "!"].map(|end| format!("t{number}{end}")))
+        .map(|name| format!("{{\"name\":\"{name}\",\"inputSchema\":{{\"type\":\"object\"}}}}"))
+        .collect();
+    recorded(&all.0, &tools);
+    let mut host = all.0.serve().unwrap();
+    host.tools().unwrap();
+    host.request("ping", json!({})).unwrap();
+    let status = all.0.server_status("odd").unwrap();
+    let told = status["not_shown"].to_string();
+    assert!(told.contains("where 10000 are allowed"), "{told:.300}");
+    let cpu = cpu_time(host.pid());
+    assert!(host.close(PATIENCE).unwrap().success());
+    // What a host does with as many tools whose names differ.
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|tool| tool.replace('?', "x").replace('!', "y"))
+        .collect();
+    let all = Hostile::new().and("odd", "nothing", "");
+    recorded(&all.0, &tools);
+    let mut host = all.0.serve().unwrap();
+    host.tools().unwrap();
+    let control = cpu_time(host.pid());
+    assert!(cpu < 4 * control, "{cpu} ticks instead of {control}");
+}
+
+/// The CPU time of a process, in ticks.
+fn cpu_time(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<_> = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .collect();
+    let times = [11, 12].map(|field: usize| fields[field].parse::<u64>().unwrap());
+    times.iter().sum::<u64>().max(1)
+}
