@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,14 +19,16 @@ use crate::wire;
 pub struct Server {
     child: Child,
     address: SocketAddr,
+    token: Option<String>,
     said: Arc<Mutex<String>>,
 }
 
 impl Server {
-    /// Starts a host that is told to listen at a port of its own choice.
+    /// Starts a host that is told to listen at a port of its own choice. Requests get the
+    /// token that it wants from the file that it names.
     ///
     /// # Errors
-    /// It does not listen.
+    /// It does not listen, or its token cannot be read.
     pub fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::null())
@@ -35,6 +38,7 @@ impl Server {
         let mut stderr = BufReader::new(child.stderr.take().context("there is no stderr")?);
         let said: Arc<Mutex<String>> = Arc::default();
         let mut line = String::new();
+        let mut token = None;
         let address = loop {
             line.clear();
             ensure!(
@@ -45,6 +49,9 @@ impl Server {
             if let Some(url) = line.trim().strip_prefix("listening on http://") {
                 let address = url.strip_suffix("/mcp").context("no `/mcp` in the URL")?;
                 break address.parse()?;
+            }
+            if let Some(file) = token_file(&line) {
+                token = Some(std::fs::read_to_string(file)?.trim().to_owned());
             }
             said.lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -60,6 +67,7 @@ impl Server {
         Ok(Self {
             child,
             address,
+            token,
             said,
         })
     }
@@ -70,13 +78,25 @@ impl Server {
         self.address
     }
 
+    /// Where clients speak MCP to it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// The token that it wants, if it wants one.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// Its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has said on stderr since it listens.
+    /// What it has said on stderr.
     #[must_use]
     pub fn said(&self) -> String {
         self.said
@@ -170,7 +190,7 @@ impl Server {
     /// There is no connection to be had.
     pub fn begin(&self, request: &Request) -> Result<Exchange> {
         let mut stream = self.connect()?;
-        stream.write_all(&request.bytes(self.address))?;
+        stream.write_all(&request.bytes(self))?;
         Ok(Exchange {
             stream: BufReader::new(stream),
         })
@@ -201,6 +221,25 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The file that a host names as that of its token.
+fn token_file(line: &str) -> Option<&Path> {
+    let (_, file) = line.split_once("with the token that is in `")?;
+    Some(Path::new(file.trim_end().strip_suffix('`')?))
+}
+
+/// Makes a token file that nobody but its user can read.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_token(folder: &Path, token: &str) -> Result<PathBuf> {
+    let file = tempfile::Builder::new()
+        .prefix("token")
+        .tempfile_in(folder)?;
+    let (mut file, path) = file.keep()?;
+    file.write_all(token.as_bytes())?;
+    Ok(path)
 }
 
 /// A request as it goes over the wire.
@@ -261,14 +300,17 @@ impl Request {
         self
     }
 
-    /// All of it, for a server at that address.
+    /// All of it, for that server. It has the server's token, unless it says another.
     #[must_use]
-    pub fn bytes(&self, address: SocketAddr) -> Vec<u8> {
+    pub fn bytes(&self, server: &Server) -> Vec<u8> {
         let mut text = format!("{} HTTP/1.1\r\n", self.line);
-        let host = ("host".to_owned(), address.to_string());
+        let host = ("host".to_owned(), server.address.to_string());
         let length = ("content-length".to_owned(), self.body.len().to_string());
+        let token = server.token.as_ref();
+        let token = token.map(|token| ("authorization".to_owned(), format!("Bearer {token}")));
         let missing = [host, length]
             .into_iter()
+            .chain(token)
             .filter(|(name, _)| !self.headers.iter().any(|(other, _)| other == name));
         for (name, value) in missing.chain(self.headers.iter().cloned()) {
             if !value.is_empty() {

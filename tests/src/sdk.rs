@@ -79,8 +79,7 @@ impl Sdk {
     ) -> Result<[Value; STEPS]> {
         if self.http {
             let server = home.serve_http(&[])?;
-            let place = [format!("http://{}/mcp", server.address())];
-            self.run_at(home, &place, steps)
+            self.run_with_token(home, &[server.url()], server.token(), steps)
         } else {
             self.run_at(home, &home.launch(), steps)
         }
@@ -94,6 +93,20 @@ impl Sdk {
         self,
         home: &Home,
         place: &[String],
+        steps: &[Value; STEPS],
+    ) -> Result<[Value; STEPS]> {
+        self.run_with_token(home, place, None, steps)
+    }
+
+    /// The same with a server that wants a token.
+    ///
+    /// # Errors
+    /// The client fails.
+    pub fn run_with_token<const STEPS: usize>(
+        self,
+        home: &Home,
+        place: &[String],
+        token: Option<&str>,
         steps: &[Value; STEPS],
     ) -> Result<[Value; STEPS]> {
         let scripts = artifacts::workspace().join("tests/clients");
@@ -112,6 +125,7 @@ impl Sdk {
             .args(place)
             .envs(home.environment())
             .env("DORMOUSE_TEST_NPM", artifacts::npm())
+            .envs(token.map(|token| ("DORMOUSE_TEST_TOKEN", token)))
             .stdin(Stdio::null())
             .output()?;
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -12,7 +12,7 @@ use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use dormouse_tests::Home;
-use dormouse_tests::http::{Request, Server, Session};
+use dormouse_tests::http::{Request, Server, Session, write_token};
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -374,8 +374,7 @@ fn foreign_pages_and_names_are_refused() {
 #[test]
 fn who_does_not_know_the_token_is_sent_away() {
     let home = home(&["echo"]);
-    let file = home.path().join("token");
-    std::fs::write(&file, "s3cret\n").unwrap();
+    let file = write_token(home.path(), "s3cret\n").unwrap();
     let server = home
         .serve_http(&["--token-file", &file.display().to_string()])
         .unwrap();
@@ -393,22 +392,101 @@ fn who_does_not_know_the_token_is_sent_away() {
             .is_some_and(|c| c.starts_with("Bearer"));
         assert_eq!(challenged, status == 401, "{token}");
     }
-    assert_eq!(server.ask(&Request::get("/ready")).unwrap().status, 401);
-    assert_eq!(server.ask(&Request::get("/health")).unwrap().status, 200);
+    // Whoever watches it knows no token.
+    for path in ["/ready", "/health"] {
+        let open = Request::get(path).header("authorization", "");
+        assert_eq!(server.ask(&open).unwrap().status, 200, "{path}");
+    }
     // The answer does not wait for a body that nobody will read.
     let mut long = list().header("content-length", "1000000");
+    long = long.header("authorization", "Bearer wrong");
     long.body.clear();
     assert_eq!(server.ask(&long).unwrap().status, 401);
 
-    let output = home.run(&["serve", "--http", "0.0.0.0:0"]).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--token-file"), "{said}");
     std::fs::write(&file, " \n").unwrap();
     let file = file.display().to_string();
     let output = home.run(&["serve", "--http", "127.0.0.1:0", "--token-file", &file]);
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
     assert!(said.contains("empty"), "{said}");
+}
+
+#[test]
+fn a_token_is_made_where_none_is_given() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&[]).unwrap();
+    let token = server.token().unwrap().to_owned();
+    assert_eq!(token.len(), 64, "256 bits");
+    let list = || Request::stateless(1, "tools/list", json!({}));
+    assert_eq!(server.ask(&list()).unwrap().status, 200);
+    let mut refused = server.ask(&list().header("authorization", "")).unwrap();
+    assert_eq!(refused.status, 401);
+    // What to send, and where it is; and no way to log in.
+    let challenge = refused.header("www-authenticate").unwrap().to_owned();
+    let text = String::from_utf8(refused.body().unwrap()).unwrap();
+    let file = home.path().join("cache/data/dormouse/http-token");
+    assert!(text.contains("`Authorization: Bearer TOKEN`"), "{text}");
+    assert!(text.contains(file.to_str().unwrap()), "{text}");
+    for said in [&challenge, &text] {
+        assert!(!said.contains("resource_metadata"), "{said}");
+        assert!(!said.contains(&token), "{said}");
+    }
+    for path in [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
+        "/register",
+        "/authorize",
+        "/token",
+    ] {
+        let nothing = Request::get(path).header("authorization", "");
+        assert_eq!(server.ask(&nothing).unwrap().status, 404, "{path}");
+    }
+    // Not on a terminal, its file is named and it is not shown.
+    assert!(server.said().contains(file.to_str().unwrap()));
+    assert!(!server.said().contains(&token), "{}", server.said());
+    // Another host of the same user has the same one.
+    let other = home.serve_http(&[]).unwrap();
+    assert_eq!(other.token(), Some(token.as_str()));
+}
+
+#[test]
+fn without_a_token_it_serves_this_machine_alone() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--no-token"]).unwrap();
+    assert_eq!(server.token(), None);
+    let list = Request::stateless(1, "tools/list", json!({}));
+    assert_eq!(server.ask(&list).unwrap().status, 200);
+    let said = server.said();
+    assert!(
+        said.contains("warning: without a token, every program"),
+        "{said}"
+    );
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:0.0.0.0]:0"] {
+        let output = home
+            .run(&["serve", "--http", address, "--no-token"])
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{address}: {said}");
+        assert!(said.contains("leave out `--no-token`"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_file_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = home(&[]);
+    let file = write_token(home.path(), "s3cret").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let name = file.display().to_string();
+    let output = home.run(&["serve", "--http", "127.0.0.1:0", "--token-file", &name]);
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(
+        said.contains("`644`") && said.contains("chmod 600"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -573,7 +651,7 @@ fn many_requests_share_a_connection_without_delay() {
         "tools/call",
         call("echo__echo", json!({ "text": "mark" })),
     );
-    let bytes = request.bytes(server.address());
+    let bytes = request.bytes(&server);
     let start = Instant::now();
     let mut buffer = vec![0; 64 << 10];
     for _ in 0..50 {
@@ -685,8 +763,7 @@ fn an_address_that_is_taken_is_said() {
 #[test]
 fn browsers_are_told_which_pages_may_ask() {
     let home = home(&["echo"]);
-    let file = home.path().join("token");
-    std::fs::write(&file, "s3cret").unwrap();
+    let file = write_token(home.path(), "s3cret").unwrap();
     let file = file.display().to_string();
     let page = "https://app.example";
     let server = home

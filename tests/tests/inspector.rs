@@ -37,8 +37,12 @@ impl Inspector {
         let server = way.http.then(|| home.serve_http(&[]).unwrap());
         let entry = match &server {
             Some(server) => {
-                let url = format!("http://{}/mcp", server.address());
-                json!({ "type": "streamable-http", "url": url })
+                let bearer = format!("Bearer {}", server.token().unwrap());
+                json!({
+                    "type": "streamable-http",
+                    "url": server.url(),
+                    "headers": { "Authorization": bearer },
+                })
             }
             None => {
                 let launch = home.launch();

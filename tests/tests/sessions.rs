@@ -44,7 +44,12 @@ fn broken(home: &Home, next: Break, step: &Value) -> Vec<Value> {
     let outcomes = CLIENTS.map(|client| {
         let proxy = Proxy::start(server.address(), next).unwrap();
         let [outcome] = client
-            .run_at(home, &[proxy.url()], std::array::from_ref(step))
+            .run_with_token(
+                home,
+                &[proxy.url()],
+                server.token(),
+                std::array::from_ref(step),
+            )
             .unwrap();
         assert!(proxy.has_broken(), "{client:?}");
         assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
@@ -108,7 +113,7 @@ fn news_come_to_who_came_last() {
         let replace = json!({ "do": "replace", "file": file, "by": by, "tool": "swap__echo",
             "arguments": { "text": "new" } });
         let [slept, replaced] = client
-            .run_at(&home, &[proxy.url()], &[sleep, replace])
+            .run_with_token(&home, &[proxy.url()], server.token(), &[sleep, replace])
             .unwrap();
         assert_eq!(slept["isError"], false, "{client:?} {slept}");
         assert_eq!(replaced["after"][1], "swap__echo", "{client:?} {replaced}");

@@ -56,7 +56,7 @@ impl Serve {
             .context("the host's threads could not be started")?;
         let outcome = match self.http.http {
             Some(address) => {
-                let options = self.http.options(address)?;
+                let options = self.http.options(address, &places.data)?;
                 runtime.block_on(serve_http(places, options))
             }
             None => runtime.block_on(serve_stdio(places)),
@@ -87,6 +87,7 @@ async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Resu
     signals::stop_on_signal(&stop)?;
     let roster = Roster::open(places)?;
     let server = mcp::http::Server::bind(roster.clone(), options).await?;
+    http::say_token(server.token());
     // There is no one agent that waits for its first answer.
     let ready = CancellationToken::new();
     ready.cancel();

@@ -18,6 +18,7 @@ fn what_is_right_is_taken() {
         "dormouse serve",
         "dormouse serve --expose direct",
         "dormouse serve --http 127.0.0.1:0",
+        "dormouse serve --http 127.0.0.1:0 --no-token",
         "dormouse serve --http localhost:8080 --allow-host mcp.example --allow-host a.example:8443",
         "dormouse serve --http [::]:80 --token-file t --allow-origin https://app.example",
         "dormouse serve --http [::1]:80 --max-body 1MiB --session-idle 1h --max-calls 1",
@@ -78,6 +79,14 @@ fn what_is_wrong_is_misuse() {
         (
             "dormouse serve --token-file t",
             ErrorKind::MissingRequiredArgument,
+        ),
+        (
+            "dormouse serve --no-token",
+            ErrorKind::MissingRequiredArgument,
+        ),
+        (
+            "dormouse serve --http [::1]:80 --no-token --token-file t",
+            ErrorKind::ArgumentConflict,
         ),
         ("dormouse list -q -v", ErrorKind::ArgumentConflict),
         ("dormouse call time now []", ErrorKind::ValueValidation),

@@ -20,7 +20,15 @@ from pathlib import Path
 import mcp
 import mcp_types as types
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import listen
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+
+def headers() -> dict[str, str]:
+    """What a host over HTTP wants to be sent."""
+    token = os.environ.get("DORMOUSE_TEST_TOKEN")
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def told(result) -> dict:
@@ -63,7 +71,8 @@ class Official:
 
     def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
         if launch[0].startswith("http://"):
-            server = launch[0]
+            http = create_mcp_http_client(headers=headers())
+            server = streamable_http_client(launch[0], http_client=http)
         else:
             # The SDK passes no environment on by itself.
             server = StdioServerParameters(command=launch[0], args=launch[1:], env=dict(os.environ))
@@ -105,7 +114,7 @@ class Fastmcp:
 
     def __init__(self, mode: str, launch: list[str], asked: Asked, heard) -> None:
         import fastmcp
-        from fastmcp.client.transports import StdioTransport
+        from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
         async def elicit(message, kind, params, context):
             answer = await asked.elicit(context, params)
@@ -119,7 +128,7 @@ class Fastmcp:
             return (await asked.roots(context)).roots
 
         if launch[0].startswith("http://"):
-            server = launch[0]
+            server = StreamableHttpTransport(launch[0], headers=headers())
         else:
             server = StdioTransport(launch[0], launch[1:], env=dict(os.environ), keep_alive=False)
         self.client = fastmcp.Client(

@@ -65,6 +65,9 @@ const answer = (method) => (request) => {
 async function connect(sdk, mode, [command, ...args]) {
     const http = command.startsWith('http://');
     const server = http ? new URL(command) : { command, args, env: process.env, stderr: 'inherit' };
+    const token = process.env.DORMOUSE_TEST_TOKEN;
+    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const transport = (Transport) => new Transport(server, ...(http ? [{ requestInit: { headers } }] : []));
     if (sdk === 'v1') {
         const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
         const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
@@ -77,7 +80,7 @@ async function connect(sdk, mode, [command, ...args]) {
         client.setRequestHandler(types.ListRootsRequestSchema, answer('roots/list'));
         client.setNotificationHandler(types.ToolListChangedNotificationSchema, hear);
         client.setNotificationHandler(types.ResourceUpdatedNotificationSchema, hear);
-        await client.connect(new Transport(server));
+        await client.connect(transport(Transport));
         const call = (params, more) => client.callTool(params, undefined, { ...options, ...more });
         return { client, call, modern: false };
     }
@@ -91,7 +94,7 @@ async function connect(sdk, mode, [command, ...args]) {
     });
     for (const method of Object.keys(answering)) client.setRequestHandler(method, answer(method));
     client.setNotificationHandler('notifications/resources/updated', hear);
-    await client.connect(new Transport(server));
+    await client.connect(transport(Transport));
     const call = (params, more) => client.callTool(params, { ...options, ...more });
     const protocol = client.getNegotiatedProtocolVersion();
     return { client, call, protocol, modern: protocol >= '2026' };

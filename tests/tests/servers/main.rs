@@ -18,6 +18,7 @@ mod floods;
 mod hostile;
 mod leftovers;
 mod odd;
+mod over_http;
 mod scripted;
 mod session;
 mod switching;

@@ -32,7 +32,7 @@ impl Caller {
     /// Connects. The request's id has to be [`FIRST`]; the text is what the tool
     /// answers with.
     pub(super) fn new(server: &Server, request: &Request, expected: &str) -> Result<Self> {
-        let request = request.bytes(server.address());
+        let request = request.bytes(server);
         let id = format!("\"id\":{FIRST}");
         let place = request
             .windows(id.len())

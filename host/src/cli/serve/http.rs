@@ -1,18 +1,19 @@
 //! The options of `dormouse serve --http`.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _};
 use hyper::http::uri::Authority;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, output};
 use crate::config::units;
 use crate::mcp::http::Options;
-use crate::mcp::http::guard::{Guard, Origin, Token};
+use crate::mcp::http::guard::{Guard, Origin};
+use crate::mcp::http::token::Token;
 
 /// What can be chosen where the host is reached over HTTP.
 #[derive(Debug, Args)]
@@ -21,10 +22,13 @@ pub(super) struct Http {
     /// Serve many agents at http://ADDR:PORT/mcp instead. Port 0 is any that is free.
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
-    /// Let in only who sends what is in this file, as `Authorization: Bearer …`. Needed
-    /// where other machines can reach the address.
+    /// Let in only who sends what is in this file, as `Authorization: Bearer …`, instead of
+    /// the token that is made once for you and kept in Dormouse's data folder.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Let in every program and every user of this machine. At its own addresses only.
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    no_token: bool,
     /// A name under which the host is reached, such as that of a proxy in front of it.
     #[arg(long, value_name = "NAME[:PORT]", requires = "http", value_parser = host)]
     allow_host: Vec<Authority>,
@@ -61,23 +65,27 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// What to serve with at an address.
+    /// The options to serve with at an address. `data` is Dormouse's data folder.
     ///
     /// # Errors
-    /// The token cannot be read. Ends the process where one is needed and missing,
-    /// as for any other misuse.
-    pub(super) fn options(self, address: SocketAddr) -> anyhow::Result<Options> {
-        let token = self.token_file.as_deref().map(token).transpose()?;
-        if token.is_none() && !address.ip().to_canonical().is_loopback() {
-            let message = format!(
-                "other machines can reach `{address}`, so a token is needed\n\
-                 hint: `--token-file FILE` with a secret of your own in the file, or `--http 127.0.0.1:{}`",
-                address.port()
-            );
-            Cli::command()
-                .error(ErrorKind::MissingRequiredArgument, message)
-                .exit();
-        }
+    /// The token cannot be read, or made. Ends the process, as for any other misuse,
+    /// where there is to be none although other machines can reach the address.
+    pub(super) fn options(self, address: SocketAddr, data: &Path) -> anyhow::Result<Options> {
+        let token = match (self.no_token, &self.token_file) {
+            (false, Some(file)) => Some(Token::read(file)?),
+            (false, None) => Some(Token::of_user(data)?),
+            (true, _) if address.ip().to_canonical().is_loopback() => None,
+            (true, _) => {
+                let message = format!(
+                    "other machines can reach `{address}`, so a token is needed\n\
+                     hint: leave out `--no-token`, or listen at `--http 127.0.0.1:{}`",
+                    address.port()
+                );
+                Cli::command()
+                    .error(ErrorKind::ArgumentConflict, message)
+                    .exit();
+            }
+        };
         Ok(Options {
             address,
             guard: Guard {
@@ -98,16 +106,27 @@ impl Http {
     }
 }
 
-fn token(file: &Path) -> anyhow::Result<Token> {
-    let shown = file.display();
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("the token file `{shown}` cannot be read"))?;
-    Token::new(&text).map_err(|why| {
-        anyhow::anyhow!(
-            "there is no token in `{shown}`: {why}\n\
-             hint: put a long random word into it, such as from `openssl rand -hex 32`"
-        )
-    })
+/// Says how clients get in. The token itself is shown to a person at a terminal only: what
+/// else stderr is may be kept, and read by others.
+pub(super) fn say_token(token: Option<&Token>) {
+    let Some(token) = token else {
+        output::warn(
+            "without a token, every program and every user of this machine can call your tools here",
+        );
+        return;
+    };
+    let file = token.file().display();
+    if std::io::stderr().is_terminal() {
+        let secret = token.expose();
+        output::say(&format!(
+            "clients send the header `Authorization: Bearer {secret}`"
+        ));
+        output::say(&format!("the token is kept in `{file}`"));
+    } else {
+        output::say(&format!(
+            "clients send the header `Authorization: Bearer TOKEN` with the token that is in `{file}`"
+        ));
+    }
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {

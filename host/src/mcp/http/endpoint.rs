@@ -1,4 +1,7 @@
 //! What is answered where: `/mcp`, `/health` and `/ready`.
+//!
+//! Nothing else is there, whoever asks. In particular no `/.well-known/…`: a client that is
+//! refused at `/mcp` would take an answer there for a way to log in.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -67,35 +70,12 @@ impl Endpoint {
             return refused(&refusal);
         }
         let origin = headers.get(ORIGIN).cloned();
-        let mut response = if cors::is_preflight(request.method(), headers) {
-            cors::preflight(headers)
-        } else {
-            match self.guard.token(headers) {
+        let mut response = match request.uri().path() {
+            PATH if cors::is_preflight(request.method(), headers) => cors::preflight(headers),
+            PATH => match self.guard.token(connection.local, headers) {
                 Ok(()) => self.admitted(connection, request).await,
                 Err(refusal) => refused(&refusal),
-            }
-        };
-        if let Some(origin) = origin {
-            cors::open(&mut response, origin);
-        }
-        response
-    }
-
-    /// Answers who may come in.
-    async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
-        match request.uri().path() {
-            PATH if request.method() == Method::POST => {
-                let answered = self.post(connection, request).await;
-                answered.unwrap_or_else(|refused| *refused)
-            }
-            PATH if request.method() == Method::DELETE => self.end(request).await,
-            PATH => {
-                let held = Held {
-                    _busy: connection.busy(),
-                    _running: None,
-                };
-                answer::hold(self.pass(request).await, held)
-            }
+            },
             "/ready" if self.stopping.is_cancelled() => said(
                 request.method(),
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -105,6 +85,28 @@ impl Endpoint {
             _ => {
                 let why = "there is nothing here; MCP is spoken at /mcp\n";
                 answer::text(StatusCode::NOT_FOUND, why)
+            }
+        };
+        if let Some(origin) = origin {
+            cors::open(&mut response, origin);
+        }
+        response
+    }
+
+    /// Answers a client that may speak MCP.
+    async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
+        match *request.method() {
+            Method::POST => {
+                let answered = self.post(connection, request).await;
+                answered.unwrap_or_else(|refused| *refused)
+            }
+            Method::DELETE => self.end(request).await,
+            _ => {
+                let held = Held {
+                    _busy: connection.busy(),
+                    _running: None,
+                };
+                answer::hold(self.pass(request).await, held)
             }
         }
     }
@@ -327,7 +329,6 @@ fn refused(refusal: &Refusal) -> Response {
     tracing::debug!("a request was refused: {refusal}");
     let mut response = answer::text(refusal.status(), format!("{refusal}\n"));
     if let Some(challenge) = refusal.challenge() {
-        let challenge = HeaderValue::from_static(challenge);
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response

@@ -9,12 +9,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
-use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use super::header::only;
+use super::token::Token;
+use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode, Uri};
-use subtle::ConstantTimeEq as _;
-
-use super::header::only;
 
 /// What is let in.
 #[derive(Debug, Default)]
@@ -23,35 +22,8 @@ pub struct Guard {
     pub hosts: Vec<Authority>,
     /// Web pages that may speak to the host.
     pub origins: Vec<Origin>,
-    /// What a client has to know, if anything.
+    /// What a client has to know. None lets in everybody who can reach the address.
     pub token: Option<Token>,
-}
-
-/// A secret that a client sends with each request.
-pub struct Token(Vec<u8>);
-
-impl Token {
-    /// Reads a token: what the text holds, without the space around it.
-    ///
-    /// # Errors
-    /// It cannot be sent in a header: empty, or with other than visible ASCII
-    /// characters in it.
-    pub fn new(text: &str) -> Result<Self, &'static str> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err("it is empty");
-        }
-        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("it has other than visible ASCII characters in it");
-        }
-        Ok(Self(text.into()))
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
-    }
 }
 
 /// Where a web page comes from: `https://example.com`.
@@ -87,52 +59,73 @@ impl std::str::FromStr for Origin {
     }
 }
 
-/// Why a request is not let in.
+/// Reasons why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     Host(String),
     Origin(String),
-    NoToken,
-    WrongToken,
+    /// No token was sent; with the file that it is in, where that is told.
+    NoToken(Option<String>),
+    /// Another token was sent.
+    WrongToken(Option<String>),
 }
 
 impl Refusal {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Host(_) | Self::Origin(_) => StatusCode::FORBIDDEN,
-            Self::NoToken | Self::WrongToken => StatusCode::UNAUTHORIZED,
+            Self::NoToken(_) | Self::WrongToken(_) => StatusCode::UNAUTHORIZED,
         }
     }
 
-    /// What is said in `WWW-Authenticate`, if a token would help.
-    pub(super) fn challenge(&self) -> Option<&'static str> {
-        match self {
-            Self::Host(_) | Self::Origin(_) => None,
-            Self::NoToken => Some("Bearer"),
-            Self::WrongToken => Some("Bearer error=\"invalid_token\""),
-        }
+    /// The value of `WWW-Authenticate`, if a token would help. It names no
+    /// `resource_metadata`: there is no authorization server that could give one.
+    pub(super) fn challenge(&self) -> Option<HeaderValue> {
+        let (error, file) = match self {
+            Self::Host(_) | Self::Origin(_) => return None,
+            Self::NoToken(file) => ("", file),
+            Self::WrongToken(file) => (", error=\"invalid_token\"", file),
+        };
+        let description = match file {
+            Some(file) => format!("send the token that is in {file}"),
+            None => "send the token of this host".to_owned(),
+        };
+        // The characters that RFC 6750 allows there.
+        let allowed = |c: char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
+        let description = description.replace(|c| !allowed(c), "?");
+        let challenge =
+            format!("Bearer realm=\"dormouse\"{error}, error_description=\"{description}\"");
+        HeaderValue::try_from(challenge).ok()
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Host(host) => write!(
-                f,
-                "requests to host `{host}` are not served\n\
-                 hint: `--allow-host {host}`, if that is a name of this machine or of a proxy"
-            ),
-            Self::Origin(origin) => write!(
-                f,
-                "requests from web pages of `{origin}` are not served\n\
-                 hint: `--allow-origin {origin}`, if you trust them with all of your servers"
-            ),
-            Self::NoToken => f.write_str(
-                "a token is needed\nhint: send the header `Authorization: Bearer TOKEN`, with what is in the host's `--token-file`",
-            ),
-            Self::WrongToken => {
-                f.write_str("this is not the token that is in the host's `--token-file`")
+        let (problem, file) = match self {
+            Self::Host(host) => {
+                return write!(
+                    f,
+                    "requests to host `{host}` are not served\n\
+                     hint: `--allow-host {host}`, if that is a name of this machine or of a proxy"
+                );
             }
+            Self::Origin(origin) => {
+                return write!(
+                    f,
+                    "requests from web pages of `{origin}` are not served\n\
+                     hint: `--allow-origin {origin}`, if you trust them with all of your servers"
+                );
+            }
+            Self::NoToken(file) => ("a token is needed", file),
+            Self::WrongToken(file) => ("this is not the token of this host", file),
+        };
+        write!(
+            f,
+            "{problem}\nhint: send the header `Authorization: Bearer TOKEN` with the token that is in "
+        )?;
+        match file {
+            Some(file) => write!(f, "`{file}`"),
+            None => f.write_str("the file which this host names when it starts"),
         }
     }
 }
@@ -199,23 +192,25 @@ impl Guard {
         }
     }
 
-    /// Whether a request has the token, if one is needed.
-    pub(super) fn token(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let Some(Token(token)) = &self.token else {
+    /// Whether a request has the token, if one is needed. Where its file is, is told to
+    /// programs of this machine only; `local` is the address that the request has come to.
+    pub(super) fn token(&self, local: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some(token) = &self.token else {
             return Ok(());
         };
-        let said = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken)?;
-        let Some((scheme, said)) = said.and_then(|said| said.split_once(' ')) else {
-            return Err(Refusal::NoToken);
+        let file = || {
+            let told = local.to_canonical().is_loopback();
+            told.then(|| token.file().display().to_string())
         };
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(Refusal::NoToken);
-        }
-        // Takes as long for a token that is nearly right.
-        if bool::from(said.trim().as_bytes().ct_eq(token)) {
-            Ok(())
-        } else {
-            Err(Refusal::WrongToken)
+        let sent = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken(file()))?;
+        match sent.and_then(|sent| sent.split_once(' ')) {
+            Some((scheme, sent)) if scheme.eq_ignore_ascii_case("bearer") => {
+                match token.is(sent.trim()) {
+                    true => Ok(()),
+                    false => Err(Refusal::WrongToken(file())),
+                }
+            }
+            _ => Err(Refusal::NoToken(file())),
         }
     }
 }
@@ -263,7 +258,7 @@ mod tests {
         }
         guard
             .place(LOCAL.into(), &uri.parse().unwrap(), &headers)
-            .and_then(|()| guard.token(&headers))
+            .and_then(|()| guard.token(LOCAL.into(), &headers))
     }
 
     #[test]
@@ -347,7 +342,7 @@ mod tests {
     #[test]
     fn tokens() {
         let guard = Guard {
-            token: Some(Token::new(" s3cret\n").unwrap()),
+            token: Some(Token::for_test("s3cret")),
             ..Guard::default()
         };
         let ask = |token: &[(&'static str, &str)]| {
@@ -355,10 +350,10 @@ mod tests {
             lines.extend_from_slice(token);
             check(&guard, "/mcp", &lines)
         };
-        assert_eq!(ask(&[]), Err(Refusal::NoToken));
+        assert_eq!(ask(&[]), Err(Refusal::NoToken(None)));
         assert_eq!(
             ask(&[("authorization", "Basic s3cret")]),
-            Err(Refusal::NoToken)
+            Err(Refusal::NoToken(None))
         );
         for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3cret", "Bearer "] {
             assert!(ask(&[("authorization", wrong)]).is_err(), "{wrong}");
@@ -369,12 +364,40 @@ mod tests {
             ("authorization", "Bearer x"),
             ("authorization", "Bearer s3cret"),
         ];
-        assert_eq!(ask(&twice), Err(Refusal::WrongToken));
+        assert_eq!(ask(&twice), Err(Refusal::WrongToken(None)));
         // A foreign page is told so, and not how to guess the token.
         let foreign = check(&guard, "/mcp", &[("host", "evil.example")]);
         assert_eq!(foreign, Err(Refusal::Host("evil.example".into())));
-        for bad in ["", " \n", "a b", "ä"] {
-            assert!(Token::new(bad).is_err(), "{bad:?}");
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_send_and_where_it_is() {
+        let guard = Guard {
+            token: Some(Token::for_test("s3cret")),
+            ..Guard::default()
+        };
+        let refusal = |local: [u8; 4]| guard.token(local.into(), &HeaderMap::new()).unwrap_err();
+        for (local, told) in [([127, 0, 0, 1], true), (LOCAL, false)] {
+            let refusal = refusal(local);
+            let challenge = refusal.challenge().unwrap();
+            let challenge = challenge.to_str().unwrap();
+            let text = refusal.to_string();
+            assert!(text.contains("`Authorization: Bearer TOKEN`"), "{text}");
+            assert!(
+                challenge.starts_with("Bearer realm=\"dormouse\""),
+                "{challenge}"
+            );
+            assert!(!challenge.contains("resource_metadata"), "{challenge}");
+            for said in [challenge, &text] {
+                assert_eq!(said.contains("/data/http-token"), told, "{said}");
+                assert!(!said.contains("s3cret"), "{said}");
+            }
         }
+        let odd = Refusal::WrongToken(Some("/a\"b\\c\u{7}ä".into()));
+        let challenge = odd.challenge().unwrap();
+        assert!(
+            challenge.to_str().unwrap().ends_with("/a?b?c??\""),
+            "{challenge:?}"
+        );
     }
 }

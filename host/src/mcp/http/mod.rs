@@ -23,6 +23,7 @@ mod quick;
 mod raw;
 mod repeated;
 mod sessions;
+pub mod token;
 
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ use connections::Connections;
 use endpoint::{Endpoint, PATH};
 use guard::Guard;
 use sessions::Sessions;
+use token::Token;
 
 /// How long answers may take to go out when everything has ended.
 const FLUSH: Duration = Duration::from_millis(500);
@@ -146,6 +148,12 @@ impl Server {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
+    }
+
+    /// The token that clients have to send, if they have to.
+    #[must_use]
+    pub fn token(&self) -> Option<&Token> {
+        self.endpoint.guard.token.as_ref()
     }
 
     /// Serves until `stop` is cancelled. Then nothing new is begun; what runs may

@@ -1,0 +1,240 @@
+//! The token that every client over HTTP sends, and the file in which it is kept.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use subtle::ConstantTimeEq as _;
+
+use crate::config::paths;
+
+/// Name of the file below Dormouse's data folder.
+const FILE_NAME: &str = "http-token";
+
+/// Number of random bytes in a token that is made here: 256 bits.
+const RANDOM_BYTES: usize = 32;
+
+/// Longest token file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 4096;
+
+/// Secret that a client sends with each request (`Authorization: Bearer …`).
+pub struct Token {
+    secret: String,
+    file: PathBuf,
+}
+
+impl Token {
+    /// Reads the token of this user, and makes it where there is none yet. `data` is
+    /// Dormouse's data folder. All hosts of a user have the same one, so that a client is
+    /// configured once.
+    ///
+    /// # Errors
+    /// The file cannot be made or read, or somebody else could have read it.
+    pub fn of_user(data: &Path) -> anyhow::Result<Self> {
+        let file = data.join(FILE_NAME);
+        if !file.try_exists().unwrap_or(true) {
+            make(data, &file)
+                .with_context(|| format!("no token can be kept in `{}`", file.display()))?;
+        }
+        Self::read(&file)
+    }
+
+    /// Reads a token: what a file holds, without the space around it.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not its user's alone, or holds what cannot be sent in a
+    /// header.
+    pub fn read(file: &Path) -> anyhow::Result<Self> {
+        let shown = file.display();
+        let text = read_private(file)
+            .with_context(|| format!("the token file `{shown}` cannot be used"))?;
+        let secret = text.trim();
+        let why = if secret.is_empty() {
+            "it is empty"
+        } else if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            "it has other than visible ASCII characters in it"
+        } else {
+            return Ok(Self {
+                secret: secret.to_owned(),
+                file: file.to_owned(),
+            });
+        };
+        bail!(
+            "there is no token in `{shown}`: {why}\n\
+             hint: put a long random word into it, such as from `openssl rand -hex 32`"
+        );
+    }
+
+    /// The file that it is kept in.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The secret itself, for those who have to send it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.secret
+    }
+
+    /// Compares with what a client has sent, in a time that does not tell how much of it
+    /// was right.
+    pub(super) fn is(&self, sent: &str) -> bool {
+        bool::from(sent.as_bytes().ct_eq(self.secret.as_bytes()))
+    }
+
+    #[cfg(test)]
+    pub(super) fn for_test(secret: &str) -> Self {
+        Self {
+            secret: secret.to_owned(),
+            file: PathBuf::from("/data/http-token"),
+        }
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a random token, unless another host is faster.
+fn make(data: &Path, file: &Path) -> anyhow::Result<()> {
+    paths::make_private(data)?;
+    let mut random = [0; RANDOM_BYTES];
+    getrandom::fill(&mut random).context("the system gives no random numbers")?;
+    // Made for its user alone, and complete before it has its name.
+    let mut temporary = tempfile::NamedTempFile::new_in(data)?;
+    for byte in random {
+        write!(temporary, "{byte:02x}")?;
+    }
+    temporary.write_all(b"\n")?;
+    temporary.as_file().sync_all()?;
+    match temporary.persist_noclobber(file) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a file that nobody but its user can read or write.
+fn read_private(path: &Path) -> anyhow::Result<String> {
+    // A pipe would be waited for when it is opened.
+    if !fs::metadata(path)?.is_file() {
+        bail!("it is no file");
+    }
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        bail!("it is no file");
+    }
+    check_owner(&metadata)?;
+    let mut text = String::new();
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
+    let read = read.map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => io::Error::new(error.kind(), "it is no text"),
+        _ => error,
+    })?;
+    if read as u64 > MAX_FILE_BYTES {
+        bail!("it is longer than {MAX_FILE_BYTES} bytes");
+    }
+    Ok(text)
+}
+
+#[cfg(unix)]
+fn check_owner(metadata: &fs::Metadata) -> anyhow::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user {
+        bail!(
+            "it belongs to another user (uid {}), who knows what is in it\n\
+             hint: make a file of your own",
+            metadata.uid()
+        );
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        bail!(
+            "other users of this machine can reach it (mode `{mode:03o}`), and could have read it\n\
+             hint: put another token into it, and `chmod 600` it"
+        );
+    }
+    Ok(())
+}
+
+/// What is below a user's own folder is theirs alone by default there.
+#[cfg(not(unix))]
+fn check_owner(_metadata: &fs::Metadata) -> anyhow::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_made_once_for_all_hosts_of_a_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let first = Token::of_user(&data).unwrap();
+        assert_eq!(first.expose().len(), 2 * RANDOM_BYTES);
+        let second = Token::of_user(&data).unwrap();
+        assert_eq!(first.expose(), second.expose());
+        assert!(first.is(second.expose()));
+        let other = Token::of_user(&folder.path().join("other")).unwrap();
+        assert_ne!(first.expose(), other.expose());
+        assert!(!format!("{first:?}").contains(first.expose()));
+        // Nothing is left over of how it was made.
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+        // One that another host has made meanwhile stays.
+        make(&data, first.file()).unwrap();
+        assert_eq!(Token::of_user(&data).unwrap().expose(), first.expose());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_token_that_others_could_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let token = Token::of_user(&data).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(token.file()), mode(&data)), (0o600, 0o700));
+        for bad in [0o640, 0o604, 0o620, 0o666] {
+            fs::set_permissions(token.file(), fs::Permissions::from_mode(bad)).unwrap();
+            let error = format!("{:#}", Token::of_user(&data).unwrap_err());
+            assert!(error.contains(&format!("`{bad:03o}`")), "{error}");
+            assert!(!error.contains(token.expose()), "{error}");
+        }
+        fs::set_permissions(token.file(), fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(Token::read(token.file()).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let long = "x".repeat(5000);
+        for (bad, why) in [
+            (&b""[..], "empty"),
+            (b" \n", "empty"),
+            (b"a b", "visible"),
+            ("ä".as_bytes(), "visible"),
+            (b"\xff", "no text"),
+            (long.as_bytes(), "longer"),
+        ] {
+            crate::replace::replace(&file, bad, crate::replace::Access::Private).unwrap();
+            let error = format!("{:#}", Token::read(&file).unwrap_err());
+            assert!(error.contains(why), "{error}");
+        }
+        crate::replace::replace(&file, b" s3cret\n", crate::replace::Access::Private).unwrap();
+        assert_eq!(Token::read(&file).unwrap().expose(), "s3cret");
+        let error = format!("{:#}", Token::read(folder.path()).unwrap_err());
+        assert!(error.contains("no file"), "{error}");
+    }
+}
