@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::session::Session;
 use super::{Format, answer, output};
 use crate::nearest::nearest;
-use crate::roster::{Kind, Places};
+use crate::roster::{Kind, Places, UnresolvedResource};
 
 /// Reads a resource, as an agent does.
 #[derive(Debug, Args)]
@@ -33,13 +33,11 @@ impl Read {
         let uri = self.uri.as_str();
         let answer = Session::with(places, |session| {
             let snapshot = session.roster.snapshot();
-            let listed = snapshot.resource(uri);
-            let listed = listed.map(|(offer, variables)| (offer.clone(), variables));
-            let server = match &listed {
-                Some((offer, _)) => Some(offer.server().to_owned()),
-                None => session.roster.unlisted(uri),
-            };
-            let Some(server) = server else {
+            let source = session.roster.resource(uri);
+            if let Err(contested @ UnresolvedResource::Contested(_)) = &source {
+                bail!("{}", contested.refusal(uri));
+            }
+            let Ok(source) = source else {
                 let known = snapshot.offers(Kind::Resource).iter();
                 let hint = nearest(uri, known.map(|offer| offer.key.as_str())).map_or_else(
                     || "`dormouse resources` lists those that there are".to_owned(),
@@ -48,14 +46,8 @@ impl Read {
                 bail!("there is no resource `{uri}`\nhint: {hint}");
             };
             Ok(async move {
-                let context = session.context(&server);
-                let roster = &session.roster;
-                match listed {
-                    Some((offer, variables)) => {
-                        roster.read(uri, (&offer, variables), context).await
-                    }
-                    None => roster.read_unlisted(uri, &server, context).await,
-                }
+                let context = session.context(&source.server);
+                session.roster.read(uri, &source, context).await
             })
         })?;
         let bytes = answer.get("contents").and_then(|contents| bytes(&contents));

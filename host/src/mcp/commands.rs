@@ -79,16 +79,13 @@ pub(super) fn append(list: &mut String, snapshot: &Snapshot) {
 /// Where agents read how all servers are.
 const STATUS: &str = "dormouse://status";
 
-/// Whether a resource is the status, which no server's resource is instead.
-pub(super) fn is_status(uri: &str, snapshot: &Snapshot) -> bool {
-    uri == STATUS && snapshot.resource(STATUS).is_none()
+/// Whether a resource is the status. No server can have one of its scheme.
+pub(super) fn is_status(uri: &str) -> bool {
+    uri == STATUS
 }
 
 /// Appends the MCP `Resource` object of the status to the text of a list.
-pub(super) fn append_status(list: &mut String, snapshot: &Snapshot) {
-    if !is_status(STATUS, snapshot) {
-        return;
-    }
+pub(super) fn append_status(list: &mut String) {
     let resource = json!({
         "uri": STATUS,
         "name": "status",

@@ -43,7 +43,12 @@ impl Host {
                 Kind::Prompt => "prompt",
                 Kind::Resource | Kind::Template => "resource template",
             };
-            let why = format!("Unknown {what}: `{}`", request.key);
+            let mut collisions = snapshot.collisions().iter();
+            let collision = collisions.find(|c| c.what == what && c.name == request.key);
+            let why = match collision {
+                Some(collision) => collision.to_string(),
+                None => format!("Unknown {what}: `{}`", request.key),
+            };
             return Err(ErrorData::invalid_params(why, None));
         };
         if !offer.has(&request.argument) {

@@ -26,7 +26,7 @@ use super::common::Common;
 use super::exchange::Begun;
 use super::level::{self, Level};
 use super::listen;
-use super::resources::{Subscriptions, unknown};
+use super::resources::{Subscriptions, with_uri};
 use super::verbatim;
 use crate::roster::{Offer, Refusal};
 use crate::runtime::{Answer, SessionId};
@@ -275,16 +275,15 @@ impl ServerHandler for Host {
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let roster = &self.common.roster;
-        if commands::is_status(&request.uri, &roster.snapshot()) {
+        if commands::is_status(&request.uri) {
             let why = format!(
                 "of changes of `{}` nobody is told\nhint: read it again to see how it is",
                 request.uri
             );
             return Err(ErrorData::invalid_params(why, None));
         }
-        let listed = roster.snapshot().resource(&request.uri).is_some();
-        if !listed && roster.unlisted(&request.uri).is_none() {
-            return Err(unknown(&request.uri));
+        if let Err(unresolved) = roster.resource(&request.uri) {
+            return Err(with_uri(unresolved.refusal(&request.uri), &request.uri));
         }
         self.subscriptions.add(request.uri, roster)?.await;
         Ok(())

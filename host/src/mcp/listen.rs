@@ -43,8 +43,7 @@ impl Host {
         let info = self.get_info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            let snapshot = self.common.roster.snapshot();
-            uris.retain(|uri| !commands::is_status(uri, &snapshot));
+            uris.retain(|uri| !commands::is_status(uri));
             uris.truncate(SUBSCRIPTIONS);
         }
         accepted

@@ -61,15 +61,9 @@ impl Subscriptions {
     }
 }
 
-/// That there is no such resource.
-pub(super) fn unknown(uri: &str) -> ErrorData {
-    let why = format!("Unknown resource: `{uri}`");
-    with_uri(Refusal::NotFound(why), uri)
-}
-
 /// What a resource's refusal is in MCP, which wants to be told the URI where there
 /// is no such resource (SEP-2164).
-fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
+pub(super) fn with_uri(refused: Refusal, uri: &str) -> ErrorData {
     let unknown = matches!(refused, Refusal::NotFound(_));
     let mut error = refusal(refused);
     if unknown {
@@ -87,7 +81,7 @@ impl Host {
         let snapshot = self.common.roster.snapshot();
         list("resources", params, caller, |text| {
             snapshot.resources().write_list(text);
-            commands::append_status(text, &snapshot);
+            commands::append_status(text);
         })
     }
 
@@ -115,33 +109,21 @@ impl Host {
             return refuse("`resources/read` needs the `uri` of a resource");
         };
         let continued = Continued::take(&mut params, &caller.original)?;
-        let snapshot = self.common.roster.snapshot();
-        let listed = snapshot.resource(&uri);
-        let listed = listed.map(|(offer, variables)| (offer.clone(), variables));
-        let server = match &listed {
-            Some((offer, _)) => offer.server().to_owned(),
-            None => match commands::read_status(&self.common.roster, &uri) {
-                Some(status) => return Ok(read(status.into(), caller.stateless)),
-                None => self
-                    .common
-                    .roster
-                    .unlisted(&uri)
-                    .ok_or_else(|| unknown(&uri))?,
-            },
-        };
+        if let Some(status) = commands::read_status(&self.common.roster, &uri) {
+            return Ok(read(status.into(), caller.stateless));
+        }
+        let source = self.common.roster.resource(&uri);
+        let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
         let order = Order {
             method: "resources/read",
             key: uri,
-            server,
+            server: source.server.clone(),
             arguments: Arguments::default(),
         };
         let result = self
             .carry_out(order, continued, caller, |roster, order, call| async move {
                 let uri = &order.key;
-                let read = match listed {
-                    Some((offer, variables)) => roster.read(uri, (&offer, variables), call).await,
-                    None => roster.read_unlisted(uri, &order.server, call).await,
-                };
+                let read = roster.read(uri, &source, call).await;
                 read.map_err(|refused| with_uri(refused, uri))
             })
             .await?;

@@ -4,7 +4,7 @@ use dormouse_catalog::ListedItem;
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
-use super::{Context, Offer, Refusal, Roster};
+use super::{Context, Offer, Refusal, ResourceSource, Roster};
 use crate::runtime::{Answer, Arguments, Completion, Prompt, Resource, Wanted};
 use crate::upstream::Subscription;
 
@@ -29,45 +29,30 @@ impl Roster {
         self.ask(offer.server(), wanted, context).await
     }
 
-    /// A resource, as the roster's [`Snapshot`](super::Snapshot) has found it: an
-    /// MCP `ReadResourceResult`.
+    /// A resource, read where it [belongs](Self::resource): an MCP `ReadResourceResult`.
     ///
     /// # Errors
     /// Its server is gone, or its plugin has no such resource or refuses.
     pub async fn read(
         &self,
         uri: &str,
-        (offer, variables): (&Offer, Map<String, Value>),
+        source: &ResourceSource,
         context: Context,
     ) -> Result<Answer, Refusal> {
-        let (item, function) = declared(offer)?;
+        let (function, mime_type, variables) = match &source.listed {
+            Some((offer, variables)) => {
+                let (item, function) = declared(offer)?;
+                (function, member(item, "mimeType"), variables.clone())
+            }
+            None => (None, None, Map::new()),
+        };
         let wanted = Wanted::Resource(Resource {
             uri: uri.to_owned(),
             function,
-            mime_type: member(item, "mimeType"),
+            mime_type,
             variables,
         });
-        self.ask(offer.server(), wanted, context).await
-    }
-
-    /// A resource that is in no list, of the server that [has](Self::unlisted) it: an
-    /// MCP `ReadResourceResult`.
-    ///
-    /// # Errors
-    /// Its server is gone, or its upstream has no such resource or refuses.
-    pub async fn read_unlisted(
-        &self,
-        uri: &str,
-        server: &str,
-        context: Context,
-    ) -> Result<Answer, Refusal> {
-        let wanted = Wanted::Resource(Resource {
-            uri: uri.to_owned(),
-            function: None,
-            mime_type: None,
-            variables: Map::new(),
-        });
-        self.ask(server, wanted, context).await
+        self.ask(&source.server, wanted, context).await
     }
 
     /// What a plugin makes of what a user has begun to type: an MCP
@@ -90,12 +75,8 @@ impl Roster {
     /// is connected. None where the resource is a plugin's.
     #[must_use]
     pub fn follow(&self, uri: &str) -> Option<Subscription> {
-        let snapshot = self.snapshot();
-        let server = match snapshot.resource(uri) {
-            Some((offer, _)) => offer.server().to_owned(),
-            None => self.unlisted(uri)?,
-        };
-        let server = self.server(&server).ok()?;
+        let source = self.resource(uri).ok()?;
+        let server = self.server(&source.server).ok()?;
         server.config().bridge()?;
         Some(server.asleep(self)?.upstream()?.subscribe(uri))
     }

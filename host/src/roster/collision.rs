@@ -14,9 +14,27 @@ pub struct Collision {
     pub owners: Vec<(String, String)>,
 }
 
+impl Collision {
+    /// One thing of a server that is called what Dormouse keeps for itself.
+    pub(super) fn with_dormouse(what: &'static str, name: &str, server: &str) -> Self {
+        Self {
+            what,
+            name: name.to_owned(),
+            owners: vec![(server.to_owned(), name.to_owned())],
+        }
+    }
+}
+
 impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, name, owners } = self;
+        if let [(server, own)] = owners.as_slice() {
+            return write!(
+                f,
+                "{what} `{own}` of server `{server}` is not shown, because what begins with \
+                 `dormouse:` is Dormouse's own\nhint: whoever wrote the server has to name it otherwise"
+            );
+        }
         let servers: BTreeSet<&str> = owners.iter().map(|(server, _)| server.as_str()).collect();
         let all = if owners.len() == 2 { "both" } else { "all" };
         for (i, (server, own)) in owners.iter().enumerate() {
@@ -94,6 +112,11 @@ mod tests {
         assert_eq!(
             told("tool", &[("a__x", "a", "x"), ("b__x", "b", "x")]),
             [""; 0]
+        );
+        let own = Collision::with_dormouse("resource", "dormouse://status", "a").to_string();
+        assert!(
+            own.starts_with("resource `dormouse://status` of server `a` is not shown"),
+            "{own}"
         );
         assert_eq!(
             told("tool", &[("x", "a", "x"), ("x", "b", "x")]),

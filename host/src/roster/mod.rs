@@ -15,6 +15,7 @@ mod memory;
 mod named;
 pub mod names;
 mod offers;
+mod resource;
 mod server;
 mod sessions;
 mod snapshot;
@@ -41,6 +42,7 @@ pub use collision::Collision;
 pub use error::{NoSuchTool, Refusal};
 use named::Named;
 pub use offers::{Kind, Offer, Offers};
+pub use resource::{ListedResource, ResourceSource, UnresolvedResource};
 use server::Read;
 pub use server::Server;
 use sessions::Sessions;
@@ -206,9 +208,10 @@ impl Roster {
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
         if let Notice::Updated(uri) = &notice {
-            let ours = match self.snapshot().resource(uri) {
-                Some((offer, _)) => offer.server() == server,
-                None => self.note_updated(server, uri),
+            let ours = match self.resource(uri) {
+                Ok(source) => source.server == server,
+                Err(UnresolvedResource::Contested(_)) => false,
+                Err(UnresolvedResource::Unknown) => self.note_updated(server, uri),
             };
             if !ours {
                 tracing::debug!("server `{server}` has no resource `{uri}` that could change");

@@ -8,45 +8,65 @@ use serde_json::Value;
 use super::{Roster, Server};
 use crate::runtime::Answer;
 
-/// How many URIs are remembered.
-const MOST: usize = 4096;
+/// How many URIs are remembered of one server.
+const MAX_URIS: usize = 4096;
+
+/// How many bytes all of these may have.
+const MAX_BYTES: usize = 1 << 20;
 
 /// The longest URI that is remembered, in bytes.
-const LONGEST: usize = 2048;
+const MAX_URI_BYTES: usize = 2048;
 
-/// What Dormouse's own resources begin with.
-const OURS: &str = "dormouse:";
-
-/// Which server has last named a URI, of as many as are remembered.
+/// The URIs that each server has named. No server's make another's forgotten: whose they
+/// are would change by that.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    servers: HashMap<Arc<str>, (u64, String)>,
-    /// The same URIs, by when they were named.
+    servers: BTreeMap<String, NamedByServer>,
+}
+
+/// The URIs that one server has named, as many as are remembered.
+#[derive(Debug, Default)]
+struct NamedByServer {
+    uris: HashMap<Arc<str>, u64>,
+    /// The same URIs, by when they were last named.
     order: BTreeMap<u64, Arc<str>>,
+    bytes: usize,
     next: u64,
 }
 
-impl Named {
-    fn note(&mut self, server: &str, uri: &str) {
-        if uri.len() > LONGEST {
+impl NamedByServer {
+    fn note(&mut self, uri: &str) {
+        if uri.len() > MAX_URI_BYTES {
             return;
         }
         self.next += 1;
         let uri: Arc<str> = uri.into();
-        let named = (self.next, server.to_owned());
-        if let Some((before, _)) = self.servers.insert(uri.clone(), named) {
+        self.bytes += uri.len();
+        if let Some(before) = self.uris.insert(uri.clone(), self.next) {
             self.order.remove(&before);
+            self.bytes -= uri.len();
         }
         self.order.insert(self.next, uri);
-        if self.order.len() > MOST
+        while (self.order.len() > MAX_URIS || self.bytes > MAX_BYTES)
             && let Some((_, oldest)) = self.order.pop_first()
         {
-            self.servers.remove(&oldest);
+            self.uris.remove(&oldest);
+            self.bytes -= oldest.len();
         }
     }
+}
 
-    fn server(&self, uri: &str) -> Option<&str> {
-        self.servers.get(uri).map(|(_, server)| server.as_str())
+impl Named {
+    fn note(&mut self, server: &str, uri: &str) {
+        self.servers.entry(server.to_owned()).or_default().note(uri);
+    }
+
+    fn servers(&self, uri: &str) -> impl Iterator<Item = &str> {
+        let naming = self
+            .servers
+            .iter()
+            .filter(move |(_, named)| named.uris.contains_key(uri));
+        naming.map(|(server, _)| server.as_str())
     }
 }
 
@@ -57,54 +77,43 @@ impl Roster {
         if server.config().bridge().is_none() {
             return;
         }
-        let uris = uris(answer);
-        let mut named = self.named();
-        for uri in &uris {
-            named.note(&server.config().name, uri);
+        let name = &server.config().name;
+        for uri in uris(answer) {
+            // That it links to what another lists does not make it its own.
+            if !self.is_listed_by_another(&uri, name) {
+                self.named().note(name, &uri);
+            }
         }
     }
 
     /// Remembers a resource that an upstream says has changed. False if it is another
-    /// server's.
+    /// server's, or contested.
     pub(super) fn note_updated(&self, server: &str, uri: &str) -> bool {
         let snapshot = self.snapshot();
         let found = snapshot.servers().get(server);
         if found.is_none_or(|server| server.config().bridge().is_none()) {
             return false;
         }
-        let mut named = self.named();
-        let ours = named.server(uri).is_none_or(|known| known == server);
-        if ours {
-            named.note(server, uri);
-        }
-        ours
+        // One that nobody has named is named by this.
+        self.named().note(server, uri);
+        self.resource(uri)
+            .is_ok_and(|source| source.server == server)
     }
 
-    /// The server to ask for a resource that is in no list and of no template: whose
-    /// results have named it, or else the only one whose upstream has resources at
-    /// all. Never several, one after the other: a URI may be nobody else's business.
-    #[must_use]
-    pub fn unlisted(&self, uri: &str) -> Option<String> {
-        if uri.starts_with(OURS) {
-            return None;
-        }
+    /// The servers that have named a URI in what they answered.
+    pub(super) fn naming(&self, uri: &str) -> Vec<String> {
         let snapshot = self.snapshot();
-        let reachable = |server: &&Arc<Server>| {
-            let config = server.config();
-            config.enabled && config.bridge().is_some()
+        // What a server has said that is gone counts for nothing.
+        let there = |server: &&str| {
+            let server = snapshot.servers().get(*server);
+            server.is_some_and(|server| server.config().bridge().is_some())
         };
-        let named = self.named().server(uri).map(str::to_owned);
-        if let Some(named) = named {
-            // Also where it cannot be asked now, it is nobody else's.
-            let server = snapshot.servers().get(&named);
-            return server.filter(reachable).map(|_| named);
-        }
-        let servers = snapshot.servers().values().filter(reachable);
-        let mut having = servers.filter(|server| server.has_resources());
-        match (having.next(), having.next()) {
-            (Some(only), None) => Some(only.config().name.clone()),
-            _ => None,
-        }
+        let named = self.named();
+        named
+            .servers(uri)
+            .filter(there)
+            .map(str::to_owned)
+            .collect()
     }
 
     fn named(&self) -> std::sync::MutexGuard<'_, Named> {
@@ -180,17 +189,33 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_forgotten_and_the_latest_is_right() {
+    fn a_server_makes_only_its_own_forgotten() {
+        let servers = |named: &Named, uri: &str| -> Vec<String> {
+            named.servers(uri).map(str::to_owned).collect()
+        };
         let mut named = Named::default();
         named.note("one", "x:first");
-        named.note("one", "x:second");
         named.note("two", "x:first");
-        named.note("one", &"x".repeat(LONGEST + 1));
-        for i in 0..MOST - 1 {
-            named.note("three", &format!("x:{i}"));
+        named.note("two", &"x".repeat(MAX_URI_BYTES + 1));
+        assert_eq!(servers(&named, "x:first"), ["one", "two"]);
+        for i in 0..MAX_URIS {
+            named.note("two", &format!("x:{i}"));
         }
-        assert_eq!(named.server("x:first"), Some("two"));
-        assert_eq!(named.server("x:second"), None);
-        assert_eq!((named.servers.len(), named.order.len()), (MOST, MOST));
+        assert_eq!(servers(&named, "x:first"), ["one"]);
+        let two = &named.servers["two"];
+        assert_eq!((two.uris.len(), two.order.len()), (MAX_URIS, MAX_URIS));
+        // Long ones take the room of many.
+        for i in 0..MAX_URIS {
+            named.note("two", &format!("{i}:{}", "x".repeat(1024)));
+        }
+        let two = &named.servers["two"];
+        assert!(
+            two.bytes <= MAX_BYTES && two.uris.len() < 1024,
+            "{}",
+            two.uris.len()
+        );
+        let total: usize = two.order.values().map(|uri| uri.len()).sum();
+        assert_eq!(total, two.bytes);
+        assert_eq!(servers(&named, "x:first"), ["one"]);
     }
 }

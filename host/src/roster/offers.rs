@@ -1,6 +1,6 @@
 //! Prompts, resources and resource templates at one moment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::collision::{Collision, colliding, collisions};
 use super::snapshot::renamed;
-use super::{Server, names};
+use super::{Server, names, resource};
 
 /// The kinds of things that are offered beside tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,8 @@ impl Kind {
 pub struct Offers {
     kind: Kind,
     all: Vec<Arc<Offer>>,
+    /// Those that are not shown, because others are called the same.
+    hidden: Vec<Arc<Offer>>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -184,18 +186,37 @@ impl Offers {
                 })
             }));
         }
+        let mut reserved = Vec::new();
+        if matches!(kind, Kind::Resource | Kind::Template) {
+            all.retain(|offer| {
+                let own = resource::is_own(&offer.key);
+                if own {
+                    reserved.push(Collision::with_dormouse(
+                        kind.noun(),
+                        &offer.key,
+                        offer.server(),
+                    ));
+                }
+                !own
+            });
+        }
         let owners = all.iter().map(|offer| {
             let own = offer.declared().map_or("", |declared| &declared.key);
             (offer.key.as_str(), offer.server(), own)
         });
-        let collisions = collisions(kind.noun(), owners);
+        let mut collisions = collisions(kind.noun(), owners);
+        let mut hidden = Vec::new();
         if !collisions.is_empty() {
             let colliding = colliding(&collisions);
-            all.retain(|offer| !colliding.contains(&offer.key));
+            (hidden, all) = all
+                .into_iter()
+                .partition(|offer| colliding.contains(&offer.key));
         }
+        collisions.extend(reserved);
         let offers = Self {
             kind,
             all,
+            hidden,
             places: OnceLock::new(),
         };
         (offers, collisions)
@@ -204,6 +225,20 @@ impl Offers {
     /// Servers by name, what each has in the order in which it declares it.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Offer>> {
         self.all.iter()
+    }
+
+    /// The same, and those that are not shown because others are called the same.
+    pub(super) fn with_hidden(&self) -> impl Iterator<Item = &Arc<Offer>> {
+        self.all.iter().chain(&self.hidden)
+    }
+
+    /// The servers that have one of exactly that name, URI or URI template, shown or not.
+    pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &str> {
+        let hidden = self.hidden.iter().filter(move |offer| offer.key == key);
+        self.find(key)
+            .into_iter()
+            .chain(hidden)
+            .map(|offer| offer.server())
     }
 
     /// Whether there are none.

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedTool, Listing};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offer, Offers};
@@ -184,17 +183,6 @@ impl Snapshot {
             names.zip(0..).collect()
         });
         self.tools.get(*places.get(name)?)
-    }
-
-    /// The resource of a URI: the one that is listed, or the first template that
-    /// it is one of, with the values of its variables.
-    #[must_use]
-    pub fn resource(&self, uri: &str) -> Option<(&Arc<Offer>, Map<String, Value>)> {
-        if let Some(listed) = self.resources.find(uri) {
-            return Some((listed, Map::new()));
-        }
-        let mut templates = self.templates.iter();
-        templates.find_map(|template| Some((template, template.matched(uri)?)))
     }
 
     /// Appends the JSON array of MCP `Tool` objects, for clients of the stateless era or

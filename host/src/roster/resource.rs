@@ -1,0 +1,180 @@
+//! The one server that a resource's URI belongs to.
+//!
+//! URIs have no prefix that would tell whose they are, and servers do not know of one
+//! another. So one that several servers claim is nobody's: an agent that reads a resource
+//! of one server must not get what another has put in its place.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Offer, Refusal, Roster, Snapshot};
+
+/// The scheme of Dormouse's own resources.
+const OWN_SCHEME: &str = "dormouse";
+
+/// A listed resource or template, with the values of the template's variables.
+pub type ListedResource = (Arc<Offer>, Map<String, Value>);
+
+/// Where a resource is read.
+#[derive(Debug, Clone)]
+pub struct ResourceSource {
+    /// The name of its server.
+    pub server: String,
+    /// The listed resource, or the template with the values of its variables. None where
+    /// the server has only named the resource.
+    pub listed: Option<ListedResource>,
+}
+
+/// Reasons why a URI leads to no resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnresolvedResource {
+    /// No server has named it.
+    Unknown,
+    /// Several servers claim it.
+    Contested(Vec<String>),
+}
+
+impl UnresolvedResource {
+    /// What an agent is told that has asked for the resource.
+    #[must_use]
+    pub fn refusal(&self, uri: &str) -> Refusal {
+        let Self::Contested(servers) = self else {
+            return Refusal::NotFound(format!("Unknown resource: `{uri}`"));
+        };
+        let mut why =
+            format!("resource `{uri}` is not read, because more than one server claims it:");
+        for (i, server) in servers.iter().enumerate() {
+            let and = if i == 0 { "" } else { " and" };
+            // Writing to a string cannot fail.
+            let _ = write!(why, "{and} `{server}`");
+        }
+        why.push_str("\nhint: the user can disable one of them:");
+        for (i, server) in servers.iter().enumerate() {
+            let or = if i == 0 { "" } else { " or" };
+            let _ = write!(why, "{or} `dormouse disable {server}`");
+        }
+        Refusal::NotFound(why)
+    }
+}
+
+/// Whether a URI or a template is of the scheme that Dormouse keeps for itself.
+pub(super) fn is_own(uri: &str) -> bool {
+    let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case(OWN_SCHEME))
+}
+
+impl Snapshot {
+    /// The servers that claim a URI by what they list, and where it is read if that is one.
+    fn claims(&self, uri: &str) -> (BTreeSet<&str>, Option<ListedResource>) {
+        let mut servers: BTreeSet<&str> = self.resources().owners(uri).collect();
+        let mut listed = self
+            .resources()
+            .find(uri)
+            .map(|offer| (offer.clone(), Map::new()));
+        for template in self.templates().with_hidden() {
+            if let Some(variables) = template.matched(uri) {
+                servers.insert(template.server());
+                listed.get_or_insert_with(|| (template.clone(), variables));
+            }
+        }
+        (servers, listed)
+    }
+}
+
+impl Roster {
+    /// The server that a URI belongs to: the only one that lists it, has a template which
+    /// it matches, or has named it in a result. Where there is none of these, the only one
+    /// whose upstream has resources at all. Never are several asked, one after the other: a
+    /// URI may be nobody else's business.
+    ///
+    /// # Errors
+    /// It is unknown, or more than one server claims it.
+    pub fn resource(&self, uri: &str) -> Result<ResourceSource, UnresolvedResource> {
+        if is_own(uri) {
+            return Err(UnresolvedResource::Unknown);
+        }
+        let snapshot = self.snapshot();
+        let (listing, listed) = snapshot.claims(uri);
+        let mut claiming: BTreeSet<String> = listing.into_iter().map(str::to_owned).collect();
+        claiming.extend(self.naming(uri));
+        if claiming.len() > 1 {
+            return Err(UnresolvedResource::Contested(
+                claiming.into_iter().collect(),
+            ));
+        }
+        let unlisted = |server: String| ResourceSource {
+            server,
+            listed: None,
+        };
+        match (claiming.pop_first(), listed) {
+            (Some(server), listed) => {
+                let has_listed = listed.is_some();
+                let source = ResourceSource { server, listed };
+                let askable = has_listed || self.reads_unlisted(&snapshot, &source.server);
+                askable.then_some(source).ok_or(UnresolvedResource::Unknown)
+            }
+            (None, _) => {
+                let mut having = snapshot.servers().values().filter(|server| {
+                    server.has_resources() && self.reads_unlisted(&snapshot, &server.config().name)
+                });
+                match (having.next(), having.next()) {
+                    (Some(only), None) => Ok(unlisted(only.config().name.clone())),
+                    _ => Err(UnresolvedResource::Unknown),
+                }
+            }
+        }
+    }
+
+    /// Whether a server can be asked for what is in none of its lists.
+    fn reads_unlisted(&self, snapshot: &Snapshot, server: &str) -> bool {
+        snapshot.servers().get(server).is_some_and(|server| {
+            let config = server.config();
+            config.enabled && config.bridge().is_some()
+        })
+    }
+
+    /// Whether another server lists a URI, so that naming it is no claim.
+    pub(super) fn is_listed_by_another(&self, uri: &str, server: &str) -> bool {
+        let snapshot = self.snapshot();
+        let mut owners = snapshot.resources().owners(uri);
+        owners.any(|owner| owner != server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_scheme_is_known_however_it_is_written() {
+        for (uri, own) in [
+            ("dormouse://status", true),
+            ("DORMOUSE://status", true),
+            ("dormouse:x", true),
+            ("dormouse:{+x}", true),
+            ("dormouse", false),
+            ("dormouses://x", false),
+            ("x://dormouse:", false),
+        ] {
+            assert_eq!(is_own(uri), own, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_contested_resource_is_refused_with_all_names() {
+        let contested = UnresolvedResource::Contested(vec!["a".into(), "b".into()]);
+        let Refusal::NotFound(why) = contested.refusal("db://1") else {
+            panic!("it is found")
+        };
+        for part in [
+            "`db://1`",
+            "`a` and `b`",
+            "`dormouse disable a` or `dormouse disable b`",
+        ] {
+            assert!(why.contains(part), "{why}");
+        }
+    }
+}
