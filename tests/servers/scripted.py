@@ -32,11 +32,35 @@ def tools():
     return lists()["tools"]
 
 
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
 def call(params):
     name, arguments = params["name"], params.get("arguments", {})
     if name == "variable":
         return os.environ.get(arguments["name"], "(none)")
+    if name == "log":
+        send({"method": "notifications/message", "params": arguments})
+    if name == "ask":
+        # As many questions at once as are given, and what is answered to each.
+        questions = arguments["questions"]
+        for number, question in enumerate(questions):
+            send({"id": f"question-{number}", **question})
+        answers = {}
+        while len(answers) < len(questions):
+            message = json.loads(sys.stdin.readline())
+            if str(message.get("id", "")).startswith("question-"):
+                answers[message["id"]] = message
+        return json.dumps([answers[f"question-{number}"] for number in range(len(questions))])
     return f"{name} {json.dumps(arguments)}"
+
+
+def content(params):
+    if params["name"] == "link":
+        return {"type": "resource_link", "name": "it", **params["arguments"]}
+    return {"type": "text", "text": call(params)}
 
 
 with open(STARTS, "a", encoding="utf-8") as file:
@@ -52,7 +76,8 @@ for line in sys.stdin:
             "protocolVersion": params["protocolVersion"],
             "capabilities": {
                 "tools": {"listChanged": True},
-                **{name: {} for name in ("prompts", "resources") if name in lists()},
+                "logging": {},
+                **{name: {} for name in ("prompts", "resources", "completions") if name in lists()},
             },
             "serverInfo": {"name": "scripted", "version": "1.2.3"},
         })
@@ -62,7 +87,12 @@ for line in sys.stdin:
         name = LISTS[method]
         answer(id, result={name: lists().get(name, [])})
     elif method == "tools/call" and any(tool["name"] == params["name"] for tool in tools()):
-        answer(id, result={"content": [{"type": "text", "text": call(params)}]})
+        answer(id, result={"content": [content(params)]})
+    elif method == "resources/read":
+        server = os.path.basename(STARTS).split(".")[0]
+        answer(id, result={"contents": [{"uri": params["uri"], "text": f"from {server}"}]})
+    elif method == "completion/complete":
+        answer(id, result={"completion": {"values": [os.path.basename(STARTS).split(".")[0]]}})
     elif method == "tools/call":
         answer(id, error={"code": -32602, "message": f"no tool {params['name']}"})
     else:

@@ -788,6 +788,7 @@ fn browsers_are_told_which_pages_may_ask() {
     assert_eq!(foreign.header("access-control-allow-origin"), None);
 
     let list = Request::stateless(1, "tools/list", json!({})).header("origin", page);
+    let list = list.header("authorization", "");
     let answer = server.ask(&list).unwrap();
     assert_eq!(answer.status, 401);
     assert_eq!(answer.header("access-control-allow-origin"), Some(page));

@@ -199,7 +199,10 @@ fn calls_and_answers(way: Way) {
     assert_eq!(client::text(&worked), Some("did 3 steps"));
 
     let asked = daemon.call("asker__greet", "{}");
-    assert_eq!(asked["elicitationPending"]["message"], "What is your name?");
+    assert_eq!(
+        asked["elicitationPending"]["message"],
+        "[server `asker`] What is your name?"
+    );
     let greeted = daemon.answer(&asked, r#"{"name":"Ada"}"#);
     assert_eq!(client::text(&greeted), Some("Hello, Ada!"));
     let asked = daemon.call("asker__greet", "{}");

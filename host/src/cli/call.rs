@@ -81,7 +81,7 @@ impl Call {
         let (server, tool) = (self.server.as_str(), self.tool.as_str());
         let result = Session::with(places, |session| {
             Ok(async move {
-                let context = session.context(server);
+                let context = session.context();
                 session.roster.call(server, tool, arguments, context).await
             })
         })?;

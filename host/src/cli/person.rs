@@ -37,18 +37,14 @@ impl Person {
         Self { lines: None, show }
     }
 
-    /// Asks a form or a page of that server.
+    /// Asks a form or a page, whose message says whose it is.
     ///
     /// # Errors
     /// It is neither, or a form that cannot be asked like this.
-    pub(super) async fn answer(
-        &mut self,
-        server: &str,
-        question: &Question,
-    ) -> Result<Answer, AskError> {
+    pub(super) async fn answer(&mut self, question: &Question) -> Result<Answer, AskError> {
         let text = |name: &str| question.params.get(name).and_then(Value::as_str);
         let message = text("message").unwrap_or_default();
-        self.show(&format!("`{server}` asks: {message}\n"));
+        self.show(&format!("{message}\n"));
         let (action, content) = match question.capability {
             Capability::ElicitationForm => {
                 let schema = question.params.get("requestedSchema");

@@ -53,7 +53,7 @@ impl Prompt {
                 bail!("no prompt is called `{}`\nhint: {hint}", self.name);
             };
             Ok(async move {
-                let context = session.context(offer.server());
+                let context = session.context();
                 let arguments = Arguments::from(values);
                 session.roster.prompt(&offer, arguments, context).await
             })

@@ -46,7 +46,7 @@ impl Read {
                 bail!("there is no resource `{uri}`\nhint: {hint}");
             };
             Ok(async move {
-                let context = session.context(&source.server);
+                let context = session.context();
                 session.roster.read(uri, &source, context).await
             })
         })?;

@@ -51,12 +51,12 @@ impl Session {
         answer
     }
 
-    /// In what a server of that name is asked something.
-    pub(super) fn context(&self, server: &str) -> Context {
+    /// What a server is asked something in.
+    pub(super) fn context(&self) -> Context {
         Context {
             session: Some(self.roster.begin_session()),
             cancel: self.cancel.clone(),
-            listener: Arc::new(Terminal::new(server)),
+            listener: Arc::new(Terminal::new()),
         }
     }
 }

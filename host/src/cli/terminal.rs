@@ -14,7 +14,6 @@ use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 /// Shows what a call says while it runs, and has its questions answered by whoever sits
 /// there.
 pub(super) struct Terminal {
-    server: String,
     shown: Arc<Shown>,
     /// Who answers; nobody where there is no terminal to read and to type on.
     person: Option<Arc<tokio::sync::Mutex<Person>>>,
@@ -55,8 +54,8 @@ impl Drop for Still {
 }
 
 impl Terminal {
-    /// Hears a call of that server.
-    pub(super) fn new(server: &str) -> Self {
+    /// Hears a call.
+    pub(super) fn new() -> Self {
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let show = |text: &str| {
             // Where there is no stderr, nobody will answer either.
@@ -64,7 +63,6 @@ impl Terminal {
         };
         let person = || Arc::new(tokio::sync::Mutex::new(Person::new(show)));
         Self {
-            server: server.to_owned(),
             shown: Arc::default(),
             person: terminal.then(person),
         }
@@ -133,13 +131,13 @@ impl Listener for Terminal {
             let lacks = AskError::Unsupported(self.lacks(&needed));
             return Box::pin(std::future::ready(Err(lacks)));
         };
-        let (server, shown) = (self.server.clone(), Arc::clone(&self.shown));
+        let shown = Arc::clone(&self.shown);
         Box::pin(async move {
             let mut person = person.lock().await;
             let _still = Still::keep(&shown);
             let mut answers = Vec::with_capacity(questions.len());
             for question in &questions {
-                answers.push(person.answer(&server, question).await?);
+                answers.push(person.answer(question).await?);
             }
             Ok(answers)
         })

@@ -67,6 +67,7 @@ const LIMITS: &[&str] = &[
     "list",
     "items",
     "requests",
+    "questions",
 ];
 
 /// The text of a configuration file, or none where there is no such file.
@@ -419,6 +420,11 @@ impl Reader<'_> {
                 "items" => {
                     if let Some(items) = self.count(item, &here) {
                         limits.upstream.list_items = items as usize;
+                    }
+                }
+                "questions" => {
+                    if let Some(questions) = self.count(item, &here) {
+                        limits.questions = questions;
                     }
                 }
                 _ => self.unknown(table, key, &format!("`[{at}]`"), LIMITS),

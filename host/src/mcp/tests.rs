@@ -393,7 +393,7 @@ async fn what_a_tool_says_reaches_who_wants_to_hear_it() {
     );
     let last = json!({"progressToken": "t", "progress": 2.0, "total": 2.0});
     assert_eq!(progress.last(), Some(&last));
-    let logged = json!({"level": "info", "data": "tick"});
+    let logged = json!({"level": "info", "logger": "math", "data": "tick"});
     assert_eq!(heard(&agent, LOG), std::slice::from_ref(&logged));
 
     // Nobody asked for progress this time, nor for so little of the log.

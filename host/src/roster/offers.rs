@@ -1,6 +1,6 @@
 //! Prompts, resources and resource templates at one moment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};

@@ -14,7 +14,8 @@ use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, Schemas, Slot, Target, Tool, Wanted,
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas, Slot,
+    Target, Tool, Wanted,
 };
 use crate::store::Known;
 use crate::upstream::{Setup, Upstream};
@@ -365,7 +366,12 @@ impl Server {
     }
 
     /// The connection to its upstream, which is made when it is first used.
-    fn upstream(&self, roster: &Roster, bridge: &Bridge) -> Result<Arc<Upstream>, String> {
+    fn upstream(
+        &self,
+        roster: &Roster,
+        bridge: &Bridge,
+        questions: QuestionLimit,
+    ) -> Result<Arc<Upstream>, String> {
         let name = &self.config.name;
         if let Some(need) = bridge.needs.first() {
             return Err(format!("it is not ready to be started: {need}"));
@@ -383,6 +389,7 @@ impl Server {
                 share: bridge.share,
                 start_timeout: bridge.patience(),
                 limits: self.config.limits.upstream,
+                questions,
                 gate: Arc::new(door),
             },
         ))
@@ -441,8 +448,9 @@ impl Server {
             return Ok(slot);
         }
         let config = &self.config;
+        let questions = QuestionLimit::new(config.limits.questions);
         let upstream = match config.bridge() {
-            Some(bridge) => Some(self.upstream(roster, bridge)?),
+            Some(bridge) => Some(self.upstream(roster, bridge, questions.clone())?),
             None => None,
         };
         let items = listing.items().map(ListedItem::function);
@@ -462,6 +470,7 @@ impl Server {
                 instance: self.config.instance.unwrap_or(listing.instance),
                 functions,
                 grants: self.config.grants.clone(),
+                questions,
                 limits: self.config.limits.clone(),
                 settings: self.config.settings.clone(),
             })

@@ -7,7 +7,7 @@ use dormouse_catalog::{ListedTool, Listing};
 use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
-use super::offers::{Kind, Offer, Offers};
+use super::offers::{Kind, Offers};
 use super::{Server, names};
 use crate::config::UntrustedProject;
 use crate::runtime::Catalog;

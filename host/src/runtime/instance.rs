@@ -61,10 +61,10 @@ impl Live {
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
         let state = State::new(
+            target,
             (wasi, preopens),
             output,
             Arc::clone(settings),
-            target.upstream.clone(),
             memory,
         );
         count.fetch_add(1, Ordering::Relaxed);

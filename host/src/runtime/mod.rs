@@ -6,6 +6,7 @@
 mod answer;
 mod arguments;
 mod ask;
+pub mod attribution;
 mod bindings;
 mod cache;
 mod capability;
@@ -22,6 +23,7 @@ mod listener;
 mod load;
 mod memory;
 mod patience;
+mod question_limit;
 mod sampling;
 mod schemas;
 mod signature;
@@ -57,6 +59,7 @@ pub use form::{Choice, Field, Form, Kind};
 pub use grace::GRACE;
 pub use instances::Awaited;
 pub use listener::{Catalog, LEVELS, Listener, Notice};
+pub use question_limit::QuestionLimit;
 pub use schemas::Schemas;
 pub use slot::Slot;
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
@@ -170,6 +173,8 @@ pub struct Target {
     pub grants: Grants,
     /// How much it may use.
     pub limits: Limits,
+    /// How many of its questions, and of its upstream's, may wait for an answer.
+    pub questions: QuestionLimit,
     /// What it is told through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
 }

@@ -15,7 +15,7 @@ use super::error::Cause;
 use super::memory::{InstanceMemory, MemoryWait};
 use super::patience::Patience;
 use super::turn::Turn;
-use super::{Catalog, Listener, Notice, SessionId};
+use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution};
 use crate::sandbox::{HasPreopens, Output, Preopens};
 use crate::upstream::{Upstream, logger_name};
 
@@ -40,6 +40,8 @@ fn cut(mut text: String, most: usize) -> String {
 
 /// The state of one instance.
 pub(super) struct State {
+    pub server: String,
+    questions: QuestionLimit,
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,
@@ -91,22 +93,24 @@ pub(super) struct Pace {
 
 impl State {
     pub(super) fn new(
+        target: &Target,
         (wasi, preopens): (WasiCtx, Preopens),
         output: Output,
         settings: Arc<Map<String, Value>>,
-        upstream: Option<Arc<Upstream>>,
         memory: InstanceMemory,
     ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES);
         Self {
+            server: target.server.clone(),
+            questions: target.questions.clone(),
             wasi,
             table,
             preopens,
             output,
             call: None,
             settings,
-            upstream,
+            upstream: target.upstream.clone(),
             memory,
         }
     }
@@ -174,7 +178,8 @@ impl call::Host for State {
             data => self.output.log(level, logger.as_deref(), &data.to_string()),
         }
         if let Some(call) = &self.call {
-            call.listener.log(level, logger, data);
+            let logger = attribution::logger(&self.server, logger.as_deref());
+            call.listener.log(level, Some(logger), data);
         }
     }
 
@@ -235,7 +240,10 @@ impl State {
                 requests.len()
             )));
         }
-        let questions = requests.into_iter().map(Question::new);
+        let questions = requests.into_iter().map(|request| {
+            let question = Question::new(request)?;
+            question.attributed(&self.server)
+        });
         let questions = questions.collect::<Result<Vec<_>, _>>()?;
         for (index, question) in questions.iter().enumerate() {
             if questions
@@ -254,11 +262,12 @@ impl State {
         if call.cancel.is_cancelled() {
             return Err(cancelled());
         }
+        let counted = self.questions.take(&self.server, questions.len())?;
         let waiting = call.pace.patience.wait();
         let answer = call.listener.put(questions.clone());
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
         let answers = answers.ok_or_else(cancelled)??;
-        drop(waiting);
+        drop((waiting, counted));
         // Whoever runs this sees to it that epochs advance and the deadline counts
         // again, but only before it polls.
         tokio::task::yield_now().await;

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, Runtime, Schemas, SessionId,
-    Slot, Target, Tool, Wanted,
+    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, QuestionLimit, Runtime,
+    Schemas, SessionId, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -88,6 +88,7 @@ impl Place {
                 .collect(),
             grants: Grants::default(),
             limits: Limits::default(),
+            questions: QuestionLimit::new(8),
             settings: Map::new(),
         }
     }

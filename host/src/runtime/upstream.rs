@@ -14,7 +14,7 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::{CANCELLED, State};
-use super::{Answer, AskError, Capability, Listener, Notice, Question};
+use super::{Answer, AskError, Capability, Listener, Notice, Question, attribution};
 use crate::upstream::{Failure, Lost};
 
 impl upstream::Host for State {
@@ -28,11 +28,11 @@ impl upstream::Host for State {
             }
             Err(failure) => failure,
         };
-        let data = match &failure {
-            Failure::Refused(refusal) => refusal.data.clone(),
+        let cause = cause(&self.server, failure);
+        let data = match &cause {
+            Cause::Upstream { data, .. } => data.clone(),
             _ => None,
         };
-        let cause = cause(failure);
         let error = match &cause {
             Cause::Upstream { code, message, .. } => UpstreamError::Refused(Refusal {
                 code: *code,
@@ -103,12 +103,14 @@ async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
     }
 }
 
-fn cause(failure: Failure) -> Cause {
+fn cause(server: &str, failure: Failure) -> Cause {
     match failure {
         Failure::Refused(refusal) => Cause::Upstream {
             code: refusal.code,
             message: refusal.message,
-            data: refusal.data,
+            data: refusal
+                .data
+                .map(|data| attribution::error_data(server, refusal.code, data)),
         },
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },

@@ -46,6 +46,9 @@ pub struct Limits {
     pub instances: u32,
     /// What its upstream may say, where it has one.
     pub upstream: UpstreamLimits,
+    /// `questions`: how many questions of this server may wait for an answer at once; more
+    /// get an error.
+    pub questions: u32,
 }
 
 impl Default for Limits {
@@ -58,6 +61,7 @@ impl Default for Limits {
             output: 64 << 10,
             instances: 64,
             upstream: UpstreamLimits::default(),
+            questions: 16,
         }
     }
 }

@@ -19,10 +19,10 @@ use super::inbound::question;
 use super::launch::Launch;
 use super::level::Level;
 use super::message;
-use super::peer::{Peer, lock};
+use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{Listener, SessionId};
+use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
 /// How often one request may be answered with questions.
@@ -47,6 +47,7 @@ pub(super) struct Opening<'a> {
     /// How long it may take.
     pub(super) patience: Duration,
     pub(super) callers: Arc<Callers>,
+    pub(super) questions: QuestionLimit,
     pub(super) gate: Option<Arc<dyn Gate>>,
     /// The protocol version that it spoke last, if that is known.
     pub(super) spoke: Option<String>,
@@ -109,10 +110,18 @@ impl Opening<'_> {
             (_, Ok(caller)) => Able::of(caller.as_ref()),
             (_, Err(_)) => Able::default(),
         };
-        let callers = (Arc::clone(&self.callers), able);
+        let asking = Asking {
+            callers: Arc::clone(&self.callers),
+            able,
+            questions: self.questions.clone(),
+        };
         let gate = self.gate.clone();
         let ends = (Arc::clone(&outlet), inlet);
-        let peer = Peer::new(self.server, ends, callers, (gate, self.limits));
+        let policy = PeerPolicy {
+            gate,
+            limits: self.limits,
+        };
+        let peer = Peer::new(self.server, ends, asking, policy);
         let mut connection = Connection {
             hub: Arc::clone(self.hub),
             outlet,
@@ -186,7 +195,7 @@ impl Connection {
             let Some(wanted) = InputRequired::read(&answer) else {
                 return Ok(answer);
             };
-            params = Cow::Owned(wanted.answer(listener, &params).await?);
+            params = Cow::Owned(wanted.answer(&self.peer, listener, &params).await?);
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
@@ -257,7 +266,12 @@ impl<'a> InputRequired<'a> {
     }
 
     /// Has everything asked. Gives the parameters of the request with the answers in them.
-    async fn answer(self, listener: &Arc<dyn Listener>, params: &str) -> Result<String, Failure> {
+    async fn answer(
+        self,
+        peer: &Peer,
+        listener: &Arc<dyn Listener>,
+        params: &str,
+    ) -> Result<String, Failure> {
         let unreadable = |error: ObjectError| {
             Lost::Broken(format!("what the upstream asks cannot be read: {error}"))
         };
@@ -270,16 +284,18 @@ impl<'a> InputRequired<'a> {
             let method = request.string("method").unwrap_or_default();
             let asked = request.get("params");
             let asked = asked.filter(|params| *params != "null");
-            let question = question(&member.name, &method, asked);
+            let question = question(&peer.server, &member.name, &method, asked);
             questions.push(question.map_err(|(_, why)| {
                 Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
             })?);
         }
         let mut responses = Object::new();
         if !questions.is_empty() {
-            let answers = listener.put(questions).await.map_err(|error| {
-                Lost::Broken(format!("what the upstream asks has no answer: {error}"))
-            })?;
+            let unanswered =
+                |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
+            let counted = peer.questions.take(&peer.server, questions.len());
+            let _counted = counted.map_err(unanswered)?;
+            let answers = listener.put(questions).await.map_err(unanswered)?;
             for (member, answer) in requests.iter().zip(answers) {
                 responses.set(&member.name, answer.into_text());
             }

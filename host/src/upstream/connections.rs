@@ -20,7 +20,7 @@ use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
-use crate::runtime::{Listener, SessionId};
+use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
 /// A server's upstream, as it is configured.
@@ -36,6 +36,8 @@ pub struct Setup {
     pub start_timeout: Duration,
     /// How much it may say.
     pub limits: UpstreamLimits,
+    /// How many of its questions may wait for an answer.
+    pub questions: QuestionLimit,
     /// What stands between it and its callers.
     pub gate: Arc<dyn Gate>,
 }
@@ -208,6 +210,7 @@ impl Upstream {
                 launch: &setup.launch,
                 patience: setup.start_timeout,
                 callers,
+                questions: setup.questions.clone(),
                 gate: Some(Arc::clone(&setup.gate)),
                 spoke: setup.gate.spoke(),
                 limits: setup.limits,

@@ -7,6 +7,7 @@ use super::channel::Lost;
 use super::connection::Opening;
 use super::launch::Launch;
 use super::{Hub, Offered};
+use crate::runtime::QuestionLimit;
 use crate::sandbox::UpstreamLimits;
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
@@ -28,6 +29,8 @@ pub async fn discover(
         launch,
         patience: start_timeout,
         callers: Arc::default(),
+        // Nobody is there to be asked.
+        questions: QuestionLimit::new(0),
         gate: None,
         spoke,
         limits,

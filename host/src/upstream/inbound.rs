@@ -11,7 +11,7 @@ use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
 use super::words::logger_name;
-use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question};
+use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question, attribution};
 
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
@@ -32,7 +32,7 @@ impl Peer {
             .ok()
             .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
         let question = match &room {
-            Some(_) => question(id.as_str(), method, params),
+            Some(_) => question(&self.server, id.as_str(), method, params),
             None => {
                 self.odd(Oddity::TooMuchAsked);
                 let limit = self.limits.request_bytes;
@@ -108,16 +108,18 @@ impl Peer {
         question: Question,
         listener: &dyn Listener,
     ) -> Result<Answer, (i64, String)> {
+        let told = |error| match error {
+            AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
+            AskError::Invalid(why) => (INVALID_PARAMS, why),
+            AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
+        };
+        let _counted = self.questions.take(&self.server, 1).map_err(told)?;
         let mut answers = listener.put(vec![question.clone()]).await;
         // What is asked while a call runs need not be about it, and may outlive it.
         if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
             answers = client.put(vec![question]).await;
         }
-        let answer = answers.map_err(|error| match error {
-            AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
-            AskError::Invalid(why) => (INVALID_PARAMS, why),
-            AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
-        })?;
+        let answer = answers.map_err(told)?;
         let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
         answer.into_iter().next().ok_or_else(none)
     }
@@ -193,8 +195,9 @@ impl Peer {
         // Besides its level, a message may have none that is known.
         let level = level.unwrap_or("info");
         let logger = told.logger.as_deref().map(logger_name);
+        let logger = attribution::logger(&self.server, logger.as_deref());
         if let Ok(listener) = self.whom(about, |_| true) {
-            return listener.log(level, logger, told.data);
+            return listener.log(level, Some(logger), told.data);
         }
         // It may be about any of the calls that run, and some may be another agent's.
         let clients = match self.callers.is_idle() {
@@ -208,7 +211,7 @@ impl Peer {
             tracing::info!(server = %self.server, "{}", data.escape_debug());
         }
         for client in clients {
-            client.log(level, logger.clone(), told.data.clone());
+            client.log(level, Some(logger.clone()), told.data.clone());
         }
     }
 }
@@ -219,10 +222,11 @@ fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
     needed.find(|needed| !listener.supports(*needed))
 }
 
-/// What the upstream wants to have asked, with its parameters as they are: what a form
-/// of its may be is between it and the client, and what comes with a later version of
-/// MCP passes too.
+/// What the upstream wants to have asked, marked as its question, with all other parameters
+/// as they are: what a form of its may be is between it and the client, and what comes with
+/// a later version of MCP passes too.
 pub(super) fn question(
+    server: &str,
     id: &str,
     method: &str,
     params: Option<&str>,
@@ -245,12 +249,14 @@ pub(super) fn question(
         "roots/list" => Capability::Roots,
         other => return Err((METHOD_NOT_FOUND, format!("`{other}` is not known here"))),
     };
-    Ok(Question {
+    let question = Question {
         id: id.to_owned(),
         capability,
         params,
         text: RawValue::from_string(text.to_owned()).ok(),
-    })
+    };
+    let attributed = question.attributed(server);
+    attributed.map_err(|error| (INVALID_PARAMS, error.to_string()))
 }
 
 /// A text of at most that many bytes.

@@ -22,7 +22,7 @@ use super::handshake::MODERN;
 use super::large::without_blocking;
 use super::message::{self, Refusal};
 use super::{Failure, Gate};
-use crate::runtime::{Answer, Listener, SessionId};
+use crate::runtime::{Answer, Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
 /// How many answers of ours to an upstream's requests may be on their way.
@@ -61,6 +61,7 @@ pub(super) struct Peer {
     /// Room for what it asks, in bytes.
     pub(super) room: Arc<Semaphore>,
     pub(super) limits: UpstreamLimits,
+    pub(super) questions: QuestionLimit,
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
     pub(super) over: CancellationToken,
@@ -91,6 +92,19 @@ pub(super) enum Oddity {
     Unreadable,
 }
 
+/// Bounds of a connection, and the gate through which what it says goes.
+pub(super) struct PeerPolicy {
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) limits: UpstreamLimits,
+}
+
+/// Clients that an upstream may ask, and how much at once.
+pub(super) struct Asking {
+    pub(super) callers: Arc<Callers>,
+    pub(super) able: Able,
+    pub(super) questions: QuestionLimit,
+}
+
 impl Oddity {
     fn text(self) -> &'static str {
         match self {
@@ -115,15 +129,16 @@ impl Peer {
     pub(super) fn new(
         server: &str,
         (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Said>),
-        (callers, able): (Arc<Callers>, Able),
-        (gate, limits): (Option<Arc<dyn Gate>>, UpstreamLimits),
+        asking: Asking,
+        policy: PeerPolicy,
     ) -> Arc<Self> {
         let peer = Arc::new(Self {
             server: server.to_owned(),
             outlet,
-            callers,
-            able,
-            gate,
+            callers: asking.callers,
+            able: asking.able,
+            questions: asking.questions,
+            gate: policy.gate,
             pending: Mutex::default(),
             version: Mutex::default(),
             tools: Mutex::default(),
@@ -132,9 +147,9 @@ impl Peer {
             asked: Mutex::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
             room: Arc::new(Semaphore::new(
-                limits.request_bytes.min(Semaphore::MAX_PERMITS),
+                policy.limits.request_bytes.min(Semaphore::MAX_PERMITS),
             )),
-            limits,
+            limits: policy.limits,
             oddities: AtomicU32::new(0),
             over: CancellationToken::new(),
         });

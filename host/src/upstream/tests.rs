@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::runtime::{Answer, AskError, Capability, Listener, Question, SessionId};
+use crate::runtime::{Answer, AskError, Capability, Listener, Question, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
 const ONE: SessionId = SessionId(1);
@@ -200,6 +200,7 @@ fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Od
             launch: launch(odd),
             share: odd.contains(&"shared"),
             start_timeout,
+            questions: QuestionLimit::new(8),
             gate: door.clone(),
         },
     );
@@ -354,7 +355,9 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
 async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     use Capability::{ElicitationForm, Sampling, SamplingContext, SamplingTools};
     let sampling = "sampling/createMessage";
-    let tools = json!({ "tools": [], "includeContext": "thisServer" });
+    let tools = json!({
+        "tools": [], "includeContext": "thisServer", "systemPrompt": "Rhyme."
+    });
     let page = json!({ "mode": "url", "message": "?", "url": "https://example.com" });
     for (able, method, params, lacked) in [
         (&[Sampling][..], sampling, &tools, "`sampling.tools`"),
@@ -384,13 +387,16 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
             assert!(told.contains(lacked), "{era:?}: {told}");
         }
     }
-    // It is told who can be asked what, and what it asks of them goes out as it is.
+    // It is told who can be asked what, and what it asks of them goes out as it is, but
+    // for whose question it is.
     let odd = odd(&[]);
     let ear = Ear::able(&[Sampling, SamplingTools, SamplingContext]);
     let asked = json!({ "method": sampling, "params": tools });
     let answer = odd.call_as(ONE, ear, ("ask", asked)).await.unwrap();
     let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
-    assert_eq!(answer["params"], tools);
+    let mut asked = tools.clone();
+    asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
+    assert_eq!(answer["params"], asked);
     let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
     assert_eq!(
         stats["capabilities"],

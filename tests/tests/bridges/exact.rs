@@ -353,13 +353,15 @@ fn errors_are_the_servers() {
 const ANSWER: &str =
     r#"{"action":"accept", "content":{"n": 12345678901234567890123},"x-odd":{"a":1.10,"a":2.50}}"#;
 
-/// The parameters of a question are the server's, and nothing besides.
+/// The parameters of a question are the server's, and nothing besides, but for its name.
 #[track_caller]
 fn is_the_servers(question: &str) {
     let odd = member(question, "x-odd").unwrap();
     assert!(odd.contains(SAID), "{question}");
     assert!(question.contains("\"minimum\":0.10"), "{question}");
     assert_eq!(member(question, "_meta"), None, "{question}");
+    let message = member(question, "message").unwrap();
+    assert!(message.starts_with("\"[server `odd`] "), "{question}");
 }
 
 #[test]

@@ -114,6 +114,7 @@ fn logged(side: &mut Side, part: &str) -> Value {
         let message = side.client.notification("notifications/message", PATIENCE);
         let message = message.unwrap_or_else(|error| panic!("no log with `{part}`: {error:#}"));
         if message["params"]["data"].to_string().contains(part) {
+            let message = side.told(&message);
             return message["params"].clone();
         }
     }

@@ -62,6 +62,18 @@ impl Side {
     pub(crate) fn told(&self, answer: &Value) -> Value {
         let mut told = self.with(answer, &self.folder.display().to_string(), HERE);
         without_era(&mut told);
+        // Whose the words are is all that is said besides.
+        if let Some(name) = self.prefix.strip_suffix("__") {
+            told = self.with(&told, &format!("[server `{name}`] "), "");
+            let logger = told.pointer_mut("/params/logger");
+            if let Some(logger) = logger {
+                assert_eq!(*logger, json!(name));
+                told["params"]
+                    .as_object_mut()
+                    .unwrap()
+                    .shift_remove("logger");
+            }
+        }
         told
     }
 

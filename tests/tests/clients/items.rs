@@ -67,7 +67,10 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
         }])
     );
     assert_eq!(talk["messages"][1]["role"], "assistant");
-    assert_eq!(about["asked"][0]["params"]["message"], "About what?");
+    assert_eq!(
+        about["asked"][0]["params"]["message"],
+        "[server `library`] About what?"
+    );
     assert_eq!(
         about["messages"][0]["content"]["text"],
         "Write about dormice."

@@ -93,7 +93,7 @@ pub(crate) fn are_answered(sdk: Sdk) {
 
     assert_eq!(asked(&greeted), ["elicitation/create"]);
     let params = &greeted["asked"][0]["params"];
-    assert_eq!(params["message"], "What is your name?");
+    assert_eq!(params["message"], "[server `asker`] What is your name?");
     assert_eq!(params["requestedSchema"]["required"], json!(["name"]));
     assert_eq!(asked(&sum), ["elicitation/create"; 3]);
     let params = &page["asked"][0]["params"];

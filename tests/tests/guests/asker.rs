@@ -46,7 +46,7 @@ mod with_sessions {
         let params = client
             .answers("elicitation/create", accepted(json!({ "name": "Ada" })))
             .unwrap();
-        assert_eq!(params["message"], "What is your name?");
+        assert_eq!(params["message"], "[server `asker`] What is your name?");
         assert_eq!(params["requestedSchema"]["required"], json!(["name"]));
         let answer = result(&mut client, id);
         assert_eq!(client::text(&answer), Some("Hello, Ada!"));
@@ -155,7 +155,7 @@ mod with_sessions {
         assert_eq!(roles, ["user", "assistant", "user"]);
         assert_eq!(params["messages"][2]["content"][1]["mimeType"], "image/png");
         for (member, expected) in [
-            ("systemPrompt", json!("Be brief.")),
+            ("systemPrompt", json!("[server `asker`] Be brief.")),
             ("temperature", json!(0.5)),
             ("stopSequences", json!(["END"])),
             (
@@ -344,7 +344,10 @@ mod stateless_era {
     impl Asked {
         fn new(capabilities: Value) -> Self {
             let home = Home::new().unwrap();
-            home.guests(&["asker"]).unwrap();
+            // More of its questions may wait than the host keeps calls.
+            let guest = dormouse_tests::artifacts::guest("asker").unwrap();
+            home.server_with("asker", &guest, "limits = { questions = 200 }")
+                .unwrap();
             let client = Client::spawn(&mut home.command(&["serve"])).unwrap();
             Self {
                 home,
@@ -457,7 +460,7 @@ mod stateless_era {
                 answer = asked.call("greet", json!({}), more);
             }
             assert_eq!(messages.len(), 3, "{messages:?}");
-            assert_eq!(messages[0], "What is your name?");
+            assert_eq!(messages[0], "[server `asker`] What is your name?");
             assert!(messages[2].starts_with(&messages[0]), "{messages:?}");
             assert!(
                 messages[2].contains("does not fit at `/name`"),

@@ -441,7 +441,10 @@ mod reporter {
         );
         let last = host.client.notifications.last().unwrap();
         let logger = last["params"]["logger"].as_str().unwrap();
-        assert!(logger.contains("db"), "{logger}");
+        assert!(
+            logger.starts_with("reporter/") && logger.contains("db"),
+            "{logger}"
+        );
         host.stays_well();
     }
 }

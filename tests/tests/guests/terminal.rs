@@ -41,7 +41,7 @@ fn a_form_is_filled_in() {
         "{able}"
     );
     let steps = [
-        ("`asker` asks: What is your name?", ""),
+        ("[server `asker`] What is your name?", ""),
         ("c = cancel: ", "y\n"),
         ("a text: ", "\n"),
         ("this has to be filled in", "Ada\n"),

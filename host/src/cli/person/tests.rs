@@ -29,7 +29,7 @@ fn asked(capability: Capability, params: Value, typed: &[&str]) -> (Value, Strin
         lines: Some(lines),
         show: |text| SHOWN.with_borrow_mut(|shown| shown.push_str(text)),
     };
-    let answer = person.answer("here", &question).now_or_never().unwrap();
+    let answer = person.answer(&question).now_or_never().unwrap();
     (
         answer.unwrap().into_value().unwrap(),
         SHOWN.with_borrow_mut(std::mem::take),
@@ -67,7 +67,7 @@ fn nothing_is_accepted_that_nobody_has_agreed_to() {
     ] {
         let (answer, shown) = form(&fields, &[], typed);
         assert_eq!(answer, json!({ "action": action }), "{typed:?}");
-        assert!(shown.starts_with("`here` asks: Who are you?\n"), "{shown}");
+        assert!(shown.starts_with("Who are you?\n"), "{shown}");
         let (answer, _) = form(&json!({}), &[], if typed == ["y"] { &[] } else { typed });
         assert_eq!(answer, json!({ "action": action }), "{typed:?}");
     }
@@ -107,7 +107,7 @@ fn fields_are_filled_in_one_by_one() {
     );
     assert_eq!(
         shown,
-        "`here` asks: Who are you?\n  \
+        "Who are you?\n  \
          do you want to answer? y = yes, n = no, c = cancel:   \
          Name: Yours\n    a text:   \
          age\n    a whole number:   \
@@ -223,6 +223,6 @@ fn a_form_that_is_none_is_refused() {
         text: None,
     };
     let mut person = Person::new(|_| {});
-    let error = person.answer("here", &question).now_or_never().unwrap();
+    let error = person.answer(&question).now_or_never().unwrap();
     assert!(matches!(error, Err(AskError::Invalid(_))), "{error:?}");
 }

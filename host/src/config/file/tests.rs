@@ -84,6 +84,7 @@ a = 1
     assert_eq!(
         files.limits,
         Limits {
+            questions: Limits::default().questions,
             memory: 1 << 30,
             timeout: Duration::from_secs(300),
             idle: Duration::from_secs(30),

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::runtime::tests::runtime;
 use crate::runtime::{
-    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, SessionId,
-    Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, Prompt, QuestionLimit, Reference,
+    Resource, SessionId, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
@@ -34,6 +34,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             launch,
             share: false,
             start_timeout: Duration::from_secs(60),
+            questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),
         },
     );
@@ -53,6 +54,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
         instance: Instance::PerCall,
         functions: Vec::new(),
         grants: Grants::default(),
+        questions: QuestionLimit::new(limits.questions),
         limits,
         settings: Map::new(),
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::runtime::{Answer, SessionId};
+use crate::runtime::{Answer, QuestionLimit, SessionId};
 use crate::upstream::channel::Outgoing;
 use crate::upstream::tests::Door;
 use crate::upstream::{Hub, Launch, OAuth, Setup, Upstream};
@@ -741,6 +741,7 @@ fn upstream(user: &User) -> Arc<Upstream> {
         launch: Launch::Http(user.http()),
         share: true,
         start_timeout: Duration::from_secs(60),
+        questions: QuestionLimit::new(8),
         gate: Arc::new(Door::default()),
     };
     Upstream::new(Hub::new(None, user.data.path()), setup)

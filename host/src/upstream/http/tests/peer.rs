@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::runtime::{Listener, SessionId};
+use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::upstream::tests::{Door, Ear};
 use crate::upstream::{Failure, Hub, Launch, Setup, Upstream};
 
@@ -24,6 +24,7 @@ impl Caller {
             launch: Launch::Http(server.http()),
             share: false,
             start_timeout: Duration::from_secs(10),
+            questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),
         };
         Self {
@@ -171,6 +172,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         launch: Launch::Http(server.http()),
         share: true,
         start_timeout: Duration::from_secs(10),
+        questions: QuestionLimit::new(8),
         gate: Arc::new(Door::default()),
     };
     let upstream = Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup);
