@@ -243,6 +243,7 @@ mod tests {
         let launch = |args: &[&str], env: &[(&str, &str)]| {
             Launch::Stdio(Stdio {
                 command: "npx".into(),
+                written: None,
                 args: args.iter().map(|arg| (*arg).to_owned()).collect(),
                 env: env
                     .iter()

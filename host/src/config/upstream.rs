@@ -252,6 +252,7 @@ impl Reader<'_> {
                 }
                 Launch::Stdio(Stdio {
                     command: command.clone(),
+                    written: None,
                     args: more.iter().chain(&upstream.args).cloned().collect(),
                     env: upstream.env,
                     cwd: upstream.cwd.map(PathBuf::from),
@@ -264,6 +265,7 @@ impl Reader<'_> {
                 }
                 Launch::Http(Http {
                     url: url.clone(),
+                    written: None,
                     headers: upstream.headers,
                     transport: match upstream.kind {
                         None => HttpTransport::Auto,
@@ -348,6 +350,7 @@ impl Reader<'_> {
                 let args = stdio.args.iter().enumerate();
                 Launch::Stdio(Stdio {
                     command: text(&stdio.command, "command"),
+                    written: Some(stdio.command.clone()),
                     args: args
                         .map(|(index, arg)| text(arg, &format!("args[{index}]")))
                         .collect(),
@@ -360,6 +363,7 @@ impl Reader<'_> {
             }
             Launch::Http(http) => Launch::Http(Http {
                 url: text(&http.url, "url"),
+                written: Some(http.url.clone()),
                 headers: secrets("headers", &http.headers, &mut text),
                 transport: http.transport,
                 oauth: http

@@ -182,9 +182,10 @@ fn program(name: &str) -> &str {
 }
 
 fn unstarted(stdio: &Stdio, error: &io::Error) -> String {
-    let command = &stdio.command;
+    // What was filled in may be a secret.
+    let command = stdio.shown();
     match error.kind() {
-        io::ErrorKind::NotFound if command.contains(['/', '\\']) => {
+        io::ErrorKind::NotFound if stdio.command.contains(['/', '\\']) => {
             format!("there is no program `{command}`")
         }
         io::ErrorKind::NotFound => format!(

@@ -1,5 +1,6 @@
 //! How an upstream is reached, as plain data.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -17,10 +18,12 @@ pub enum Launch {
 
 /// A child process. Its environment is what the system needs to run a program
 /// (`PATH`, `HOME` and the like) and what is here, nothing else of the user's.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Stdio {
     /// The program: a path, or a name that is looked for in `PATH`.
     pub command: String,
+    /// The same as it is configured, where variables were filled in.
+    pub written: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
     /// Variables of its environment.
@@ -30,10 +33,12 @@ pub struct Stdio {
 }
 
 /// An HTTP endpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Http {
     /// Its URL, `http` or `https`.
     pub url: String,
+    /// The same as it is configured, where variables were filled in.
+    pub written: Option<String>,
     /// Headers of every request to it, and to nobody else (not to where it
     /// redirects).
     pub headers: BTreeMap<String, Secret>,
@@ -43,7 +48,79 @@ pub struct Http {
     pub oauth: OAuth,
 }
 
+impl Stdio {
+    /// The program as people may see it: as it is configured.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, str> {
+        redacted_text(self.written.as_deref().unwrap_or(&self.command))
+    }
+}
+
+impl fmt::Debug for Stdio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdio")
+            .field("command", &self.shown())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http")
+            .field("url", &self.shown())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Http {
+    /// The URL as people may see it: as it is configured, without what is secret in it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        redacted_url(self.written.as_deref().unwrap_or(&self.url))
+    }
+
+    /// A text without what of the URL must not be seen.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let hidden = self.hidden();
+        hidden
+            .iter()
+            .fold(text.to_owned(), |text, part| text.replace(part, HIDDEN))
+    }
+
+    /// What of the URL must not be seen: who is said to ask, the values of its query, and
+    /// what was filled into it.
+    #[must_use]
+    pub fn hidden(&self) -> Vec<String> {
+        let mut hidden = Vec::new();
+        let parts = UrlParts::of(&self.url);
+        let mut hide = |text: &str| {
+            // What is shorter occurs in any text.
+            if text.len() >= MIN_HIDDEN_BYTES && !hidden.iter().any(|other| other == text) {
+                hidden.push(text.to_owned());
+            }
+        };
+        if let Some(user) = parts.user {
+            user.split(':').for_each(&mut hide);
+        }
+        for pair in parts.query.unwrap_or_default().split('&') {
+            match pair.split_once('=') {
+                Some((_, value)) => hide(value),
+                // One that has no value may be one.
+                None => hide(pair),
+            }
+        }
+        if let Some(written) = &self.written {
+            let written = UrlParts::of(written);
+            let known: Vec<_> = written.rest.split('/').collect();
+            let filled = parts.rest.split('/').filter(|part| !known.contains(part));
+            filled.for_each(&mut hide);
+        }
+        // The longest first: another may be a part of it.
+        hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        hidden
+    }
+
     /// Whether its user has written down who they are, so that nobody logs in.
     #[must_use]
     pub fn has_authorization(&self) -> bool {
@@ -87,15 +164,230 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Shortest part of a URL that is looked for in a text, in bytes.
+const MIN_HIDDEN_BYTES: usize = 4;
+
+/// What stands in place of what must not be seen.
+const HIDDEN: &str = "…";
+
+/// Words in the names of options and parameters whose values are secrets.
+const SECRET_WORDS: [&str; 10] = [
+    "key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "pwd",
+    "auth",
+    "credential",
+    "bearer",
+    "pat",
+];
+
+/// A URL as it is written, in parts. It need not be one: variables may stand in it.
+struct UrlParts<'a> {
+    scheme: &'a str,
+    user: Option<&'a str>,
+    /// Host, port and path.
+    rest: &'a str,
+    query: Option<&'a str>,
+}
+
+impl<'a> UrlParts<'a> {
+    fn of(url: &'a str) -> Self {
+        let url = url.split_once('#').map_or(url, |(url, _)| url);
+        let (url, query) = match url.split_once('?') {
+            // In a variable's default (`${A:?}`) there is none.
+            Some((url, query)) => (url, Some(query)),
+            None => (url, None),
+        };
+        let (scheme, rest) = match url.find("://") {
+            Some(at) => url.split_at(at + 3),
+            None => ("", url),
+        };
+        let host = rest.find('/').unwrap_or(rest.len());
+        let at = rest.get(..host).and_then(|host| host.rfind('@'));
+        let (user, rest) = match at {
+            Some(at) => (rest.get(..at), rest.get(at + 1..).unwrap_or_default()),
+            None => (None, rest),
+        };
+        Self {
+            scheme,
+            user,
+            rest,
+            query,
+        }
+    }
+}
+
+/// A URL without who is said to ask, and without the values of its query. Variables that
+/// are not filled in stay.
+#[must_use]
+pub fn redacted_url(url: &str) -> String {
+    let parts = UrlParts::of(url);
+    let mut shown = parts.scheme.to_owned();
+    if parts.user.is_some() {
+        shown.push_str(HIDDEN);
+        shown.push('@');
+    }
+    shown.push_str(parts.rest);
+    for (i, pair) in parts
+        .query
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .enumerate()
+    {
+        shown.push(if i == 0 { '?' } else { '&' });
+        match pair.split_once('=') {
+            Some((name, value)) if is_variable(value) => {
+                shown.push_str(name);
+                shown.push('=');
+                shown.push_str(value);
+            }
+            Some((name, _)) => {
+                shown.push_str(name);
+                shown.push('=');
+                shown.push_str(HIDDEN);
+            }
+            None => shown.push_str(HIDDEN),
+        }
+    }
+    shown
+}
+
+/// A text that may be a URL, without what is secret in it.
+fn redacted_text(text: &str) -> Cow<'_, str> {
+    match text.contains("://") {
+        true => Cow::Owned(redacted_url(text)),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Whether a value is a variable as it is written, which tells nothing.
+fn is_variable(value: &str) -> bool {
+    value.starts_with('$') || value.starts_with("{{") || value.starts_with("{env")
+}
+
+/// Whether the value of an option is a secret, by its name.
+fn is_secret_name(name: &str) -> bool {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut words = words.map(str::to_ascii_lowercase);
+    words.any(|word| {
+        SECRET_WORDS.iter().any(|secret| {
+            word == *secret
+                || word == format!("{secret}s")
+                || (secret.len() > 3 && word.ends_with(secret))
+                || word == format!("api{secret}")
+        })
+    })
+}
+
+/// Arguments without the values of those that are secrets: `--api-key VALUE`, `TOKEN=VALUE`,
+/// and in URLs.
+pub(crate) fn redacted_arguments(args: &[String]) -> Vec<Cow<'_, str>> {
+    let mut shown = Vec::with_capacity(args.len());
+    let mut is_value = false;
+    for arg in args {
+        let option = arg.starts_with('-');
+        if is_value && !option && !is_variable(arg) {
+            shown.push(Cow::Borrowed(HIDDEN));
+            is_value = false;
+            continue;
+        }
+        is_value = option && !arg.contains('=') && is_secret_name(arg);
+        shown.push(match arg.split_once('=') {
+            Some((name, value))
+                if is_secret_name(name) && !name.contains("://") && !is_variable(value) =>
+            {
+                Cow::Owned(format!("{name}={HIDDEN}"))
+            }
+            _ => redacted_text(arg),
+        });
+    }
+    shown
+}
+
 impl fmt::Display for Launch {
-    /// The launch line without a secret's value: command and arguments, or the URL.
+    /// The launch line without what is secret in it: command and arguments, or the URL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio(stdio) => {
-                f.write_str(&stdio.command)?;
-                stdio.args.iter().try_for_each(|arg| write!(f, " {arg}"))
+                f.write_str(&stdio.shown())?;
+                let args = redacted_arguments(&stdio.args);
+                args.iter().try_for_each(|arg| write!(f, " {arg}"))
             }
-            Self::Http(http) => f.write_str(&http.url),
+            Self::Http(http) => f.write_str(&http.shown()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_secrets() {
+        for (url, shown) in [
+            ("https://example.com/mcp", "https://example.com/mcp"),
+            (
+                "https://user:pass@example.com:1/mcp",
+                "https://…@example.com:1/mcp",
+            ),
+            ("https://a@b@example.com", "https://…@example.com"),
+            (
+                "https://example.com/@scope/x",
+                "https://example.com/@scope/x",
+            ),
+            (
+                "https://e.com/mcp?key=abc&b=#frag",
+                "https://e.com/mcp?key=…&b=…",
+            ),
+            ("https://e.com/?secret", "https://e.com/?…"),
+            ("https://e.com/${T}?k=${KEY}", "https://e.com/${T}?k=${KEY}"),
+            ("example.com/x?k=v", "example.com/x?k=…"),
+            ("", ""),
+        ] {
+            assert_eq!(redacted_url(url), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_without_secrets() {
+        for (args, shown) in [
+            (&["-y", "server"][..], "-y server"),
+            (&["--api-key", "abc", "x"], "--api-key … x"),
+            (&["--token=abc"], "--token=…"),
+            (&["--apikey", "abc"], "--apikey …"),
+            (&["--token", "${TOKEN}"], "--token ${TOKEN}"),
+            (&["GITHUB_TOKEN=abc"], "GITHUB_TOKEN=…"),
+            (&["--token", "--verbose", "x"], "--token --verbose x"),
+            (&["--path", "/x"], "--path /x"),
+            (&["https://u:p@e.com/?k=v"], "https://…@e.com/?k=…"),
+            (&["postgres://u:p@db/x"], "postgres://…@db/x"),
+        ] {
+            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+            let launch = Launch::Stdio(Stdio {
+                command: "run".into(),
+                args,
+                ..Stdio::default()
+            });
+            assert_eq!(launch.to_string(), format!("run {shown}"));
+            assert!(!format!("{launch:?}").contains("abc"));
+        }
+    }
+
+    #[test]
+    fn what_was_filled_in_is_hidden() {
+        let http = Http {
+            url: "https://user:pass-word@e.com/mcp/filled-in/x?key=a-value&flag".into(),
+            written: Some("https://user:pass-word@e.com/mcp/${TOKEN}/x?key=${KEY}&flag".into()),
+            ..Http::default()
+        };
+        assert_eq!(
+            http.hidden(),
+            ["pass-word", "filled-in", "a-value", "user", "flag"]
+        );
+        assert_eq!(http.shown(), "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…");
+        assert!(!format!("{http:?}").contains("filled-in"));
     }
 }

@@ -97,6 +97,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
             }
             Launch::Stdio(Stdio {
                 command: stdio.command.clone(),
+                written: None,
                 args: stdio.args.clone(),
                 env,
                 cwd: match (folder, &stdio.cwd) {
@@ -108,6 +109,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
         }
         Written::Http(http) => Launch::Http(Http {
             url: http.url.clone(),
+            written: None,
             headers: table(&http.headers),
             transport: http.transport,
             oauth: http.oauth.clone(),
@@ -191,6 +193,8 @@ impl Filling<'_, '_> {
         // What is written in the entry itself counts more than what is in its file.
         variables.extend(self.table(written.env, "env"));
         Stdio {
+            // As it is, where nothing was filled in.
+            written: (command != written.command).then_some(written.command),
             command: located(command, cwd.as_deref()),
             args,
             env: variables,
@@ -243,6 +247,7 @@ impl Filling<'_, '_> {
         }
         Ok(Http {
             url,
+            written: Some(written.url),
             headers,
             transport: written.transport,
             oauth,

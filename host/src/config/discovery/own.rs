@@ -97,6 +97,7 @@ impl Own {
         });
         let own = self.text(&written.command, source, "command");
         Stdio {
+            written: None,
             // A program that is named relative to its folder has been found there.
             command: match own == written.command {
                 true => escaped(&filled.command),
@@ -123,6 +124,7 @@ impl Own {
         };
         Http {
             url,
+            written: None,
             headers: self.table(&written.headers, &source, "headers"),
             transport: written.transport,
             oauth: written

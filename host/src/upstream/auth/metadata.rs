@@ -9,7 +9,7 @@ use rmcp::transport::auth::{
 
 use super::server::causes;
 use crate::upstream::Http;
-use crate::upstream::http::client;
+use crate::upstream::http::{Reach, client};
 
 /// How long the metadata of an authorization server may take to come.
 const FETCH: Duration = Duration::from_secs(30);
@@ -49,7 +49,8 @@ pub(super) async fn metadata(
 /// at their end has not been named.
 async fn fetch(url: &str) -> Result<AuthorizationMetadata, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
-    let request = client(&url)
+    // Its user has named it.
+    let request = client(&url, Reach::Configured)
         .map_err(|lost| lost.to_string())?
         .get(url)
         .header("accept", "application/json")

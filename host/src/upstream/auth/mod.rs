@@ -119,13 +119,11 @@ impl Auth {
     pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
         let http = &self.0.http;
         if http.oauth.off {
-            return Err(Failure::Off {
-                url: http.url.clone(),
-            });
+            return Err(Failure::Off { url: http.shown() });
         }
         http.oauth.check()?;
         if http.has_authorization() {
-            let url = http.url.clone();
+            let url = http.shown();
             return Err(Failure::Header { url });
         }
         // Held while the link is got: that is done once for all who want it.
@@ -314,7 +312,7 @@ impl Inner {
         match tokio::spawn(renewing).await {
             Ok(outcome) => outcome,
             Err(_) => Err(Failure::Refresh {
-                url: self.http.url.clone(),
+                url: self.http.shown(),
                 why: "the host is ending".into(),
             }),
         }

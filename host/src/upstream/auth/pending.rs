@@ -68,7 +68,7 @@ impl Pending {
         let waiting = Waiting {
             attempt,
             store,
-            url: http.url.clone(),
+            url: http.shown(),
             life,
         };
         // Not the caller's own: whoever follows the link when the caller has gone is
@@ -76,7 +76,7 @@ impl Pending {
         tokio::spawn(waiting.run(callback, arrived, declined, sender));
         Ok(Arc::new(Self {
             id,
-            url: http.url.clone(),
+            url: http.shown(),
             link,
             arrivals,
             outcome,

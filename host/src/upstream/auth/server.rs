@@ -8,7 +8,7 @@ use rmcp::transport::auth::{
 use super::Failure;
 use super::metadata::{metadata, revocation};
 use super::store::Login;
-use crate::upstream::http::{choose_cryptography, client};
+use crate::upstream::http::{AddressKind, Reach, choose_cryptography, client};
 use crate::upstream::{Http, OAuth};
 
 /// What Dormouse calls itself where it registers.
@@ -26,7 +26,7 @@ pub(super) struct Attempt {
     /// Where rmcp leaves the tokens: what goes to the disk, and when, is not its
     /// to decide.
     memory: InMemoryCredentialStore,
-    url: String,
+    http: Http,
     challenge: Option<String>,
     registered_secret: Option<String>,
     revocation: Option<String>,
@@ -47,15 +47,16 @@ impl Attempt {
         granted: &[String],
         redirect: &str,
     ) -> Result<Self, Failure> {
-        let url = &http.url;
+        // What people are told is not what is asked: there may be a secret in the URL.
+        let url = &http.shown();
         let memory = InMemoryCredentialStore::new();
-        let mut manager = manager(url, &memory).await?;
+        let mut manager = manager(http, &memory).await?;
         let (metadata, guessed) =
             metadata(&manager, http, challenge)
                 .await
                 .map_err(|why| Failure::Discovery {
                     url: url.clone(),
-                    why,
+                    why: http.redact(&why),
                 })?;
         manager.set_metadata(metadata.clone());
 
@@ -65,21 +66,21 @@ impl Attempt {
             Some(client) => {
                 manager
                     .configure_client(client)
-                    .map_err(|error| discovery(url, &error))?;
+                    .map_err(|error| discovery(http, &error))?;
                 None
             }
             None => {
                 manager
                     .register_client(NAME, redirect, &scopes)
                     .await
-                    .map_err(|error| unregistered(url, guessed, &error))?
+                    .map_err(|error| unregistered(http, guessed, &error))?
                     .client_secret
             }
         };
         let link = manager
             .get_authorization_url(&scopes)
             .await
-            .map_err(|error| discovery(url, &error))?;
+            .map_err(|error| discovery(http, &error))?;
         let state = state(&link).ok_or_else(|| Failure::Discovery {
             url: url.clone(),
             why: format!(
@@ -90,7 +91,7 @@ impl Attempt {
         Ok(Self {
             manager,
             memory,
-            url: url.clone(),
+            http: http.clone(),
             challenge: challenge.map(str::to_owned),
             registered_secret,
             revocation: revocation(&metadata).map(Into::into),
@@ -112,8 +113,8 @@ impl Attempt {
             .exchange_code_for_token_with_issuer(code, &self.state, issuer)
             .await;
         let failure = |why: String| Failure::Exchange {
-            url: self.url.clone(),
-            why,
+            url: self.http.shown(),
+            why: self.http.redact(&why),
         };
         match exchanged {
             Ok(_) => {}
@@ -125,7 +126,7 @@ impl Attempt {
         }
         Some(match self.memory.load().await {
             Ok(Some(credentials)) => Ok(Login {
-                url: self.url.clone(),
+                url: self.http.url.clone(),
                 challenge: self.challenge.clone(),
                 client_secret: self.registered_secret.clone(),
                 revocation: self.revocation.clone(),
@@ -140,8 +141,8 @@ impl Attempt {
 /// is no longer the one that gave the old ones.
 pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>, Failure> {
     let failure = |error: &AuthError| Failure::Refresh {
-        url: http.url.clone(),
-        why: causes(error),
+        url: http.shown(),
+        why: http.redact(&causes(error)),
     };
     let memory = InMemoryCredentialStore::new();
     let kept = login.credentials.clone();
@@ -149,18 +150,18 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
     let issuer = kept.issuer.clone();
     memory.save(kept).await.map_err(|error| failure(&error))?;
 
-    let mut manager = manager(&http.url, &memory).await?;
+    let mut manager = manager(http, &memory).await?;
     let (metadata, _) = metadata(&manager, http, login.challenge.as_deref())
         .await
         .map_err(|why| Failure::Refresh {
-            url: http.url.clone(),
-            why,
+            url: http.shown(),
+            why: http.redact(&why),
         })?;
     if metadata.issuer != issuer {
         // Else an upstream could have its users' tokens sent to whom it likes.
         tracing::warn!(
             "`{}` has another authorization server than when you logged in there, so you have to log in again",
-            http.url
+            http.shown()
         );
         return Ok(None);
     }
@@ -186,16 +187,25 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
 }
 
 async fn manager(
-    url: &str,
+    http: &Http,
     memory: &InMemoryCredentialStore,
 ) -> Result<AuthorizationManager, Failure> {
+    let url = http.url.as_str();
     choose_cryptography();
-    // A company's servers are in its private network, and so is what logs its people
-    // in. That an upstream elsewhere has a page there fetched is the price; it does
-    // not see the answer. This machine's own ports stay out of its reach.
-    let mut manager = AuthorizationManager::new_allowing_private_addresses(url)
-        .await
-        .map_err(|error| discovery(url, &error))?;
+    // A company's servers are in its private network, and so is what logs its people in. An
+    // upstream elsewhere has no business there, and none that is not on this machine has
+    // any with its ports. What names lead to, rmcp's resolver judges by the same rule.
+    let reach = match reqwest::Url::parse(url) {
+        Ok(configured) => Reach::of_configured(&configured).await,
+        Err(_) => Reach::Public,
+    };
+    let manager = match reach {
+        Reach::And(AddressKind::Private) => {
+            AuthorizationManager::new_allowing_private_addresses(url).await
+        }
+        _ => AuthorizationManager::new(url).await,
+    };
+    let mut manager = manager.map_err(|error| discovery(http, &error))?;
     manager.set_credential_store(memory.clone());
     Ok(manager)
 }
@@ -243,7 +253,7 @@ async fn scopes(
     granted: &[String],
 ) -> Result<Vec<String>, Failure> {
     let base = http.url.parse().map_err(|_| Failure::Discovery {
-        url: http.url.clone(),
+        url: http.shown(),
         why: "it is no URL".into(),
     })?;
     let challenge = challenge.map(|header| WWWAuthenticateParams::parse(header, &base));
@@ -288,15 +298,15 @@ fn state(link: &str) -> Option<String> {
     pairs.find_map(|(name, value)| (name == "state").then(|| value.into_owned()))
 }
 
-fn discovery(url: &str, error: &AuthError) -> Failure {
+fn discovery(http: &Http, error: &AuthError) -> Failure {
     Failure::Discovery {
-        url: url.to_owned(),
-        why: causes(error),
+        url: http.shown(),
+        why: http.redact(&causes(error)),
     }
 }
 
-fn unregistered(url: &str, guessed: bool, error: &AuthError) -> Failure {
-    let (url, why) = (url.to_owned(), causes(error));
+fn unregistered(http: &Http, guessed: bool, error: &AuthError) -> Failure {
+    let (url, why) = (http.shown(), http.redact(&causes(error)));
     if guessed {
         Failure::NoOAuth { url, why }
     } else {
@@ -348,7 +358,9 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         .append_pair("client_secret", secret.as_deref().unwrap_or_default());
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
-    let response = client(&endpoint)
+    let configured = reqwest::Url::parse(&http.url).map_err(|error| error.to_string())?;
+    let reach = Reach::of_configured(&configured).await;
+    let response = client(&endpoint, reach)
         .map_err(|lost| lost.to_string())?
         .post(endpoint)
         .timeout(REVOKE)

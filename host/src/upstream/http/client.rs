@@ -1,11 +1,14 @@
 //! The HTTP clients that all upstreams share, made when one is first needed.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::{Client, Url, redirect};
 
+use super::Site;
+use super::address::{FilteredResolver, Reach};
 use crate::upstream::Lost;
 
 /// How long a connection may take to be made, TLS included.
@@ -16,27 +19,40 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 /// calls may take as long as they like, so nothing else would notice its end.
 const ALIVE_TIME: Duration = Duration::from_secs(45);
 
-/// The client for a URL. Connections are kept and shared by all upstreams; what
-/// one of them alone may send is added to each request.
+/// What clients differ in. There are few, so all of them are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct ClientKind {
+    secure: bool,
+    direct: bool,
+    reach: Reach,
+}
+
+/// The client for a URL that may lead so far. Connections are kept and shared by all
+/// upstreams; what one of them alone may send is added to each request.
 ///
 /// # Errors
-/// The system has no root certificates, and TLS is needed.
-pub(in crate::upstream) fn client(url: &Url) -> Result<&'static Client, Lost> {
-    static CLIENTS: [OnceLock<Client>; 4] = [const { OnceLock::new() }; 4];
-    let secure = url.scheme() == "https";
-    let direct = is_here(url);
-    let [plain, plain_direct, tls, tls_direct] = &CLIENTS;
-    let slot = match (secure, direct) {
-        (false, false) => plain,
-        (false, true) => plain_direct,
-        (true, false) => tls,
-        (true, true) => tls_direct,
-    };
-    match slot.get() {
-        Some(client) => Ok(client),
-        // Two that come at once may both build one; the first is kept.
-        None => build(secure, direct).map(|client| slot.get_or_init(|| client)),
+/// The system has no root certificates, and TLS is needed; or the URL leads too far.
+pub(in crate::upstream) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
+    static CLIENTS: LazyLock<Mutex<HashMap<ClientKind, Client>>> = LazyLock::new(Mutex::default);
+    if !reach.allows_url(url) {
+        return Err(Lost::Broken(format!(
+            "`{}` is on this machine or in its network, where a server may not lead\n\
+             hint: if that is meant, configure that URL",
+            Site::shown(url)
+        )));
     }
+    let kind = ClientKind {
+        secure: url.scheme() == "https",
+        direct: is_here(url),
+        reach,
+    };
+    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(client) = clients.get(&kind) {
+        return Ok(client.clone());
+    }
+    let client = build(kind)?;
+    clients.insert(kind, client.clone());
+    Ok(client)
 }
 
 /// Makes *ring* the process's cryptography, unless something has been chosen.
@@ -46,7 +62,7 @@ pub(in crate::upstream) fn choose_cryptography() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-fn build(secure: bool, direct: bool) -> Result<Client, Lost> {
+fn build(kind: ClientKind) -> Result<Client, Lost> {
     choose_cryptography();
     let mut builder = Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
@@ -57,12 +73,15 @@ fn build(secure: bool, direct: bool) -> Result<Client, Lost> {
         .pool_idle_timeout(IDLE_TIME)
         .tcp_keepalive(ALIVE_TIME)
         .tcp_nodelay(true);
-    if !secure {
+    if kind.reach != Reach::Configured {
+        builder = builder.dns_resolver(FilteredResolver::shared(kind.reach));
+    }
+    if !kind.secure {
         // Reading the system's roots costs time and memory, and fails where there
         // are none: who speaks no TLS has to do with neither.
         builder = builder.tls_certs_only([]);
     }
-    if direct {
+    if kind.direct {
         builder = builder.no_proxy();
     }
     builder.build().map_err(|error| {
@@ -125,9 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_made_once() {
-        let url = Url::parse("http://127.0.0.1:1/").unwrap();
-        let other = Url::parse("http://localhost/x").unwrap();
-        assert!(std::ptr::eq(client(&url).unwrap(), client(&other).unwrap()));
+    fn a_server_leads_nobody_to_this_machine() {
+        let url = Url::parse("http://0.0.0.0:1/admin?key=secret").unwrap();
+        assert!(client(&url, Reach::Configured).is_ok());
+        let Err(Lost::Broken(why)) = client(&url, Reach::Public) else {
+            panic!("it is reached");
+        };
+        assert!(why.contains("`http://0.0.0.0:1/admin`"), "{why}");
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Nothing is dialled, and no client made, before the first message is sent.
 
+mod address;
 mod annotations;
 mod answer;
 mod body;
@@ -27,6 +28,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use reqwest::Response;
 
+pub(in crate::upstream) use address::{AddressKind, Reach};
 pub(in crate::upstream) use client::{choose_cryptography, client, is_here};
 pub(in crate::upstream) use credentials::Credentials;
 use inbox::Inbox;
@@ -58,7 +60,8 @@ pub(super) async fn connect(
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
     if http.transport == HttpTransport::Sse {
-        let sse = Sse::open(Arc::clone(&site), Arc::clone(&inbox)).await?;
+        let sse = Sse::open(Arc::clone(&site), Arc::clone(&inbox)).await;
+        let sse = sse.map_err(|lost| site.redacted(lost))?;
         let _ = old.set(sse);
     }
     let connection = Arc::new(Connection {
@@ -123,6 +126,7 @@ impl Outlet for Door {
         Box::pin(async move {
             let inbox = &connection.streamable.inbox;
             let sent = inbox.during(connection.send(&message)).await.flatten();
+            let sent = sent.map_err(|lost| connection.streamable.site.redacted(lost));
             if let Err(lost) = &sent {
                 inbox.note(&lost.to_string());
             }
@@ -149,7 +153,8 @@ impl Outlet for Door {
                 Site::shown(streamable.site.url())
             )
         };
-        streamable.inbox.epitaph().unwrap_or_else(shown)
+        let said = streamable.inbox.epitaph().unwrap_or_else(shown);
+        streamable.site.redact(&said)
     }
 }
 
@@ -169,7 +174,7 @@ async fn unexpected(site: &Site, response: Response) -> (String, String) {
     let retry = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry = retry
         .and_then(|value| value.to_str().ok())
-        .map(message::excerpt);
+        .map(|value| message::excerpt(&site.redact(value)));
     let body = body::explanation(response).await;
     let mut why = format!("`{shown}` has answered {status}");
     let excerpt = message::excerpt(&site.redact(&body));

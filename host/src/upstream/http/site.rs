@@ -11,6 +11,7 @@ use reqwest::header::{
 use reqwest::{Method, Request, Response, StatusCode, Url};
 
 use super::Credentials;
+use super::address::Reach;
 use super::client::{causes, client};
 use super::headers;
 use super::redirect;
@@ -25,6 +26,8 @@ pub(super) struct Site {
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
     auth: Option<Arc<dyn Credentials>>,
+    /// What of the URL must not be seen.
+    hidden: Vec<String>,
     /// Whether nobody is to log in there.
     off: bool,
     /// The token that was last sent.
@@ -100,6 +103,7 @@ impl Site {
             url,
             headers,
             auth: auth.filter(|_| !http.oauth.off),
+            hidden: http.hidden(),
             off: http.oauth.off,
             given: Mutex::default(),
             message_bytes,
@@ -172,10 +176,22 @@ impl Site {
         Some(Session { id, origin })
     }
 
+    /// The same error without what of this entry must not be seen.
+    pub(super) fn redacted(&self, lost: Lost) -> Lost {
+        match lost {
+            Lost::Broken(why) => Lost::Broken(self.redact(&why)),
+            // What says where to log in is read, and shown to nobody.
+            lost => lost,
+        }
+    }
+
     /// Takes this entry's secrets out of what a server has said, should it have
     /// repeated one of them.
     pub(super) fn redact(&self, text: &str) -> String {
         let mut text = text.to_owned();
+        for part in &self.hidden {
+            text = text.replace(part, "…");
+        }
         let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(token) = given.as_ref().filter(|token| !token.expose().is_empty()) {
             text = text.replace(token.expose(), "…");
@@ -198,8 +214,16 @@ impl Site {
 
     async fn follow(&self, ask: &Ask<'_>) -> Result<Response, Lost> {
         let mut url = ask.url.unwrap_or(&self.url).clone();
+        // What it names before it has answered leads to the internet, or to its own kind.
+        let mut reach = Reach::of_named_by(&self.url, None);
         for _ in 0..=REDIRECTS {
-            let response = self.once(ask, &url).await?;
+            let ours = self.is_ours(&url);
+            let within = if ours { Reach::Configured } else { reach };
+            let response = self.once(ask, &url, within).await?;
+            if ours {
+                let peer = response.remote_addr().map(|peer| peer.ip());
+                reach = Reach::of_named_by(&self.url, peer);
+            }
             let status = response.status();
             // 303 would have us fetch a page instead of saying what we came to say;
             // the others are followed as the request that it is, because a POST that
@@ -218,7 +242,7 @@ impl Site {
         )))
     }
 
-    async fn once(&self, ask: &Ask<'_>, url: &Url) -> Result<Response, Lost> {
+    async fn once(&self, ask: &Ask<'_>, url: &Url, reach: Reach) -> Result<Response, Lost> {
         let mut request = Request::new(ask.method.clone(), url.clone());
         let headers = request.headers_mut();
         if self.is_ours(url) {
@@ -250,7 +274,7 @@ impl Site {
         if ask.method == Method::POST {
             *request.body_mut() = Some(ask.body.clone().into());
         }
-        let sent = client(url)?.execute(request);
+        let sent = client(url, reach)?.execute(request);
         let answer = match ask.patience {
             Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
                 Lost::Broken(format!(

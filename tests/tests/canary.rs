@@ -1,0 +1,233 @@
+//! Secrets of every kind that a configuration can have, and everything that Dormouse says,
+//! logs and keeps: none of it has one of them in it.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use dormouse_tests::{Client, Home};
+use serde_json::json;
+
+/// Variables of the environment that the configuration fills in.
+const VARIABLES: [(&str, &str); 5] = [
+    ("IN_PATH", "canary-in-path"),
+    ("IN_QUERY", "canary-in-query"),
+    ("IN_HEADER", "canary-in-header"),
+    ("IN_ENV", "canary-in-env"),
+    ("IN_COMMAND", "canary-in-command"),
+];
+
+/// What every secret here begins with.
+const CANARY: &str = "canary-";
+
+/// A server that refuses everything, and repeats whatever it was sent.
+fn reflecting() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut head, mut length) = (String::new(), 0);
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
+                    break;
+                }
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+                head.push_str(&line);
+            }
+            let mut body = vec![0; length];
+            let _ = reader.read_exact(&mut body);
+            let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+            let wants_login = target.contains("login");
+            let status = if wants_login {
+                "401 Unauthorized"
+            } else {
+                "503 Busy"
+            };
+            let text = head.replace("\r\n", " ");
+            let answer = format!(
+                "HTTP/1.1 {status}\r\nretry-after: {target}\r\ncontent-length: {}\r\n\
+                 connection: close\r\n\r\n{text}",
+                text.len()
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+fn home() -> Home {
+    let home = Home::new().unwrap();
+    let address = reflecting();
+    let url = |rest: &str| {
+        format!(
+            "url = \"http://canary-user:canary-password@{address}/{rest}?key=canary-literal&q=${{IN_QUERY}}\""
+        )
+    };
+    let headers =
+        "headers = { Authorization = \"Bearer canary-bearer\", X-Key = \"${IN_HEADER}\" }";
+    home.table("web", &format!("{}\n{headers}", url("${IN_PATH}/mcp")))
+        .unwrap();
+    home.table(
+        "old",
+        &format!("type = \"sse\"\n{}\n{headers}", url("${IN_PATH}/sse")),
+    )
+    .unwrap();
+    let oauth = "oauth = { client_id = \"me\", client_secret = \"canary-client-secret\" }";
+    home.table("login", &format!("{}\n{oauth}", url("${IN_PATH}/login")))
+        .unwrap();
+    let child = "command = \"/nowhere/${IN_COMMAND}\"\n\
+        args = [\"--api-key\", \"canary-argument\", \"--token=canary-option\", \
+        \"https://u:canary-url@example.com/?k=canary-url-key\"]\n\
+        env = { SECRET = \"canary-env\", OTHER = \"${IN_ENV}\" }";
+    home.table("child", child).unwrap();
+    let ends = "command = [\"sh\", \"-c\", \"exit 3\"]\nenv = { SECRET = \"canary-env\" }";
+    home.table("ends", ends).unwrap();
+    home
+}
+
+fn command(home: &Home, words: &[&str]) -> Command {
+    let mut command = home.command(words);
+    command.envs(VARIABLES).env("DORMOUSE_LOG", "trace");
+    command
+}
+
+#[track_caller]
+fn has_none(what: &str, text: &str) {
+    if let Some(at) = text.find(CANARY) {
+        let from = text.floor_char_boundary(at.saturating_sub(200));
+        let to = text.floor_char_boundary((at + 100).min(text.len()));
+        panic!("{what}: …{}…", &text[from..to]);
+    }
+}
+
+#[test]
+fn no_command_says_a_secret() {
+    let home = home();
+    let mut said = 0;
+    for words in [
+        &["list"][..],
+        &["list", "--json"],
+        &["tools"],
+        &["tools", "--json"],
+        &["prompts"],
+        &["resources"],
+        &["status"],
+        &["status", "--json"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["doctor", "--connect"],
+        &["sync"],
+        &["sync", "--json"],
+        &["sync", "web"],
+        &["sync", "child"],
+        &["call", "web", "x", "{}"],
+        &["call", "old", "x", "{}"],
+        &["call", "child", "x", "{}"],
+        &["call", "ends", "x", "{}"],
+        &["call", "web", "discover", "{}"],
+        &["call", "child", "discover", "{}"],
+        &["read", "x://y"],
+        &["prompt", "web", "x"],
+        &["login", "login"],
+        &["login", "web"],
+        &["login", "child"],
+        &["logout", "login"],
+        &["logout", "web"],
+        &["approve", "web"],
+        &["trust", "--list"],
+        &["restart", "web"],
+        &["disable", "web"],
+        &["enable", "web"],
+        &["adapt", "web", "-o", "web.wasm"],
+        &["inspect", "web"],
+        &["import", "cursor", "--dry-run"],
+    ] {
+        let output = command(&home, words).stdin(Stdio::null()).output().unwrap();
+        for stream in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8_lossy(stream);
+            said += text.len();
+            has_none(&format!("`dormouse {}`", words.join(" ")), &text);
+        }
+    }
+    assert!(said > 1000, "hardly anything was said");
+    has_none_kept(&home);
+}
+
+#[test]
+fn no_agent_is_told_a_secret() {
+    let home = home();
+    let log = std::fs::File::create(home.path().join("log")).unwrap();
+    let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
+    for server in ["web", "old", "login", "child", "ends"] {
+        let outcome = host.outcome(
+            "tools/call",
+            json!({ "name": format!("{server}__discover"), "arguments": {} }),
+        );
+        has_none(server, &outcome.unwrap().to_string());
+        let status = host.outcome(
+            "prompts/get",
+            json!({ "name": "status", "arguments": { "server": server } }),
+        );
+        has_none(server, &status.unwrap().to_string());
+    }
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("resources/list", json!({})),
+        ("resources/read", json!({ "uri": "dormouse://status" })),
+        ("prompts/get", json!({ "name": "servers" })),
+    ] {
+        has_none(method, &host.outcome(method, params).unwrap().to_string());
+    }
+    // The same through the control socket, of a host that has failed at all of them.
+    for words in [&["status"][..], &["status", "--json"], &["list", "--json"]] {
+        let output = command(&home, words).output().unwrap();
+        has_none(
+            "the control socket",
+            &String::from_utf8_lossy(&output.stdout),
+        );
+        has_none(
+            "the control socket",
+            &String::from_utf8_lossy(&output.stderr),
+        );
+    }
+    drop(host);
+    let log = std::fs::read_to_string(home.path().join("log")).unwrap();
+    assert!(log.contains("TRACE"), "nothing is logged: {log}");
+    has_none("the log at trace", &log);
+    has_none_kept(&home);
+}
+
+/// What Dormouse keeps has none, either.
+#[track_caller]
+fn has_none_kept(home: &Home) {
+    fn look(folder: &Path) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path);
+            } else if path.is_file() {
+                let bytes = std::fs::read(&path).unwrap();
+                has_none(
+                    &path.display().to_string(),
+                    &String::from_utf8_lossy(&bytes),
+                );
+            }
+        }
+    }
+    for folder in ["cache", "run"] {
+        look(&home.path().join(folder));
+    }
+}
