@@ -1,0 +1,190 @@
+//! Another user of the same machine: whoever is not root and not the host's user gets nothing
+//! from a host that runs, and nothing from its files. Where the tests run as root they become
+//! such a user; elsewhere nobody can, and the tests say so.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use dormouse_tests::Home;
+use dormouse_tests::http::{Request, Server};
+use serde_json::json;
+
+/// The user `nobody` of most systems; any that is not root will do.
+const OTHER: u32 = 65534;
+
+/// Whether another user can be made. It has to be where the tests run as root.
+fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let root = uid.unwrap().split_whitespace().next() == Some("0");
+    if !root {
+        eprintln!("skipped: only root can become another user");
+    }
+    root
+}
+
+/// Runs a shell's words as the other user, and gives what they say.
+fn as_other(words: &str, arguments: &[&Path]) -> (bool, String) {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", words, "sh"]).args(arguments);
+    let output = command
+        .uid(OTHER)
+        .gid(OTHER)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.success(),
+        text(&output.stdout) + &text(&output.stderr),
+    )
+}
+
+/// All files and folders below a folder.
+fn all(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(all(&path));
+        }
+        found.push(path);
+    }
+    found
+}
+
+/// A home whose folders others can enter, as in most homes: what Dormouse makes in them has
+/// to be closed by itself.
+fn home() -> (Home, Server) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    for folder in ["", "cache", "run"] {
+        let path = home.path().join(folder);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let server = home.serve_http(&[]).unwrap();
+    server.text("echo__echo", json!({ "text": "x" })).unwrap();
+    home.status().unwrap();
+    (home, server)
+}
+
+#[test]
+fn another_user_gets_nothing_over_http() {
+    if !is_root() {
+        return;
+    }
+    let (_home, server) = home();
+    let list = Request::stateless(1, "tools/list", json!({})).header("authorization", "");
+    let folder = tempfile::tempdir().unwrap();
+    let request = folder.path().join("request");
+    std::fs::write(&request, list.bytes(&server)).unwrap();
+    use std::os::unix::fs::PermissionsExt as _;
+    for path in [folder.path(), &request] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // The other user's own connection to the port, with a program that they have.
+    let script = format!(
+        "exec python3 -c 'import socket,sys; s=socket.create_connection((\"127.0.0.1\", {})); \
+         s.sendall(open(sys.argv[1],\"rb\").read()); s.settimeout(10); print(s.recv(65536).decode())' \"$1\"",
+        server.address().port()
+    );
+    let (_, said) = as_other(&script, &[&request]);
+    assert!(said.starts_with("HTTP/1.1 401"), "{said}");
+    assert!(!said.contains("echo__echo"), "{said}");
+    assert!(!said.contains(server.token().unwrap()), "{said}");
+}
+
+#[test]
+fn another_user_reads_none_of_its_files() {
+    if !is_root() {
+        return;
+    }
+    let (home, server) = home();
+    let token = home.path().join("cache/data/dormouse/http-token");
+    assert!(token.exists());
+    let own = ["cache/dormouse", "cache/data/dormouse", "run/dormouse"];
+    let mut files = 0;
+    for folder in own {
+        let folder = home.path().join(folder);
+        let (listed, said) = as_other("ls \"$1\"", &[&folder]);
+        assert!(!listed, "{}: {said}", folder.display());
+        for path in all(&folder) {
+            files += 1;
+            // What is known by name is as closed as what is not.
+            for words in [
+                "cat \"$1\"",
+                "ls -d \"$1\"",
+                "touch \"$1\"",
+                "echo x >> \"$1\"",
+            ] {
+                let (done, said) = as_other(words, &[&path]);
+                assert!(!done, "{words} {}: {said}", path.display());
+            }
+        }
+    }
+    assert!(files > 3, "there are hardly any files: {files}");
+    // They cannot plant anything beside them, either.
+    for folder in own {
+        let (done, said) = as_other("touch \"$1/planted\"", &[&home.path().join(folder)]);
+        assert!(!done, "{folder}: {said}");
+    }
+    drop(server);
+}
+
+#[test]
+fn another_user_has_no_control_of_a_host() {
+    if !is_root() {
+        return;
+    }
+    let (home, server) = home();
+    let socket = home
+        .path()
+        .join(format!("run/dormouse/{}.sock", server.pid()));
+    assert!(socket.exists());
+    let script = "exec python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
+         print(\"connected\")' \"$1\"";
+    let (done, said) = as_other(script, &[&socket]);
+    assert!(!done && !said.contains("connected"), "{said}");
+    // Also where the folder above were open.
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = socket.parent().unwrap();
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (done, said) = as_other(script, &[&socket]);
+    assert!(!done && !said.contains("connected"), "{said}");
+}
+
+#[test]
+fn another_user_sees_no_token_in_the_process() {
+    if !is_root() {
+        return;
+    }
+    let (_home, server) = home();
+    let token = server.token().unwrap();
+    let process = PathBuf::from(format!("/proc/{}", server.pid()));
+    // Everybody sees the words that a process was started with.
+    let (done, words) = as_other("tr '\\0' ' ' < \"$1/cmdline\"", &[&process]);
+    assert!(done && words.contains("serve"), "{words}");
+    assert!(!words.contains(token), "{words}");
+    // Its memory, its environment and its open files are nobody's but its user's.
+    for (words, file) in [
+        ("cat \"$1\"", "environ"),
+        ("cat \"$1\"", "maps"),
+        ("head -c 1 \"$1\"", "mem"),
+        ("ls \"$1\"", "fd"),
+    ] {
+        let (done, said) = as_other(words, &[&process.join(file)]);
+        assert!(!done, "{file}: {said}");
+    }
+}
