@@ -511,7 +511,7 @@ fn bodies_that_never_end_share_their_room() {
         let before = server.memory().unwrap();
         let mut head = Request::post(vec![b' '; PART]).header("content-length", "16000000");
         head.body.truncate(PART);
-        let bytes = head.bytes(server.address());
+        let bytes = head.bytes(&server);
         let mut begun = Vec::new();
         for _ in 0..60 {
             let mut stream = server.connect().unwrap();
