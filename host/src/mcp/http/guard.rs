@@ -41,7 +41,7 @@ impl std::str::FromStr for Origin {
         let bad = || format!("`{text}` is no origin, like `https://example.com:8443`");
         let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;
         let authority: Authority = rest.parse().map_err(|_| bad())?;
-        if scheme.is_empty() || rest.contains('@') {
+        if scheme.is_empty() || !is_host_and_port(&authority) {
             return Err(bad());
         }
         let scheme = scheme.to_ascii_lowercase();
@@ -154,7 +154,7 @@ impl Guard {
         let named = said.and_then(|host| host.parse::<Authority>().ok());
         let host = named.ok_or_else(refuse)?;
         let served = |host: &Authority| {
-            !host.as_str().contains('@')
+            is_host_and_port(host)
                 && (is_local(host.host(), local)
                     || self.hosts.iter().any(|allowed| {
                         allowed.host().eq_ignore_ascii_case(host.host())
@@ -180,8 +180,10 @@ impl Guard {
         };
         let same = |origin: &Origin| {
             // A name of the internet is never the local machine, whatever it
-            // resolves to just now.
-            is_loopback(&origin.host)
+            // resolves to just now. And what is no page of the web is not ours, though
+            // it may call itself `localhost`: programs with web views do.
+            matches!(&*origin.scheme, "http" | "https")
+                && is_loopback(&origin.host)
                 && format!("{}://{host}", origin.scheme)
                     .parse()
                     .is_ok_and(|ours: Origin| ours == *origin)
@@ -212,6 +214,16 @@ impl Guard {
             }
             _ => Err(Refusal::NoToken(file())),
         }
+    }
+}
+
+/// Whether an authority is a host, and behind it a port or nothing. What is no port would
+/// otherwise count as none, which is the usual one.
+fn is_host_and_port(authority: &Authority) -> bool {
+    let port = authority.as_str().strip_prefix(authority.host());
+    match port.and_then(|port| port.strip_prefix(':')) {
+        Some(port) => port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok(),
+        None => port.is_some_and(str::is_empty),
     }
 }
 
@@ -284,6 +296,11 @@ mod tests {
             ("evil.example", false),
             ("localhost@evil.example", false),
             ("evil@localhost", false),
+            ("localhost:808B", false),
+            ("localhost:99999", false),
+            ("localhost:+80", false),
+            ("localhost:", false),
+            ("[::1]", true),
             ("", false),
             ("a b", false),
         ] {
@@ -329,6 +346,11 @@ mod tests {
             ("mcp.example", "https://app.example.evil", false),
             ("localhost", "vscode-webview://abc", true),
             ("localhost", "null", false),
+            ("localhost", "http://localhost", true),
+            ("localhost", "tauri://localhost", false),
+            ("localhost", "http://localhost:", false),
+            ("localhost", "http://localhost:99999", false),
+            ("localhost:8080", "h*atp://localhost:8080", false),
             ("0.0.0.0:1", "http://0.0.0.0:1", false),
             ("localhost", "", false),
             ("localhost", "http://evil.example", false),

@@ -50,6 +50,10 @@ fn is(id: &RequestId<'_>, request: u64) -> bool {
 /// a server that refuses a request before it has read it leaves the id out.
 pub(super) fn refusal(body: &str, request: Option<u64>) -> Option<Refusal> {
     let envelope = Envelope::read(body, &MessageLimits::default()).ok()?;
+    // With a method it is read as a request, and whoever waits for an answer gets none.
+    if envelope.method.is_some() {
+        return None;
+    }
     let error = envelope.error.filter(|error| *error != "null")?;
     let code: Code = serde_json::from_str(error).ok()?;
     let id = envelope.id.filter(|id| !id.is_null());
@@ -175,6 +179,8 @@ mod tests {
             "<html>",
             r#"{"error":"invalid_token"}"#,
             r#"{"id":4,"result":{}}"#,
+            // A request, as every reader of messages takes it.
+            r#"{"jsonrpc":"2.0","id":4,"method":"ping","error":{"code":-32020,"message":"no"}}"#,
         ] {
             assert!(refusal(other, Some(4)).is_none(), "{other}");
         }
