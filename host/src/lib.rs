@@ -8,6 +8,8 @@
 pub mod cli;
 pub mod config;
 pub mod control;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 pub mod mcp;
 pub mod nearest;
 pub mod replace;

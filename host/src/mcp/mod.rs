@@ -16,6 +16,8 @@ mod commands;
 mod common;
 mod completion;
 mod exchange;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod handler;
 pub mod http;
 mod incoming;

@@ -48,6 +48,8 @@ pub use discover::discover;
 pub use failure::Failure;
 pub use gate::Gate;
 pub(crate) use handshake::MODERN;
+#[cfg(any(test, fuzzing))]
+pub(crate) use http::fuzz;
 pub use hub::Hub;
 pub(crate) use large::without_blocking;
 pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};

@@ -17,6 +17,8 @@ mod expansion;
 mod files;
 mod filler;
 mod formats;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod itself;
 mod library;
 mod merge;

@@ -16,6 +16,8 @@ mod bodies;
 mod connections;
 mod cors;
 mod endpoint;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 pub mod guard;
 mod header;
 mod message;

@@ -93,7 +93,7 @@ impl Events {
 }
 
 /// Makes events of bytes.
-struct Parser {
+pub(super) struct Parser {
     limit: usize,
     line: Vec<u8>,
     /// Whether the line feed that may follow belongs to the carriage return before.
@@ -104,7 +104,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
             line: Vec::new(),
@@ -115,7 +115,11 @@ impl Parser {
         }
     }
 
-    fn feed(&mut self, mut bytes: &[u8], ready: &mut VecDeque<Event>) -> Result<(), Cut> {
+    pub(super) fn feed(
+        &mut self,
+        mut bytes: &[u8],
+        ready: &mut VecDeque<Event>,
+    ) -> Result<(), Cut> {
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);

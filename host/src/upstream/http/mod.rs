@@ -11,6 +11,8 @@ mod client;
 mod credentials;
 mod cursor;
 mod events;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod headers;
 mod inbox;
 mod listen;

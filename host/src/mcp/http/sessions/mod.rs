@@ -11,6 +11,8 @@
 mod budget;
 mod claim;
 mod event;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod reader;
 mod routes;
 mod session;

@@ -1,0 +1,153 @@
+//! The fuzz targets without a fuzzer: seeded loops over their corpora, for some seconds
+//! each.
+//!
+//! The inputs of a target are the same ones in each run; how many of them are tried
+//! depends on the machine. `DORMOUSE_FUZZ_SECONDS` has them tried for longer.
+
+mod mutator;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::TARGETS;
+use mutator::Mutator;
+
+/// How long each target is run where nobody says otherwise.
+const SECONDS: u64 = 15;
+
+/// The folder of `cargo fuzz`.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz")
+}
+
+/// Names of what is in a folder.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    entries
+        .map(|entry| name(entry).into_string().unwrap())
+        .collect()
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = folder().join("corpus").join(target);
+    let files = names(&folder).into_iter();
+    files
+        .map(|file| std::fs::read(folder.join(file)).unwrap())
+        .collect()
+}
+
+/// Runs a target on the inputs of its corpus and on what a mutator makes of them.
+fn run(name: &str) {
+    let target = TARGETS.iter().find(|target| target.name == name).unwrap();
+    let corpus = corpus(name);
+    assert!(!corpus.is_empty(), "`{name}` has no corpus");
+    let seconds = std::env::var("DORMOUSE_FUZZ_SECONDS");
+    let seconds = seconds.map_or(SECONDS, |seconds| seconds.parse().unwrap());
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut mutator = Mutator::new(name, &corpus);
+    let mut inputs = 0_u64;
+    let mut slowest = (Duration::ZERO, Vec::new());
+    let mut next = corpus.clone().into_iter();
+    while Instant::now() < end {
+        let input = next.next().unwrap_or_else(|| mutator.next());
+        let begin = Instant::now();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(&input))) {
+            eprintln!(
+                "`{name}` does not hold of this input of {} bytes:\nb\"{}\"",
+                input.len(),
+                input.escape_ascii()
+            );
+            resume_unwind(panic);
+        }
+        inputs += 1;
+        let taken = begin.elapsed();
+        if taken > slowest.0 {
+            slowest = (taken, input);
+        }
+    }
+    eprintln!(
+        "{inputs} inputs; the slowest took {:?} for {} bytes",
+        slowest.0,
+        slowest.1.len()
+    );
+}
+
+macro_rules! loops {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                run(stringify!($name));
+            }
+        )*
+
+        const LOOPS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+loops! {
+    answers
+    attribution
+    configuration
+    declarations
+    documents
+    dotenv
+    event_ids
+    expansions
+    guard
+    incoming
+    items
+    lines
+    messages
+    objects
+    schemas
+    sse
+    upstream_messages
+    visible_texts
+}
+
+#[test]
+fn every_target_has_a_loop_a_corpus_and_a_program() {
+    let targets: BTreeSet<_> = TARGETS
+        .iter()
+        .map(|target| target.name.to_owned())
+        .collect();
+    assert_eq!(targets.len(), TARGETS.len());
+    let loops: BTreeSet<_> = LOOPS.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(loops, targets);
+    assert_eq!(names(&folder().join("corpus")), targets);
+    let programs: BTreeSet<_> = targets.iter().map(|name| format!("{name}.rs")).collect();
+    assert_eq!(names(&folder().join("fuzz_targets")), programs);
+    let manifest = std::fs::read_to_string(folder().join("Cargo.toml")).unwrap();
+    for name in &targets {
+        assert!(!corpus(name).is_empty(), "{name}");
+        let program = folder().join("fuzz_targets").join(format!("{name}.rs"));
+        let program = std::fs::read_to_string(program).unwrap();
+        let call = format!("dormouse::fuzz::{name}(data)");
+        assert!(program.contains(&call), "{program}");
+        let path = format!("path = \"fuzz_targets/{name}.rs\"");
+        assert!(manifest.contains(&path), "{name}");
+    }
+}
+
+/// A loop that finds nothing anywhere would be green, too.
+#[test]
+fn a_loop_finds_what_is_one_change_away() {
+    let corpus = [br#"{"name":"a","value":1}"#.to_vec()];
+    let mut mutator = Mutator::new("a", &corpus);
+    let mut found = [false; 4];
+    for _ in 0..200_000 {
+        let input = mutator.next();
+        let has = |part: &[u8]| input.windows(part.len()).any(|window| window == part);
+        found[0] |= has(b"name\":\"a\",\"name") || has(b"\"name\":\"name\"");
+        found[1] |= has(b"\\ud800");
+        found[2] |= std::str::from_utf8(&input).is_err();
+        found[3] |= input.len() > 10 * corpus[0].len();
+    }
+    assert_eq!(found, [true; 4]);
+    let again = Mutator::new("a", &corpus).next();
+    assert_eq!(Mutator::new("a", &corpus).next(), again);
+}

@@ -1,0 +1,100 @@
+//! Texts that people are shown.
+
+use std::borrow::Cow;
+
+use reqwest::Url;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::runtime::{Capability, Question, attribution as attributed};
+use crate::visible::{visible, visible_line};
+
+/// Texts on a terminal: nothing in them is obeyed or hidden, and nothing is escaped twice.
+pub fn visible_texts(data: &[u8]) {
+    let text = super::text(data);
+    let shown = visible(&text);
+    let line = visible_line(&text);
+    for (shown, breaks) in [(&shown, "\n\t"), (&line, "")] {
+        let obeyed = |c: char| {
+            let turns = matches!(c,
+                '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+            (c.is_control() || turns) && !breaks.contains(c)
+        };
+        assert!(!shown.contains(obeyed), "{shown:?}");
+        assert_eq!(matches!(shown, Cow::Borrowed(_)), **shown == *text);
+    }
+    assert!(matches!(visible(&shown), Cow::Borrowed(_)));
+    assert_eq!(visible_line(&line), line);
+    assert_eq!(visible_line(&shown), line);
+}
+
+/// Questions: they are said to be their server's, and lead to pages of the web. The first
+/// line is a text or a link, the rest the parameters.
+pub fn attribution(data: &[u8]) {
+    const MARK: &str = "[server `";
+    let text = super::text(data);
+    let (words, params) = super::first_line(&text);
+    let is_marked = |text: &str| {
+        let rest = text.strip_prefix("[server `x`] ");
+        let rest = rest.or_else(|| text.eq("[server `x`]").then_some(""));
+        let rest = rest.expect("it begins with its server");
+        assert!(!rest.to_ascii_lowercase().contains(MARK), "{text}");
+        assert!(matches!(visible(text), Cow::Borrowed(_)), "{text:?}");
+    };
+    let is_page = |link: &str| {
+        let url = Url::parse(link).expect("a link to a page is a URL");
+        assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
+        assert_eq!(visible_line(link), link);
+    };
+    is_marked(&attributed::message("x", &text));
+    is_marked(&attributed::message("x", words));
+    if attributed::is_web_page(words) {
+        is_page(words);
+    }
+    let logger = attributed::logger(words, Some(&text));
+    let name = logger.trim_start().to_ascii_lowercase();
+    assert!(!name.starts_with("dormouse") && !logger.contains('\n'));
+    let pages = attributed::error_data("x", -32042, params.to_owned());
+    if pages != params {
+        let pages: Value = serde_json::from_str(&pages).expect("what was JSON stays JSON");
+        let pages = pages.get("elicitations").and_then(Value::as_array);
+        for page in pages.expect("it has pages") {
+            let of = |name: &str| page.get(name).and_then(Value::as_str);
+            is_marked(of("message").expect("a page has a message"));
+            is_page(of("url").expect("a page has a link"));
+        }
+    }
+    let Ok(values) = serde_json::from_str::<Map<String, Value>>(params) else {
+        return;
+    };
+    let kinds = [
+        (Capability::ElicitationForm, "message"),
+        (Capability::ElicitationUrl, "message"),
+        (Capability::Sampling, "systemPrompt"),
+        (Capability::Roots, ""),
+    ];
+    for (capability, shown) in kinds {
+        let question = Question {
+            id: words.to_owned(),
+            capability,
+            params: values.clone(),
+            text: RawValue::from_string(params.to_owned()).ok(),
+        };
+        let Ok(asked) = question.attributed("x") else {
+            assert_eq!(capability, Capability::ElicitationUrl);
+            continue;
+        };
+        let sent: Map<String, Value> =
+            serde_json::from_str(&asked.to_text()).expect("a question is an object");
+        // What a reader takes that counts the first of two members, too.
+        assert_eq!(sent, asked.params, "its text says something else");
+        if !shown.is_empty() {
+            let shown = sent.get(shown).and_then(Value::as_str);
+            is_marked(shown.expect("it says who asks"));
+        }
+        if capability == Capability::ElicitationUrl {
+            is_page(sent.get("url").and_then(Value::as_str).unwrap_or_default());
+        }
+    }
+}
