@@ -8,6 +8,9 @@ use crate::{build, install, lints, step};
 /// the screen. With a filter, only the tests that match, and nothing else.
 pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     install::prerequisites()?;
+    if filter.is_none() {
+        lints::format()?;
+    }
     install::all()?;
     build::tests()?;
     build::plugins(build::Profile::Release)?;

@@ -36,6 +36,14 @@ impl Granted<'_> {
                 let names: Vec<_> = self.0.iter().map(|(_, name)| name.as_str()).collect();
                 Ok(names.join(","))
             }
+            ["environment"] => {
+                let variables = wasip2::cli::environment::get_environment();
+                let arguments = wasip2::cli::environment::get_arguments();
+                let variables = variables
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"));
+                Ok(variables.chain(arguments).collect::<Vec<_>>().join(","))
+            }
             ["list", path] => {
                 let folder = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
                 let entries = folder.read_directory()?;

@@ -525,3 +525,19 @@ fn a_key_that_others_can_read_or_replace_is_not_used() {
 fn memory(client: &Client) -> Option<u64> {
     dormouse_tests::processes::Process::of(client.pid())?.memory()
 }
+
+/// Variables come one by one, and nothing else of the host's environment does.
+#[test]
+fn only_variables_that_are_granted_are_seen() {
+    let granted = Granted::new(&[]);
+    let guest = artifacts::guest("folders").unwrap();
+    granted.home.server("none", &guest).unwrap();
+    let grants = "[servers.one.grants]\nenv = [\"SEEN\", \"MISSING\"]";
+    granted.home.server_with("one", &guest, grants).unwrap();
+    let mut serve = granted.home.command(&["serve"]);
+    serve.env("SEEN", "1").env("SECRET", "2");
+    let mut client = Client::start(&mut serve).unwrap();
+    let steps = ["environment".to_owned()];
+    assert_eq!(run(&mut client, "none", &steps), [""]);
+    assert_eq!(run(&mut client, "one", &steps), ["SEEN=1"]);
+}
