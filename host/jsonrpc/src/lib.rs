@@ -10,27 +10,28 @@
 //! - [`RequestId`]: an id as it was written;
 //! - [`Object`]: an object, read and edited member by member;
 //! - [`items`]: the items of an array, up to a number;
-//! - [`check_depth`]: whether a text is nested too deeply;
+//! - [`check_structure`]: whether a text is nested too deeply, or has names that readers take
+//!   for something else;
 //! - [`request`], [`response`], [`error`]: messages to send;
 //! - [`LineReader`]: messages that are lines of a stream.
 
 mod array;
-mod depth;
 mod id;
 mod limits;
 mod lines;
 mod message;
 mod object;
+mod structure;
 mod text;
 mod write;
 
 pub use array::{Items, items};
-pub use depth::{TooDeep, check_depth};
 pub use id::RequestId;
 pub use limits::MessageLimits;
 pub use lines::{Line, LineReader};
 pub use message::{Envelope, Message, MessageError, Unreadable};
 pub use object::{Member, Object, ObjectError, member};
+pub use structure::{RESERVED_NAME, StructureError, check_structure};
 pub use text::{is_json, on_one_line, quoted, without_half_characters};
 pub use write::{error, notification, request, response};
 

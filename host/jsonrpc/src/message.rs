@@ -8,7 +8,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::{
-    INVALID_REQUEST, MessageLimits, PARSE_ERROR, RequestId, TooDeep, check_depth, is_json,
+    INVALID_REQUEST, MessageLimits, PARSE_ERROR, RequestId, StructureError, check_structure,
+    is_json,
 };
 
 /// The members of a message, each as it is written. No more is known of them than that
@@ -91,9 +92,9 @@ pub enum MessageError {
         /// The members that are allowed.
         limit: usize,
     },
-    /// It is nested too deeply.
+    /// It is nested too deeply, or has a member of a reserved name.
     #[error(transparent)]
-    TooDeep(#[from] TooDeep),
+    Structure(#[from] StructureError),
     /// Its id is too long.
     #[error("its `id` has {bytes} bytes where {limit} are allowed")]
     LongId {
@@ -174,7 +175,7 @@ impl<'a> Envelope<'a> {
             unreadable.id = None;
             return Err(unreadable);
         }
-        match check_depth(text, limits.depth) {
+        match check_structure(text, limits.depth) {
             Ok(()) => Ok(envelope),
             Err(error) => Err(envelope.unreadable(error.into())),
         }

@@ -8,14 +8,13 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufRead as _, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead as _, Read as _, Seek as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use super::engine::{Kind, Machine, Origin};
 use crate::sandbox::HostLimits;
@@ -50,8 +49,6 @@ struct Order {
     concurrent: bool,
     /// How many bytes the component has.
     length: u64,
-    /// The file that the code is written to. It is there and empty.
-    output: PathBuf,
     /// How many seconds of all processors together it may take.
     seconds: u64,
     /// How much address space it may take, in bytes.
@@ -79,7 +76,7 @@ pub(super) enum CompileError {
 impl CompileError {
     /// Whether it would fail again, at the same cost.
     fn is_costly(&self) -> bool {
-        !matches!(self, Self::Refused(_))
+        matches!(self, Self::Time(_) | Self::Memory(_))
     }
 }
 
@@ -116,7 +113,7 @@ pub(super) struct Job<'a> {
     pub component: &'a [u8],
     /// Whether it is for the engine that has the component model's concurrency.
     pub concurrent: bool,
-    /// Where the code may be written to, on its way here.
+    /// Where the code may be kept on its way here, if the system has no temporary folder.
     pub folder: &'a Path,
 }
 
@@ -185,18 +182,19 @@ impl Drop for CompileTurn<'_> {
 
 fn run_process(job: &Job<'_>, limits: CompileLimits) -> Result<Vec<u8>, CompileError> {
     let cannot = |what: &str, error: io::Error| CompileError::Failed(format!("{what}: {error}"));
-    let output = NamedTempFile::new_in(job.folder)
-        .or_else(|_| NamedTempFile::new())
+    // A file without a name: code that is loaded must not be reached by anybody else, whoever
+    // may write to the folder.
+    let output = tempfile::tempfile()
+        .or_else(|_| tempfile::tempfile_in(job.folder))
         .map_err(|error| cannot("has nowhere to write to", error))?;
     let order = Order {
         concurrent: job.concurrent,
         length: job.component.len() as u64,
-        output: output.path().to_owned(),
         seconds: limits.time.as_secs().max(1),
         memory: limits.memory,
     };
     let mut process =
-        CompileProcess::start().map_err(|error| cannot("cannot be started", error))?;
+        CompileProcess::start(&output).map_err(|error| cannot("cannot be started", error))?;
     let sent = process.send(&order, job.component);
     let stderr = process.child.stderr.take().map(read_stderr);
     let status = process
@@ -211,11 +209,23 @@ fn run_process(job: &Job<'_>, limits: CompileLimits) -> Result<Vec<u8>, CompileE
         return Err(failure(status, said.trim(), limits));
     }
     sent.map_err(|error| cannot("did not read the component", error))?;
-    let mut code = Vec::new();
-    let read =
-        File::open(output.path()).and_then(|file| file.take(MAX_CODE_BYTES).read_to_end(&mut code));
-    read.map_err(|error| cannot("has left nothing to read", error))?;
-    Ok(code)
+    read_code(output).map_err(|error| cannot("has not written all of the code", error))
+}
+
+/// Reads what a process has written: the code, and then its length.
+fn read_code(mut output: File) -> io::Result<Vec<u8>> {
+    output.rewind()?;
+    let mut written = Vec::new();
+    output.take(MAX_CODE_BYTES).read_to_end(&mut written)?;
+    let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let (before, length) = written.split_last_chunk::<8>().ok_or_else(cut)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut())?;
+    let (end, start) = (
+        before.len(),
+        before.len().checked_sub(length).ok_or_else(cut)?,
+    );
+    written.truncate(end);
+    Ok(written.split_off(start))
 }
 
 /// Reads what a process says, for as long as it says anything, and keeps the beginning.
@@ -261,10 +271,9 @@ fn cut(text: &str) -> &str {
 fn is_out_of_time(status: ExitStatus) -> bool {
     use rustix::process::Signal;
     use std::os::unix::process::ExitStatusExt as _;
-    let signals = [Signal::XCPU, Signal::KILL].map(Signal::as_raw);
-    status
-        .signal()
-        .is_some_and(|signal| signals.contains(&signal))
+    // Of the two limits of that time the first one ends it. A `SIGKILL` is somebody else's,
+    // such as the system's when it runs out of memory.
+    status.signal() == Some(Signal::XCPU.as_raw())
 }
 
 #[cfg(not(unix))]
@@ -278,14 +287,14 @@ struct CompileProcess {
 }
 
 impl CompileProcess {
-    fn start() -> io::Result<Self> {
+    fn start(output: &File) -> io::Result<Self> {
         let mut command = command()?;
         // Nothing of its environment is of any use to it.
         #[cfg(unix)]
         command.env_clear();
         let child = command
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(output.try_clone()?)
             .stderr(Stdio::piped())
             .spawn()?;
         Ok(Self { child })
@@ -352,7 +361,7 @@ fn command() -> io::Result<Command> {
 const REFUSED: u8 = 1;
 
 /// What `dormouse compile` does: limits itself, reads an order and a component from its
-/// input, and writes compiled code to the file that the order names.
+/// input, and writes compiled code and its length to its output.
 ///
 /// # Errors
 /// The component cannot be compiled, or the code cannot be written.
@@ -383,8 +392,10 @@ pub fn run() -> anyhow::Result<()> {
     let code = engine
         .precompile_component(&component)
         .map_err(|error| anyhow::anyhow!("{error:#}"))?;
-    let mut output = File::options().write(true).open(&order.output)?;
+    let mut output = io::stdout().lock();
     output.write_all(&code)?;
+    output.write_all(&(code.len() as u64).to_le_bytes())?;
+    output.flush()?;
     Ok(())
 }
 

@@ -71,6 +71,7 @@ impl Awaited {
 /// The instances of one server that are kept for sessions.
 pub(super) struct KeptInstances {
     server: String,
+    memory: Arc<ServerMemory>,
     sessions: Mutex<HashMap<SessionId, Kept>>,
 }
 
@@ -82,6 +83,11 @@ pub(super) struct IdleInstance {
 }
 
 impl KeptInstances {
+    /// Whether they are of the server whose memory that is.
+    pub(super) fn are_of(&self, memory: &ServerMemory) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.memory), memory)
+    }
+
     /// Those that no call is busy with.
     pub(super) fn idle(&self) -> Vec<IdleInstance> {
         let kept: Vec<_> = lock(&self.sessions).values().cloned().collect();
@@ -129,8 +135,10 @@ pub(super) struct Instances {
 
 impl Instances {
     pub(super) fn new(loader: Arc<Loader>, target: Arc<Target>) -> Self {
+        let memory = ServerMemory::new(Arc::clone(&loader.memory));
         let kept = Arc::new(KeptInstances {
             server: target.server.clone(),
+            memory: Arc::clone(&memory),
             sessions: Mutex::default(),
         });
         if target.instance == Kind::PerSession {
@@ -138,7 +146,7 @@ impl Instances {
         }
         Self {
             settings: Arc::new(target.settings.clone()),
-            memory: ServerMemory::new(Arc::clone(&loader.memory)),
+            memory,
             loader,
             target,
             kept,
@@ -209,6 +217,9 @@ impl Instances {
         let result = live.call(&self.target, call, params).await;
         if live.is_sound() {
             *place = Some(live);
+            // Idle from now on, so that it may be ended for whoever waits for memory.
+            drop(place);
+            self.loader.memory.wake_waiting();
         }
         result
     }

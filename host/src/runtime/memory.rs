@@ -65,6 +65,14 @@ pub(super) enum Refused {
     Host(u64),
 }
 
+/// Place in which there is no room for more memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoRoom {
+    /// The share of the server: what other servers have is no help.
+    InShare,
+    InHost,
+}
+
 impl HostMemory {
     pub(super) fn new(limit: u64) -> Arc<Self> {
         Arc::new(Self {
@@ -78,7 +86,7 @@ impl HostMemory {
     /// Changes the budget. What is taken already stays taken.
     pub(super) fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Ordering::Relaxed);
-        self.released.notify_waiters();
+        self.wake_waiting();
     }
 
     pub(super) fn limit(&self) -> u64 {
@@ -97,11 +105,23 @@ impl HostMemory {
         all.push(Arc::downgrade(kept));
     }
 
+    /// Has whoever waits for memory look again: some was released, or an instance has become
+    /// idle, which may be ended.
+    pub(super) fn wake_waiting(&self) {
+        self.released.notify_waiters();
+    }
+
     /// Ends idle instances, those that were used longest ago first, until so many bytes
-    /// are free. Returns whether any was ended.
-    fn end_idle(&self, bytes: u64) -> bool {
+    /// are free: those of one server, where only its own would help. Returns whether any was
+    /// ended.
+    fn end_idle(&self, bytes: u64, only: Option<&ServerMemory>) -> bool {
         let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
-        let mut idle: Vec<_> = all.iter().flat_map(|kept| kept.idle()).collect();
+        let help = |kept: &&Arc<KeptInstances>| only.is_none_or(|memory| kept.are_of(memory));
+        let mut idle: Vec<_> = all
+            .iter()
+            .filter(help)
+            .flat_map(|kept| kept.idle())
+            .collect();
         idle.sort_by_key(IdleInstance::used);
         let mut freed = 0;
         let mut ended = false;
@@ -124,19 +144,23 @@ impl ServerMemory {
         })
     }
 
-    /// Takes memory if there is room for it in the host's budget and in this server's
-    /// share.
-    fn try_take(&self, bytes: u64) -> bool {
+    /// Takes memory.
+    ///
+    /// # Errors
+    /// There is no room for it in this server's share, or else in the host's budget.
+    fn try_take(&self, bytes: u64) -> Result<(), NoRoom> {
         let limit = self.host.limit();
         let mut host = lock(&self.host.usage);
         let mut server = lock(&self.usage);
-        let fits = host.taken.saturating_add(bytes) <= limit
-            && server.taken.saturating_add(bytes) <= limit / SERVER_SHARE;
-        if fits {
-            host.taken += bytes;
-            server.taken += bytes;
+        if server.taken.saturating_add(bytes) > limit / SERVER_SHARE {
+            return Err(NoRoom::InShare);
         }
-        fits
+        if host.taken.saturating_add(bytes) > limit {
+            return Err(NoRoom::InHost);
+        }
+        host.taken += bytes;
+        server.taken += bytes;
+        Ok(())
     }
 
     fn release(&self, bytes: u64) {
@@ -144,7 +168,7 @@ impl ServerMemory {
             return;
         }
         self.change(|usage| usage.taken = usage.taken.saturating_sub(bytes));
-        self.host.released.notify_waiters();
+        self.host.wake_waiting();
     }
 
     fn change(&self, change: impl Fn(&mut Usage)) {
@@ -239,14 +263,16 @@ impl Drop for Waiting<'_> {
 
 /// The memory of one instance: all linear memories and tables of its store together.
 ///
+/// A growth that was granted and fails all the same stays counted until the instance ends.
+/// wasmtime says that one has failed without saying which, and also of growths that nobody
+/// was asked for: whoever gave back what was granted last would be told to again and again.
+///
 /// It remembers what was refused: a guest that gets no memory traps in its own way, and
 /// the model should be told the reason.
 pub(super) struct InstanceMemory {
     server: Arc<ServerMemory>,
     limit: u64,
     taken: u64,
-    /// What was granted last, in case the growth fails all the same.
-    last: u64,
     pub refused: Option<Refused>,
     /// How long the call that the instance is busy with has waited for memory.
     pub waits: Arc<MemoryWait>,
@@ -258,7 +284,6 @@ impl InstanceMemory {
             server,
             limit,
             taken: 0,
-            last: 0,
             refused: None,
             waits,
         }
@@ -276,12 +301,11 @@ impl InstanceMemory {
             self.refused = Some(Refused::Instance(wanted));
             return false;
         }
-        if !self.server.try_take(bytes) && !self.wait(bytes).await {
+        if self.server.try_take(bytes).is_err() && !self.wait(bytes).await {
             self.refused = Some(Refused::Host(self.server.host.limit()));
             return false;
         }
         self.taken = wanted;
-        self.last = bytes;
         true
     }
 
@@ -294,10 +318,12 @@ impl InstanceMemory {
             let mut released = std::pin::pin!(released);
             // What is released from here on is not missed.
             released.as_mut().enable();
-            if self.server.try_take(bytes) {
-                return true;
-            }
-            if host.end_idle(bytes) {
+            let only = match self.server.try_take(bytes) {
+                Ok(()) => return true,
+                Err(NoRoom::InShare) => Some(&*self.server),
+                Err(NoRoom::InHost) => None,
+            };
+            if host.end_idle(bytes, only) {
                 continue;
             }
             if waiting.gives_up(bytes) {
@@ -305,12 +331,6 @@ impl InstanceMemory {
             }
             released.await;
         }
-    }
-
-    fn take_back(&mut self) {
-        let bytes = std::mem::take(&mut self.last);
-        self.taken = self.taken.saturating_sub(bytes);
-        self.server.release(bytes);
     }
 }
 
@@ -331,11 +351,6 @@ impl ResourceLimiterAsync for InstanceMemory {
         Ok(self.grow(desired.saturating_sub(current) as u64).await)
     }
 
-    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.take_back();
-        Ok(())
-    }
-
     async fn table_growing(
         &mut self,
         current: usize,
@@ -345,11 +360,6 @@ impl ResourceLimiterAsync for InstanceMemory {
         let elements = desired.saturating_sub(current);
         let bytes = elements.saturating_mul(TABLE_ELEMENT);
         Ok(self.grow(bytes as u64).await)
-    }
-
-    fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.take_back();
-        Ok(())
     }
 
     fn instances(&self) -> usize {
@@ -401,15 +411,37 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_growth_that_fails_is_given_back() {
+    async fn a_growth_that_fails_gives_nothing_back() {
         let host = HostMemory::new(1 << 40);
         let server = ServerMemory::new(Arc::clone(&host));
         let mut one = instance(&server, 10 * MIB);
         assert!(one.grow(MIB).await && one.grow(MIB).await);
-        let error = || wasmtime::Error::msg("the system has none");
+        let error = || wasmtime::Error::msg("the table would be too large");
+        one.table_grow_failed(error()).unwrap();
         one.memory_grow_failed(error()).unwrap();
-        one.memory_grow_failed(error()).unwrap();
-        assert_eq!((one.taken(), host.taken()), (MIB, MIB));
+        assert_eq!((one.taken(), host.taken()), (2 * MIB, 2 * MIB));
+    }
+
+    #[tokio::test]
+    async fn an_instance_that_becomes_idle_is_offered_to_who_waits() {
+        let host = HostMemory::new(8 * MIB);
+        let (one, other) = (
+            ServerMemory::new(Arc::clone(&host)),
+            ServerMemory::new(Arc::clone(&host)),
+        );
+        let mut held = instance(&one, 8 * MIB);
+        assert!(held.grow(4 * MIB).await);
+        let mut also_held = instance(&other, 8 * MIB);
+        assert!(also_held.grow(4 * MIB).await);
+        let third = ServerMemory::new(Arc::clone(&host));
+        let mut wants = instance(&third, 8 * MIB);
+        let mut growing = std::pin::pin!(wants.grow(MIB));
+        assert!(growing.as_mut().now_or_never().is_none());
+        // Whoever waits looks again when it is told to, without anything being released yet.
+        host.wake_waiting();
+        assert!(growing.as_mut().now_or_never().is_none());
+        drop(held);
+        assert!(growing.await);
     }
 
     #[tokio::test]

@@ -327,7 +327,7 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
             [
                 json!({ "progress": 1.0, "total": 2.0 }),
                 json!({ "progress": 2.0, "total": 2.0 }),
-                json!({ "level": "warning", "logger": "odd", "data": { "a": 1 } }),
+                json!({ "level": "warning", "logger": "odd/odd", "data": { "a": 1 } }),
             ],
             "{era:?}"
         );

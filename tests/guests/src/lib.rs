@@ -16,6 +16,7 @@ macro_rules! foreach_guest {
             echo,
             exit,
             flood,
+            folders,
             forge,
             huge,
             keeper,

@@ -50,6 +50,17 @@ fn own(mut outcome: Value, prefix: &str) -> Value {
     if let Some(Value::Array(resources)) = members.get_mut("resources") {
         resources.retain(|resource| !resource["uri"].as_str().unwrap().starts_with("dormouse:"));
     }
+    // Questions say whose they are, and no more than that is different.
+    let asked = members.get_mut("asked").and_then(Value::as_array_mut);
+    for question in asked.into_iter().flatten() {
+        for name in ["message", "systemPrompt"] {
+            let pointer = format!("/params/{name}");
+            let Some(Value::String(text)) = question.pointer_mut(&pointer) else {
+                continue;
+            };
+            *text = text.replace("[server `everything`] ", "");
+        }
+    }
     for kind in ["tools", "prompts"] {
         for item in members
             .get_mut(kind)

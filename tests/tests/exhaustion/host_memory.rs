@@ -87,6 +87,30 @@ fn idle_instances_make_room() {
     host.stays_well();
 }
 
+/// A server without room in its own share ends no instance of others, which would be no
+/// help.
+#[test]
+fn a_server_without_room_in_its_share_ends_no_instance_of_others() {
+    let keeper = artifacts::guest("keeper").unwrap();
+    let home = home("160MiB");
+    home.server("keep", &keeper).unwrap();
+    // Each takes 50 MiB for as long as it runs; one server has 80 of 160.
+    let greedy = GREEDY
+        .replace("3200", "800")
+        .replace("209715200", "52428800");
+    let limits = "[servers.bad.limits]\ntimeout = \"2s\"";
+    let mut host = Host::in_home(home, &wat::parse_str(greedy).unwrap(), limits);
+    let first = host.client.text("keep__count", json!({})).unwrap();
+    let call = json!({ "name": "bad__spin", "arguments": {} });
+    let ids = [(); 2].map(|()| host.client.send("tools/call", call.clone()).unwrap());
+    for id in ids {
+        host.client.answer(id).unwrap();
+    }
+    let second = host.client.text("keep__count", json!({})).unwrap();
+    assert_ne!(first, second, "the instance has been ended");
+    host.stays_well();
+}
+
 #[test]
 fn an_unknown_limit_of_the_host_is_told() {
     let home = Home::new().unwrap();

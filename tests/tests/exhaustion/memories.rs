@@ -85,3 +85,24 @@ fn the_globals_of_a_module_are_counted() {
     host.fails("bad__f", &["`200000` globals", "65536"]);
     host.stays_well();
 }
+
+/// A table that would be larger than there are numbers fails to grow, and nobody was asked
+/// for that growth: it gives nothing back.
+#[test]
+fn growths_that_fail_give_nothing_back() {
+    let wat = r#"(component (core module $m
+            (memory 1) (memory 1) (memory 1)
+            (table $t i64 1 funcref)
+            (func (export "grow") (local $round i32)
+              (loop $l
+                (if (i32.eq (memory.grow (i32.const 512)) (i32.const -1)) (then unreachable))
+                (drop (table.grow $t (ref.null func) (i64.const -1)))
+                (local.set $round (i32.add (local.get $round) (i32.const 1)))
+                (br_if $l (i32.lt_u (local.get $round) (i32.const 20))))))
+          (core instance $i (instantiate $m))
+          (func (export "grow") (canon lift (core func $i "grow"))))"#;
+    let limit = "[servers.bad.limits]\nmemory = \"64MiB\"";
+    let mut host = Host::with(&wat::parse_str(wat).unwrap(), limit);
+    host.fails("bad__grow", &["memory", "[servers.bad.limits]"]);
+    host.stays_well();
+}

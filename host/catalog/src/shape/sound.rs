@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
 
+use dormouse_jsonrpc::RESERVED_NAME;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::ItemLimits;
@@ -112,6 +113,10 @@ impl<'de> Visitor<'de> for Sound<'_> {
         let mut names: HashSet<String> = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
             self.count()?;
+            if name.starts_with(RESERVED_NAME) {
+                let why = format_args!("a member's name begins with `{RESERVED_NAME}`");
+                return Err(A::Error::custom(why));
+            }
             map.next_value_seed(deeper)?;
             if let Some(name) = names.replace(name) {
                 let shown: String = name.chars().take(60).collect();

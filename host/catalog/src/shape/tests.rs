@@ -520,6 +520,21 @@ fn two_members_of_one_name_are_refused_wherever_they_are() {
     }
 }
 
+/// Values show another content of such a member than the text has that clients get.
+#[test]
+fn members_that_readers_take_for_something_else_are_refused() {
+    for name in [
+        "$serde_json::private::RawValue",
+        "$serde_json::privat\\u0065::Number",
+    ] {
+        let text = format!(
+            r#"{{"name":"k","inputSchema":{{"type":"object","properties":{{"a":{{"{name}":"{{}}"}}}}}}}}"#
+        );
+        let why = shape(What::Tool, &text).unwrap_err();
+        assert!(why.contains("$serde_json::private::"), "{why}");
+    }
+}
+
 #[test]
 fn an_item_has_caps() {
     let long = format!(r#"{{"name":"k","x":"{}"}}"#, "x".repeat(1 << 20));

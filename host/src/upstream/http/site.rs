@@ -8,7 +8,7 @@ use reqwest::header::{
     AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LOCATION, TRANSFER_ENCODING,
     WWW_AUTHENTICATE,
 };
-use reqwest::{Method, Request, Response, StatusCode, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 
 use super::Credentials;
 use super::address::Reach;
@@ -243,10 +243,14 @@ impl Site {
     }
 
     async fn once(&self, ask: &Ask<'_>, url: &Url, reach: Reach) -> Result<Response, Lost> {
-        let mut request = Request::new(ask.method.clone(), url.clone());
+        let client = client(url, reach)?;
+        // This turns a user name and password of the URL into the header that they stand for.
+        // In the URL they would be logged by whoever makes the connection.
+        let request = client.request(ask.method.clone(), url.clone()).build();
+        let mut request = request.map_err(|error| Lost::Broken(causes(error)))?;
         let headers = request.headers_mut();
         if self.is_ours(url) {
-            headers.clone_from(&self.headers);
+            headers.extend(self.headers.clone());
             // What the user has written down himself goes before what was found out.
             if !headers.contains_key(AUTHORIZATION)
                 && let Some(auth) = &self.auth
@@ -274,7 +278,7 @@ impl Site {
         if ask.method == Method::POST {
             *request.body_mut() = Some(ask.body.clone().into());
         }
-        let sent = client(url, reach)?.execute(request);
+        let sent = client.execute(request);
         let answer = match ask.patience {
             Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
                 Lost::Broken(format!(

@@ -42,7 +42,7 @@ async fn comes<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 fn between(level: &str) -> Value {
-    json!({ "level": level, "logger": null, "data": "between calls" })
+    json!({ "level": level, "logger": "odd", "data": "between calls" })
 }
 
 #[tokio::test(flavor = "multi_thread")]
