@@ -11,7 +11,7 @@
 mod adapter;
 mod asker;
 mod blobs;
-mod grants;
+mod folders;
 mod library;
 mod painter;
 mod readme;
