@@ -68,7 +68,10 @@ fn greet(name: &str, more: &Value) -> Request {
 #[test]
 fn questions_of_one_client_do_not_end_calls_of_others() {
     let home = Home::new().unwrap();
-    home.guests(&["asker"]).unwrap();
+    // More than wait here: what is tried is which of them are ended.
+    let asker = artifacts::guest("asker").unwrap();
+    home.server_with("asker", &asker, "[servers.asker.limits]\nquestions = 1000")
+        .unwrap();
     let server = home.serve_http(&[]).unwrap();
     let asked = |name: &str| {
         let mut answer = server.ask(&greet(name, &json!({}))).unwrap();
