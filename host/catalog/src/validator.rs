@@ -153,12 +153,10 @@ fn remove_patterns(schema: &mut Value, is_linear: &impl Fn(&str) -> bool) -> usi
     }
 }
 
-/// Whether a text is a pattern of some kind. It is compiled, never matched.
+/// Whether a text is a pattern of some kind. It is parsed and not compiled, which has no
+/// bound: each look-around of a pattern is compiled by itself, to any size.
 fn is_pattern(text: &str) -> bool {
-    let alone = Value::Object(Map::from_iter([("pattern".to_owned(), text.into())]));
-    let options = PatternOptions::fancy_regex().size_limit(MAX_ONE_PATTERN_BYTES);
-    let options = jsonschema::options().with_pattern_options(options);
-    options.build(&alone).is_ok()
+    fancy_regex::Expr::parse_tree(text).is_ok()
 }
 
 impl BoundedValidator {

@@ -32,9 +32,10 @@ const SHOWN_STDERR_BYTES: usize = 600;
 /// The longest first line that the process reads, in bytes.
 const MAX_ORDER_BYTES: u64 = 64 << 10;
 
-/// Globals that a core module may declare. Each takes 16 bytes of every instance, which no
-/// limit of a memory or a table counts; what toolchains make has some thousands at most.
-const MAX_MODULE_GLOBALS: u32 = 1 << 16;
+/// Globals and items of passive element segments that a core module may declare. Each takes
+/// 16 bytes of every instance, which no limit of a memory or a table counts; what toolchains
+/// make has some thousands at most.
+const MAX_MODULE_ITEMS: u64 = 1 << 16;
 
 /// How often it is looked whether a process has ended.
 const POLL: Duration = Duration::from_millis(2);
@@ -379,10 +380,10 @@ pub fn run() -> anyhow::Result<()> {
         .read_to_end(&mut component)?;
     drop(input);
     end_with_host()?;
-    let globals = dormouse_catalog::max_module_globals(&component);
+    let items = dormouse_catalog::max_module_items(&component);
     anyhow::ensure!(
-        globals <= MAX_MODULE_GLOBALS,
-        "a core module of it has `{globals}` globals, more than the {MAX_MODULE_GLOBALS} that one may have"
+        items <= MAX_MODULE_ITEMS,
+        "a core module of it has `{items}` globals and items of passive element segments, more than the {MAX_MODULE_ITEMS} that one may have"
     );
     let kind = Kind {
         origin: Origin::Demand,

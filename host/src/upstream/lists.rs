@@ -21,6 +21,9 @@ use crate::sandbox::UpstreamLimits;
 /// enough for a server that never comes to an end.
 const PAGES: usize = 200;
 
+/// The longest `nextCursor` that is kept and sent back, in bytes.
+const MAX_CURSOR_BYTES: usize = 64 << 10;
+
 /// How many items of one page that are odd are logged one by one.
 const TOLD: usize = 20;
 
@@ -101,6 +104,7 @@ enum Enough {
     Items(usize),
     Bytes(usize),
     Pages(usize),
+    LongCursor(usize),
     Repeated,
 }
 
@@ -110,6 +114,9 @@ impl fmt::Display for Enough {
             Self::Items(limit) => write!(f, "it has more than {limit} items (`items`)"),
             Self::Bytes(limit) => write!(f, "it has more than {limit} bytes (`list`)"),
             Self::Pages(limit) => write!(f, "it has more than {limit} pages"),
+            Self::LongCursor(limit) => {
+                write!(f, "a page has a `nextCursor` of more than {limit} bytes")
+            }
             Self::Repeated => f.write_str("a page leads to one before it"),
         }
     }
@@ -169,6 +176,9 @@ impl Read {
         let Some(next) = page.string("nextCursor") else {
             return Ok(Ok(None));
         };
+        if next.len() > MAX_CURSOR_BYTES {
+            return Ok(Err(Enough::LongCursor(MAX_CURSOR_BYTES)));
+        }
         if !self.cursors.insert(next.clone()) {
             return Ok(Err(Enough::Repeated));
         }

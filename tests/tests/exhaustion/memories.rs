@@ -72,18 +72,23 @@ fn the_instances_of_a_component_are_counted() {
     host.stays_well();
 }
 
-/// Globals are memory too, which a component multiplies by its instances.
+/// Globals and passive element segments are memory too, which a component multiplies by its
+/// instances.
 #[test]
-fn the_globals_of_a_module_are_counted() {
-    let globals = "(global i64 (i64.const 1))".repeat(200_000);
-    let wat = format!(
-        r#"(component (core module $m {globals} (func (export "f")))
-            (core instance $i (instantiate $m))
-            (func (export "f") (canon lift (core func $i "f"))))"#
-    );
-    let mut host = Host::with(&wat::parse_str(wat).unwrap(), "");
-    host.fails("bad__f", &["`200000` globals", "65536"]);
-    host.stays_well();
+fn the_globals_and_segments_of_a_module_are_counted() {
+    for part in [
+        "(global i64 (i64.const 1)) ".repeat(200_000),
+        format!("(elem funcref {})", "(ref.null func) ".repeat(200_000)),
+    ] {
+        let wat = format!(
+            r#"(component (core module $m {part} (func (export "f")))
+                (core instance $i (instantiate $m))
+                (func (export "f") (canon lift (core func $i "f"))))"#
+        );
+        let mut host = Host::with(&wat::parse_str(wat).unwrap(), "");
+        host.fails("bad__f", &["`200000` globals", "65536"]);
+        host.stays_well();
+    }
 }
 
 /// A table that would be larger than there are numbers fails to grow, and nobody was asked
