@@ -307,8 +307,9 @@ fn heavy_a_thousand_dropped_sessions_are_forgotten() {
         for number in 0..1000 {
             let session = Session::open(&server)
                 .unwrap_or_else(|error| panic!("session {number}: {error:#}"));
-            // Some leave an instance behind, and some a stream.
-            if number % 10 == 0 {
+            // Some leave an instance and a stream behind: more of them than sessions are kept,
+            // because those that nobody has used go first.
+            if number % 3 == 0 {
                 let keep = json!({ "name": "keeper__count", "arguments": {} });
                 let request = session.request(1, "tools/call", keep);
                 server.ask(&request).unwrap().result().unwrap();
@@ -325,7 +326,7 @@ fn heavy_a_thousand_dropped_sessions_are_forgotten() {
             assert!(start.elapsed() < 10 * SECOND, "{sessions} sessions");
         }
         let instances = home.server_status("keeper").unwrap()["instances"].clone();
-        assert!(instances.as_u64().unwrap() <= 26, "{instances} instances");
+        assert!(instances.as_u64().unwrap() <= 257, "{instances} instances");
     });
 }
 
