@@ -57,8 +57,7 @@ impl Store {
     }
 
     /// What is known of an upstream; looks at its file each time, and reads it when
-    /// it is another than before. A damaged file is said once and then as good as
-    /// none: what was in it can be fetched again.
+    /// it is another than before. Of a damaged file nothing is known.
     #[must_use]
     pub fn known(&self, of: &Fingerprint) -> Option<Arc<Known>> {
         let metadata = std::fs::metadata(self.file(of)).ok()?;
@@ -98,8 +97,13 @@ impl Store {
             fronted: seen.is_some(),
         };
         let learnt = self.edit(of, |record| {
-            let record = record.get_or_insert_with(|| Record::of_seen(seen));
-            Ok(record.update(offered.clone(), rules))
+            let mut record = match record {
+                Recorded::Readable(record) => record,
+                Recorded::Missing => Record::of_seen(seen),
+                Recorded::Damaged => Record::after_damage(seen),
+            };
+            let news = record.update(offered.clone(), rules);
+            Ok((record, news))
         });
         let Err(error) = learnt else {
             return learnt;
@@ -125,8 +129,11 @@ impl Store {
     /// It is something else by now, or the record cannot be written.
     pub fn approve(&self, of: &Fingerprint, shown: &str) -> anyhow::Result<Pending> {
         self.edit(of, |record| {
-            let approved = record.as_mut().map(|record| record.approve(shown));
-            Ok(approved.unwrap_or(Err(Changed))?)
+            let Recorded::Readable(mut record) = record else {
+                return Err(Changed.into());
+            };
+            let approved = record.approve(shown)?;
+            Ok((record, approved))
         })
     }
 
@@ -146,18 +153,18 @@ impl Store {
         };
         Record::parse(&text).map(Some).with_context(|| {
             format!(
-                "`{shown}` is damaged, and what is known of that server is lost\n\
-                 hint: `dormouse sync` fetches it again"
+                "`{shown}` is damaged, and so nothing of that server counts as seen\n\
+                 hint: `dormouse sync` fetches what it offers now, and `dormouse approve` shows it"
             )
         })
     }
 
     /// Changes a record under a lock that holds for all processes. Nothing is written where
-    /// the change fails.
+    /// the change fails. A copy of a damaged file is kept beside the record that replaces it.
     fn edit<T>(
         &self,
         of: &Fingerprint,
-        change: impl FnOnce(&mut Option<Record>) -> anyhow::Result<T>,
+        change: impl FnOnce(Recorded) -> anyhow::Result<(Record, T)>,
     ) -> anyhow::Result<T> {
         let shown = self.folder.display();
         // Dormouse's data folder first: nobody else has any business in there.
@@ -170,31 +177,28 @@ impl Store {
             paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
         }
         let _lock = paths::lock(&self.folder.join("lock"))?;
-        let mut record = match self.read(of) {
-            Ok(record) => record,
-            // One that is damaged is as good as none. What cannot be read at the moment,
-            // or was written by a later Dormouse, is not: what its user has seen is in it.
-            Err(error)
-                if matches!(
-                    error.downcast_ref::<Damaged>(),
-                    Some(Damaged::Unreadable(_))
-                ) =>
-            {
-                None
-            }
-            Err(error) => return Err(error),
+        let file = self.file(of);
+        let recorded = match self.read(of) {
+            Ok(Some(record)) => Recorded::Readable(record),
+            Ok(None) => Recorded::Missing,
+            Err(error) => match error.downcast_ref::<Damaged>() {
+                Some(Damaged::Unreadable(_)) => Recorded::Damaged,
+                // What cannot be read at the moment, or was written by a later Dormouse, is
+                // not replaced: what its user has seen is in it.
+                Some(Damaged::Newer(_)) | None => return Err(error),
+            },
         };
-        let outcome = change(&mut record)?;
-        if let Some(record) = &record {
-            self.write(of, record)
-                .with_context(|| format!("`{}` cannot be written", self.file(of).display()))?;
+        let is_damaged = matches!(recorded, Recorded::Damaged);
+        let (record, outcome) = change(recorded)?;
+        if is_damaged {
+            let kept = file.with_extension("json.damaged");
+            std::fs::read(&file)
+                .map_err(anyhow::Error::from)
+                .and_then(|bytes| replace(&kept, &bytes, Access::Private))
+                .with_context(|| format!("`{}` cannot be written", kept.display()))?;
         }
+        write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
         Ok(outcome)
-    }
-
-    fn write(&self, of: &Fingerprint, record: &Record) -> anyhow::Result<()> {
-        let text = serde_json::to_string(record)?;
-        replace(&self.file(of), text.as_bytes(), Access::Private)
     }
 
     /// The file that the record of an upstream is kept in.
@@ -206,6 +210,24 @@ impl Store {
     fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamp, Arc<Known>)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The record of an upstream on disk, before a change.
+enum Recorded {
+    /// There is none: the upstream is new.
+    Missing,
+    /// There is one that cannot be read: the upstream is known, and what its user has seen of
+    /// it is not.
+    Damaged,
+    /// There is one.
+    Readable(Record),
+}
+
+/// Writes a record, if it can be read back: one that cannot would lose what its user has seen.
+fn write(file: &Path, record: &Record) -> anyhow::Result<()> {
+    let text = serde_json::to_string(record)?;
+    Record::parse(&text).context("it could not be read back")?;
+    replace(file, text.as_bytes(), Access::Private)
 }
 
 #[cfg(test)]

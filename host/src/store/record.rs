@@ -260,6 +260,15 @@ impl Record {
         }
     }
 
+    /// The record of an upstream that has one which cannot be read. Nothing that it says
+    /// now has been seen, other than in a component.
+    pub(super) fn after_damage(seen: Option<&Arc<Listing>>) -> Self {
+        Self {
+            first: false,
+            ..Self::of_seen(seen)
+        }
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, Damaged> {
         #[derive(Deserialize)]
         struct Envelope {

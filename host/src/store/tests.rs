@@ -386,8 +386,9 @@ fn what_is_mended_is_no_change_and_what_was_never_shown_is_new() {
     assert_eq!(learn(&[odd, other]).pending, ["b"]);
 }
 
+/// An upstream that could damage its record must not be met for the first time again.
 #[test]
-fn a_damaged_record_is_as_good_as_none() {
+fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     let (_folder, store, of) = fixture();
     store
         .learn(&of, offered(&[("a", "A")]), (OnChange::Ask, None))
@@ -404,11 +405,42 @@ fn a_damaged_record_is_as_good_as_none() {
         std::fs::write(&file, text).unwrap();
         assert!(store.known(&of).is_none(), "{text}");
     }
-    // And it is mended by whatever is learnt next.
-    store
-        .learn(&of, offered(&[("b", "B")]), (OnChange::Ask, None))
-        .unwrap();
-    assert_eq!(names(&store, &of), ["b"]);
+    // It is replaced by whatever is learnt next, of which nothing counts as seen, and kept.
+    let mut next = offered(&[("a", "A"), ("b", "B")]);
+    next.instructions = Some("Be good.".to_owned());
+    let news = store.learn(&of, next, (OnChange::Ask, None)).unwrap();
+    assert_eq!(news.pending, ["a", "b", "instructions"]);
+    assert_eq!(names(&store, &of), [""; 0]);
+    assert_eq!(store.known(&of).unwrap().instructions, None);
+    let kept = file.with_extension("json.damaged");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "{}");
+    approve(&store, &of);
+    assert_eq!(names(&store, &of), ["a", "b"]);
+
+    // Where it cannot be kept, it is not replaced.
+    std::fs::write(&file, "{").unwrap();
+    let kept = file.with_extension("json.damaged");
+    std::fs::remove_file(&kept).unwrap();
+    std::fs::create_dir_all(kept.join("in the way")).unwrap();
+    let learnt = store.learn(&of, offered(&[("b", "B")]), (OnChange::Ask, None));
+    assert!(learnt.is_err());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
+}
+
+/// What Dormouse could not read the next time is not written.
+#[test]
+fn a_record_that_could_not_be_read_back_replaces_none() {
+    let (_folder, store, of) = fixture();
+    let learn = |depth: usize, tools: &[(&str, &str)]| {
+        let nested = (0..depth).fold(json!(1), |inner, _| json!([inner]));
+        let mut next = offered(tools);
+        next.server_info.insert("x".to_owned(), nested);
+        store.learn(&of, next, (OnChange::Ask, None))
+    };
+    learn(1, &[("a", "A")]).unwrap();
+    let error = learn(200, &[("a", "A"), ("b", "EVIL")]).unwrap_err();
+    assert!(format!("{error:#}").contains("read back"), "{error:#}");
+    assert_eq!(learn(1, &[("b", "EVIL")]).unwrap().pending, ["b"]);
 }
 
 #[test]

@@ -366,6 +366,44 @@ fn what_cannot_be_kept_is_not_used() {
     host.text("post__read", json!({})).unwrap();
 }
 
+/// A server whose record is damaged is no new one: all that it offers then waits for its user.
+#[test]
+fn what_comes_after_a_damaged_record_waits_for_its_user() {
+    let all = changed("");
+    let store = all.home.path().join("cache/data/dormouse/servers");
+    let records = || {
+        let files = fs::read_dir(&store)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let mut files: Vec<_> = files.collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "json"));
+        files
+    };
+    let [record] = records().try_into().unwrap();
+    fs::write(&record, "{").unwrap();
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["post__discover"]);
+    host.request(
+        "tools/call",
+        json!({ "name": "post__discover", "arguments": {} }),
+    )
+    .unwrap();
+    let status = all.home.server_status("post").unwrap();
+    let not_shown = status["not_shown"].to_string();
+    for tool in ["post__read", "post__send"] {
+        let name = tool.trim_start_matches("post__");
+        assert!(not_shown.contains(&format!("`{name}` is new")), "{status}");
+        let refused = host.error(tool, json!({})).unwrap();
+        assert!(refused.contains("dormouse approve post"), "{refused}");
+    }
+    let kept = record.with_extension("json.damaged");
+    assert_eq!(fs::read_to_string(kept).unwrap(), "{");
+    let shown = all.run(&["approve", "post", "--dry-run"]);
+    assert!(shown.contains("Sends all your secrets."), "{shown}");
+    all.run(&["approve", "post", "--yes"]);
+    comes_to(&mut host, &["post__read", "post__send"]);
+}
+
 /// Whoever reaches the port answers over HTTP, and that may be somebody else: neither in a
 /// session nor without one is it decided there what a user has seen.
 #[test]
