@@ -18,7 +18,8 @@ pub struct ProjectReview {
     /// How many servers its files have.
     pub servers: usize,
     /// All that is to be known of them, ready to be shown: nothing in it moves a cursor
-    /// or looks like something else, and no value of a variable or a header is in it.
+    /// or looks like something else, and no value of a variable or a header is in it, other
+    /// than in the host of a URL.
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
@@ -42,9 +43,10 @@ impl ProjectReview {
         for server in servers {
             names.insert(&server.config.name);
             let described = described(server, folder);
-            if shown.insert(described.clone()) {
+            let heading = heading(server);
+            if shown.insert((heading.clone(), described.clone())) {
                 let from = server.config.origin.client.map_or("dormouse", Client::name);
-                let _ = writeln!(text, "\n{} ({from})\n{described}", heading(server));
+                let _ = writeln!(text, "\n{heading} ({from})\n{described}");
             }
         }
         let count = names.len();
@@ -140,8 +142,12 @@ impl Lines {
     fn bridge(&mut self, bridge: &Bridge) {
         match (&bridge.written, &bridge.launch) {
             (Launch::Stdio(written), Launch::Stdio(filled)) => self.stdio(written, filled),
-            (Launch::Http(written), _) => self.http(written),
-            (Launch::Stdio(_), Launch::Http(_)) => {}
+            (Launch::Http(written), Launch::Http(filled)) => {
+                self.http(written);
+                self.host(filled, &bridge.needs);
+                self.login(written);
+            }
+            (Launch::Stdio(_), Launch::Http(_)) | (Launch::Http(_), Launch::Stdio(_)) => {}
         }
         for filled in &bridge.filled_in {
             let source = match &filled.source {
@@ -189,6 +195,28 @@ impl Lines {
             "connects to",
             plain(&Launch::Http(http.clone()).to_string()),
         );
+    }
+
+    /// The host that a URL leads to, with its variables filled in: the text of the URL could
+    /// be taken for another one. A host is no secret: those who look up names hear it, too.
+    fn host(&mut self, filled: &Http, needs: &[String]) {
+        let host = filled.host().filter(|_| needs.is_empty());
+        self.add(
+            "its host is",
+            host.map_or_else(
+                || "not known before all that it needs is set".to_owned(),
+                |host| quoted(&host),
+            ),
+        );
+        if filled.names_user() {
+            self.add(
+                "user name",
+                "there is one in the URL, before the `@`".to_owned(),
+            );
+        }
+    }
+
+    fn login(&mut self, http: &Http) {
         self.names("sends headers", http.headers.keys());
         self.oauth(&http.oauth);
     }

@@ -288,16 +288,12 @@ impl Reader<'_> {
         } = self.expanded(&written);
         if let Launch::Http(http) = &launch
             && missing.is_empty()
-            && !(http.url.starts_with("https://") || http.url.starts_with("http://"))
+            && let Err(wrong) = http.check_url()
         {
             // As it is written: what was filled in may be a secret.
-            let url = match &written {
-                Launch::Http(http) => quoted(&http.url),
-                Launch::Stdio(_) => String::new(),
-            };
-            let message = format!("`{at}.url` is {url}, which is no URL");
-            let hint = "a URL begins with `https://` or `http://`";
-            self.problem(span.clone(), message, Some(hint.to_owned()));
+            let url = quoted(&http.shown());
+            let message = format!("`{at}.url` is {url}, which {wrong}");
+            self.problem(span.clone(), message, Some(wrong.hint().to_owned()));
         }
         if let Launch::Http(http) = &launch
             && missing.is_empty()

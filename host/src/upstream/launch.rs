@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::OAuth;
+use super::server_url::{HIDDEN, UrlParts, WrongUrl, check, host, is_variable, redacted_url};
 
 /// How one upstream is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +78,28 @@ impl Http {
     #[must_use]
     pub fn shown(&self) -> String {
         redacted_url(self.written.as_deref().unwrap_or(&self.url))
+    }
+
+    /// Checks the URL, every variable filled in.
+    ///
+    /// # Errors
+    /// Nothing can be connected to, or not what people are shown.
+    pub fn check_url(&self) -> Result<(), WrongUrl> {
+        check(&self.url, self.written.as_deref().unwrap_or(&self.url))
+    }
+
+    /// The host that is connected to, and its port where the URL names one. None where the URL
+    /// has none.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        host(&self.url)
+    }
+
+    /// Whether the URL has a user name or a password in it, as it is written.
+    #[must_use]
+    pub fn names_user(&self) -> bool {
+        let written = self.written.as_deref().unwrap_or(&self.url);
+        UrlParts::of(written).user.is_some()
     }
 
     /// A text without what of the URL must not be seen.
@@ -167,9 +190,6 @@ impl fmt::Debug for Secret {
 /// Shortest part of a URL that is looked for in a text, in bytes.
 const MIN_HIDDEN_BYTES: usize = 4;
 
-/// What stands in place of what must not be seen.
-const HIDDEN: &str = "…";
-
 /// Words in the names of options and parameters whose values are secrets.
 const SECRET_WORDS: [&str; 10] = [
     "key",
@@ -184,88 +204,12 @@ const SECRET_WORDS: [&str; 10] = [
     "pat",
 ];
 
-/// A URL as it is written, in parts. It need not be one: variables may stand in it.
-struct UrlParts<'a> {
-    scheme: &'a str,
-    user: Option<&'a str>,
-    /// Host, port and path.
-    rest: &'a str,
-    query: Option<&'a str>,
-}
-
-impl<'a> UrlParts<'a> {
-    fn of(url: &'a str) -> Self {
-        let url = url.split_once('#').map_or(url, |(url, _)| url);
-        let (url, query) = match url.split_once('?') {
-            // In a variable's default (`${A:?}`) there is none.
-            Some((url, query)) => (url, Some(query)),
-            None => (url, None),
-        };
-        let (scheme, rest) = match url.find("://") {
-            Some(at) => url.split_at(at + 3),
-            None => ("", url),
-        };
-        let host = rest.find('/').unwrap_or(rest.len());
-        let at = rest.get(..host).and_then(|host| host.rfind('@'));
-        let (user, rest) = match at {
-            Some(at) => (rest.get(..at), rest.get(at + 1..).unwrap_or_default()),
-            None => (None, rest),
-        };
-        Self {
-            scheme,
-            user,
-            rest,
-            query,
-        }
-    }
-}
-
-/// A URL without who is said to ask, and without the values of its query. Variables that
-/// are not filled in stay.
-#[must_use]
-pub fn redacted_url(url: &str) -> String {
-    let parts = UrlParts::of(url);
-    let mut shown = parts.scheme.to_owned();
-    if parts.user.is_some() {
-        shown.push_str(HIDDEN);
-        shown.push('@');
-    }
-    shown.push_str(parts.rest);
-    for (i, pair) in parts
-        .query
-        .into_iter()
-        .flat_map(|query| query.split('&'))
-        .enumerate()
-    {
-        shown.push(if i == 0 { '?' } else { '&' });
-        match pair.split_once('=') {
-            Some((name, value)) if is_variable(value) => {
-                shown.push_str(name);
-                shown.push('=');
-                shown.push_str(value);
-            }
-            Some((name, _)) => {
-                shown.push_str(name);
-                shown.push('=');
-                shown.push_str(HIDDEN);
-            }
-            None => shown.push_str(HIDDEN),
-        }
-    }
-    shown
-}
-
 /// A text that may be a URL, without what is secret in it.
 fn redacted_text(text: &str) -> Cow<'_, str> {
     match text.contains("://") {
         true => Cow::Owned(redacted_url(text)),
         false => Cow::Borrowed(text),
     }
-}
-
-/// Whether a value is a variable as it is written, which tells nothing.
-fn is_variable(value: &str) -> bool {
-    value.starts_with('$') || value.starts_with("{{") || value.starts_with("{env")
 }
 
 /// Whether the value of an option is a secret, by its name.
@@ -324,32 +268,6 @@ impl fmt::Display for Launch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_url_is_shown_without_its_secrets() {
-        for (url, shown) in [
-            ("https://example.com/mcp", "https://example.com/mcp"),
-            (
-                "https://user:pass@example.com:1/mcp",
-                "https://…@example.com:1/mcp",
-            ),
-            ("https://a@b@example.com", "https://…@example.com"),
-            (
-                "https://example.com/@scope/x",
-                "https://example.com/@scope/x",
-            ),
-            (
-                "https://e.com/mcp?key=abc&b=#frag",
-                "https://e.com/mcp?key=…&b=…",
-            ),
-            ("https://e.com/?secret", "https://e.com/?…"),
-            ("https://e.com/${T}?k=${KEY}", "https://e.com/${T}?k=${KEY}"),
-            ("example.com/x?k=v", "example.com/x?k=…"),
-            ("", ""),
-        ] {
-            assert_eq!(redacted_url(url), shown, "{url}");
-        }
-    }
 
     #[test]
     fn arguments_are_shown_without_secrets() {

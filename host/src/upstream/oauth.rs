@@ -1,10 +1,9 @@
 //! How a user logs in to an upstream, as plain data.
 
-use reqwest::Url;
-
 use super::Secret;
 use super::auth::Redirect;
 use super::http::is_here;
+use super::server_url;
 
 /// What a user has arranged with an authorization server, and what of its own
 /// metadata is not to be believed. Nothing of it is needed where a server announces
@@ -124,7 +123,7 @@ impl OAuth {
             );
         }
         if let Some(url) = &self.client_metadata_url {
-            let url = Url::parse(url).ok();
+            let url = server_url::parse(url).ok();
             let fit = url.is_some_and(|url| url.scheme() == "https" && url.path() != "/");
             if !fit {
                 return wrong(
@@ -166,7 +165,7 @@ impl OAuth {
 
 /// Whether nobody on the way can read or change what goes to a URL.
 fn is_secure(url: &str) -> bool {
-    let url = Url::parse(url).ok();
+    let url = server_url::parse(url).ok();
     url.is_some_and(|url| match url.scheme() {
         "https" => true,
         "http" => is_here(&url),
@@ -216,6 +215,10 @@ mod tests {
             (
                 oauth(|it| it.metadata_url = text("http://127.0.0.1:9/m")),
                 "",
+            ),
+            (
+                oauth(|it| it.metadata_url = text(r"https://x\@y/m")),
+                "`metadata_url` has to be an `https` URL",
             ),
             (
                 oauth(|it| it.metadata_url = text("file:///etc/passwd")),

@@ -275,6 +275,58 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
     assert!(message.starts_with(shown.trim_end()), "{message}\n{shown}");
 }
 
+/// The host that a project's URL leads to is shown, whatever the URL looks like, and one that
+/// could be taken for another is refused.
+#[test]
+fn the_host_that_is_connected_to_is_the_one_that_is_shown() {
+    let all = Scripted::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let here = listener.local_addr().unwrap().to_string();
+    let servers = json!({ "mcpServers": {
+        "open": { "type": "http", "url": format!("http://api.example.com:CANARY@{here}/mcp") },
+        "filled": {
+            "type": "http", "url": format!("http://{here}${{HOME}}@api.example.com/mcp")
+        },
+        "backslash": { "type": "http", "url": format!("http://{here}\\@api.example.com/mcp") },
+    } });
+    write(&all.project().join(".mcp.json"), &servers.to_string());
+    let (_, shown) = all.run_in(&all.project(), &["trust"]);
+    for part in [&format!("its host is:       `{here}`"), "user name:"] {
+        assert!(shown.contains(part), "no `{part}` in {shown}");
+    }
+    assert!(!shown.contains("CANARY"), "{shown}");
+    assert!(
+        !shown.contains("`filled`") && !shown.contains("`backslash`"),
+        "{shown}"
+    );
+    let (_, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+    for part in ["another host than it says", "has a backslash in it"] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+
+    // The same in a project's file of Dormouse's own.
+    std::fs::remove_file(all.project().join(".mcp.json")).unwrap();
+    for (url, why) in [
+        (
+            format!("http://{here}\\@api.example.com/mcp"),
+            "has a backslash in it",
+        ),
+        (
+            format!("http://{here}${{HOME}}@api.example.com/mcp"),
+            "another host than it says",
+        ),
+    ] {
+        let own = format!("[servers.sly]\nurl = '{url}'\n");
+        write(&all.project().join("dormouse.toml"), &own);
+        let (trusted, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+        assert!(said.contains(why), "{trusted} {said}");
+        all.run_in(&all.project(), &["sync", "sly"]);
+    }
+    listener.set_nonblocking(true).unwrap();
+    let nobody = listener.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock, "{nobody}");
+}
+
 /// What is not trusted is not in anything that a model reads, and takes nothing from what is.
 #[test]
 fn an_untrusted_project_says_nothing_to_a_model() {

@@ -233,11 +233,8 @@ impl Filling<'_, '_> {
             .variables
             .extend(own.map(|(name, value)| (name, value.expose().to_owned())));
         let url = self.text(&written.url, "url");
-        // What is not there yet cannot be judged yet. The URL is shown as it is
-        // written: what was filled in may be a secret.
-        if self.filler.needs.is_empty() {
-            judge(&url, &written.url)?;
-        }
+        // What is not there yet cannot be judged yet.
+        let can_judge = self.filler.needs.is_empty();
         let headers = self.table(written.headers, "headers");
         let oauth = written
             .oauth
@@ -245,32 +242,33 @@ impl Filling<'_, '_> {
         if self.filler.needs.is_empty() {
             self.filler.notes.extend(oauth::doubt(&oauth));
         }
-        Ok(Http {
+        let http = Http {
             url,
             written: Some(written.url),
             headers,
             transport: written.transport,
             oauth,
-        })
+        };
+        if can_judge {
+            judge(&http)?;
+        }
+        Ok(http)
     }
 }
 
-fn judge(url: &str, written: &str) -> Result<(), Refused> {
-    let parsed = url.parse::<hyper::Uri>().ok();
-    let scheme = parsed
-        .as_ref()
-        .and_then(hyper::Uri::scheme_str)
-        .map(str::to_ascii_lowercase);
-    match scheme.as_deref() {
-        Some("http" | "https") => Ok(()),
-        Some("ws" | "wss") => Err(Refused::Skipped(
+fn judge(http: &Http) -> Result<(), Refused> {
+    let scheme = http.url.split_once("://").map(|(scheme, _)| scheme);
+    if matches!(
+        scheme.map(str::to_ascii_lowercase).as_deref(),
+        Some("ws" | "wss")
+    ) {
+        return Err(Refused::Skipped(
             "servers behind WebSockets cannot be bridged".to_owned(),
-        )),
-        _ => Err(Refused::Bad(
-            format!("{} is no URL of a server", quoted(written)),
-            "it begins with `https://` or `http://`",
-        )),
+        ));
     }
+    // It is shown as it is written: what was filled in may be a secret.
+    http.check_url()
+        .map_err(|wrong| Refused::Bad(format!("{} {wrong}", quoted(&http.shown())), wrong.hint()))
 }
 
 /// A program that is named by a relative path is looked for from the folder that it

@@ -209,8 +209,8 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
         (
             "url = \"example.com\"",
             "1:10",
-            "`servers.t.url` is `example.com`, which is no URL",
-            "a URL begins with `https://` or `http://`",
+            "`servers.t.url` is `example.com`, which is no URL of a server",
+            "it begins with `https://` or `http://`",
         ),
         (
             "command = 5",
@@ -626,8 +626,8 @@ fn no_value_that_may_be_secret_is_in_a_message() {
         ),
         (
             "[servers.t]\nurl = \"${PATH}\"",
-            "`servers.t.url` is `${PATH}`, which is no URL",
-            "a URL begins with `https://` or `http://`",
+            "`servers.t.url` is `${PATH}`, which is no URL of a server",
+            "it begins with `https://` or `http://`",
         ),
     ] {
         let (_, problems) = parse(Path::new(FILE), text);
