@@ -15,6 +15,8 @@ struct Command {
     description: &'static str,
     /// Whether it is about one server.
     about_one: bool,
+    /// Whether it changes the configuration.
+    changes: bool,
 }
 
 const COMMANDS: [Command; 4] = [
@@ -23,24 +25,28 @@ const COMMANDS: [Command; 4] = [
         title: "Servers",
         description: "Lists the MCP servers behind Dormouse, and what state each is in.",
         about_one: false,
+        changes: false,
     },
     Command {
         name: "status",
         title: "Server status",
         description: "Says all about one of the MCP servers behind Dormouse.",
         about_one: true,
+        changes: false,
     },
     Command {
         name: "enable",
         title: "Enable a server",
         description: "Shows the tools of one of the MCP servers behind Dormouse again, for good.",
         about_one: true,
+        changes: true,
     },
     Command {
         name: "disable",
         title: "Disable a server",
         description: "Stops one of the MCP servers behind Dormouse and hides its tools, for good.",
         about_one: true,
+        changes: true,
     },
 ];
 
@@ -105,11 +111,21 @@ pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
 }
 
 /// The status as agents are told it: of a project that nobody trusts, they hear that it is
-/// there, and what upstreams say of themselves, which nobody has seen, not at all.
+/// there, and of what upstreams say that nobody has seen, only how much there is: a name may
+/// be any text.
 fn status_of(roster: &Roster) -> Status {
     let mut status = roster.status();
     for server in &mut status.servers {
         server.server_info = None;
+        server.changed.clear();
+        let count = server.not_shown.len();
+        if count > 0 {
+            let name = &server.name;
+            server.not_shown = vec![format!(
+                "{count} of what it offers is not shown\n\
+                 hint: `dormouse status {name} --json` says what and why"
+            )];
+        }
     }
     if let Some(project) = &mut status.untrusted {
         project.folder = None;
@@ -141,14 +157,23 @@ pub(super) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<String>> {
     })
 }
 
-/// Carries a command out: an MCP `GetPromptResult`. None where it is none.
+/// Carries a command out: an MCP `GetPromptResult`. None where it is none. Over HTTP, where
+/// the caller may be somebody else than the user, no server is switched on or off.
 pub(super) fn run(
     roster: &Roster,
     name: &str,
     arguments: &Map<String, Value>,
+    may_decide: bool,
 ) -> Option<Result<Value, ErrorData>> {
     let snapshot = roster.snapshot();
     let command = find(name, &snapshot)?;
+    if command.changes && !may_decide {
+        let why = format!(
+            "`{name}` does nothing over HTTP, where anybody may say it\n\
+             hint: `dormouse {name}` does that"
+        );
+        return Some(Err(ErrorData::invalid_request(why, None)));
+    }
     Some(said(roster, command, arguments).map(|text| {
         json!({
             "description": command.description,

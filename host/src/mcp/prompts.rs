@@ -36,7 +36,12 @@ impl Host {
             mut arguments,
             continued,
         } = Named::take(params, &caller.original, ("prompts/get", "prompt"))?;
-        if let Some(said) = commands::run(&self.common.roster, &name, &arguments.values) {
+        if let Some(said) = commands::run(
+            &self.common.roster,
+            &name,
+            &arguments.values,
+            caller.may_decide,
+        ) {
             return Ok(complete(said?.into(), caller.stateless));
         }
         let snapshot = self.common.roster.snapshot();

@@ -158,7 +158,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
     let none = Pending::default();
     let pending = server.known().map_or(&none, |known| &known.pending);
-    let changed: Vec<_> = pending.iter().filter(|item| item.was.is_some()).collect();
+    let changed = pending.iter().filter(|item| item.was.is_some()).count();
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
         .map(|upstream| upstream.status())
@@ -194,13 +194,12 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     };
     // Tools that are hidden are the first thing to know, whatever runs.
     let calm = matches!(state, State::Known | State::Ready | State::Idle);
-    let state = if calm && !changed.is_empty() {
-        let names: Vec<_> = changed.iter().map(ToString::to_string).collect();
+    let state = if calm && changed > 0 {
+        // Not by name: models are told of errors, and a name may be any text.
         errors.push(format!(
-            "it has changed ({}), and what has is not shown\n\
+            "{} of what it offers has changed, and is not shown\n\
              hint: `dormouse approve {}` shows how, and allows it",
-            names.join(", "),
-            config.name
+            changed, config.name
         ));
         State::Quarantined
     } else {
