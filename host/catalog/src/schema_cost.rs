@@ -135,6 +135,13 @@ impl<'a> Resolver<'a> {
 
     fn resolve(&self, reference: &str) -> Result<Target<'a>, String> {
         let nowhere = || format!("`{}` leads nowhere in it", shown(reference));
+        // It is followed anew for each value that is held against it.
+        if reference.len() > MAX_REFERENCE_BYTES {
+            let shown = shown(reference);
+            return Err(format!(
+                "its reference `{shown}…` has more than {MAX_REFERENCE_BYTES} bytes"
+            ));
+        }
         if self.has_inner_resources {
             return Err("it has both references and parts with an `$id` of their own".into());
         }
@@ -158,6 +165,9 @@ impl<'a> Resolver<'a> {
         found.map(Target::Schema).ok_or_else(nowhere)
     }
 }
+
+/// The longest reference that is followed, in bytes.
+const MAX_REFERENCE_BYTES: usize = 1024;
 
 /// A reference for a message: short.
 fn shown(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! JSON-RPC messages and the lines that they come in.
 
 use dormouse_jsonrpc::{
-    Line, LineReader, Message, MessageError, MessageLimits, check_depth, is_json, notification,
+    Line, LineReader, Message, MessageError, MessageLimits, check_structure, is_json, notification,
     on_one_line, request, response, without_half_characters,
 };
 use futures::FutureExt as _;
@@ -30,7 +30,7 @@ pub fn messages(data: &[u8]) {
             return;
         }
     };
-    assert!(is_json(&text) && check_depth(&text, limits.depth).is_ok());
+    assert!(is_json(&text) && check_structure(&text, limits.depth).is_ok());
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let of = |name: &str| value.get(name);
         match &message {

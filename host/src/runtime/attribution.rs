@@ -84,8 +84,10 @@ pub fn error_data(server: &str, code: i64, data: String) -> String {
     if code != PAGES_REQUIRED {
         return data;
     }
+    // Clients read more than values can hold, such as `1e999`: what cannot be looked at does
+    // not pass.
     let Ok(mut value) = serde_json::from_str::<Value>(&data) else {
-        return data;
+        return "null".to_owned();
     };
     let Some(Value::Array(pages)) = value.get_mut("elicitations") else {
         return data;
@@ -392,6 +394,9 @@ mod tests {
             "url": "https://x", "message": "[server `x`] m", "elicitationId": "x/dormouse-1"
         }] });
         assert_eq!(marked, expected);
+        // What cannot be looked at is left out, whoever may be able to read it.
+        let unreadable = r#"{"elicitations":[{"url":"javascript:x"}],"x":1e999}"#;
+        assert_eq!(error_data("x", PAGES_REQUIRED, unreadable.into()), "null");
         // Other errors pass as they are written.
         let other = r#"{"elicitations": 1.10}"#;
         assert_eq!(error_data("x", PAGES_REQUIRED, other.into()), other);

@@ -13,6 +13,17 @@ use super::peer::{Oddity, Peer, lock};
 use super::words::logger_name;
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question, attribution};
 
+/// Parameters of questions that a person is shown, or that lead them somewhere.
+const SHOWN: [&str; 7] = [
+    "elicitationId",
+    "message",
+    "messages",
+    "mode",
+    "requestedSchema",
+    "systemPrompt",
+    "url",
+];
+
 /// The longest text of a message that is passed on, in bytes.
 const TEXT: usize = 64 << 10;
 
@@ -234,12 +245,22 @@ pub(super) fn question(
     let text = params.unwrap_or("{}");
     let object = message::object(text)
         .map_err(|error| (INVALID_PARAMS, format!("`params` cannot be read: {error}")))?;
-    // What no value can hold passes all the same, as the text that it is.
-    let members = object.iter().filter_map(|member| {
-        let value = serde_json::from_str(&member.value).ok()?;
-        Some((member.name.clone().into_owned(), value))
-    });
-    let params: Map<String, Value> = members.collect();
+    let mut params = Map::new();
+    for member in object.iter() {
+        match serde_json::from_str::<Value>(&member.value) {
+            Ok(value) => {
+                params.insert(member.name.clone().into_owned(), value);
+            }
+            // What a person is shown has to be looked at, and clients read more than values
+            // can hold, such as `1e999`.
+            Err(error) if SHOWN.contains(&&*member.name) => {
+                let why = format!("`{}` cannot be read: {error}", member.name);
+                return Err((INVALID_PARAMS, why));
+            }
+            // All else passes, as the text that it is.
+            Err(_) => {}
+        }
+    }
     let capability = match method {
         "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
             Capability::ElicitationUrl

@@ -123,6 +123,18 @@ fn ordinary_schemas_take_few_steps_however_large_the_value() {
     assert!(steps < 500_000, "{steps}");
 }
 
+/// Following a reference takes as long as it is, for each value again.
+#[test]
+fn references_have_a_length() {
+    let schema = |length: usize| {
+        let name = "k".repeat(length);
+        let reference = format!("#/$defs/{name}");
+        json!({ "items": { "$ref": reference }, "$defs": { name: { "type": "integer" } } })
+    };
+    assert!(SchemaCost::of(&schema(1000)).is_ok());
+    assert!(SchemaCost::of(&schema(300_000)).is_err());
+}
+
 #[test]
 fn patterns_count_by_their_repetitions() {
     assert!(pattern_states("^[a-z]+$") < 10);
