@@ -98,7 +98,7 @@ impl Store {
         };
         let learnt = self.edit(of, |record| {
             let mut record = match record {
-                Recorded::Readable(record) => record,
+                Recorded::Readable(record) => *record,
                 Recorded::Missing => Record::of_seen(seen),
                 Recorded::Damaged => Record::after_damage(seen),
             };
@@ -133,7 +133,7 @@ impl Store {
                 return Err(Changed.into());
             };
             let approved = record.approve(shown)?;
-            Ok((record, approved))
+            Ok((*record, approved))
         })
     }
 
@@ -179,7 +179,7 @@ impl Store {
         let _lock = paths::lock(&self.folder.join("lock"))?;
         let file = self.file(of);
         let recorded = match self.read(of) {
-            Ok(Some(record)) => Recorded::Readable(record),
+            Ok(Some(record)) => Recorded::Readable(Box::new(record)),
             Ok(None) => Recorded::Missing,
             Err(error) => match error.downcast_ref::<Damaged>() {
                 Some(Damaged::Unreadable(_)) => Recorded::Damaged,
@@ -220,7 +220,7 @@ enum Recorded {
     /// it is not.
     Damaged,
     /// There is one.
-    Readable(Record),
+    Readable(Box<Record>),
 }
 
 /// Writes a record, if it can be read back: one that cannot would lose what its user has seen.
