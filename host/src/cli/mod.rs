@@ -251,5 +251,8 @@ impl Global {
 /// codes and identity tokens too, and it has no place in any log, however much is
 /// asked for.
 fn tells_a_login(event: &Metadata<'_>) -> bool {
-    event.target().starts_with("rmcp::transport::auth") && *event.level() > Level::INFO
+    let target = event.target();
+    let is_login = target.starts_with("rmcp::transport::auth") && *event.level() > Level::INFO;
+    // The pool of connections names them by their URL's authority, with user and password.
+    is_login || target.starts_with("hyper_util::client::legacy")
 }

@@ -48,7 +48,7 @@ fn a_compile_ends_in_its_time_while_others_go_on() {
 
 #[test]
 fn a_compile_ends_in_its_memory() {
-    let mut host = Host::in_home(home("compile_memory = \"200MiB\""), &bomb(), "");
+    let mut host = Host::in_home(home("compile_memory = \"600MiB\""), &bomb(), "");
     host.fails("bad__f", &["`compile_memory` in `[limits]`"]);
     host.stays_well();
 }
