@@ -1,11 +1,12 @@
 //! The token that every client over HTTP sends, and the file in which it is kept.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use dormouse_catalog::open_regular_file;
 use subtle::ConstantTimeEq as _;
 
 use crate::config::paths;
@@ -122,16 +123,13 @@ fn make(data: &Path, file: &Path) -> anyhow::Result<()> {
 
 /// Reads a file that nobody but its user can read or write.
 fn read_private(path: &Path) -> anyhow::Result<String> {
-    // A pipe would be waited for when it is opened.
-    if !fs::metadata(path)?.is_file() {
-        bail!("it is no file");
-    }
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        bail!("it is no file");
-    }
-    check_owner(&metadata)?;
+    let file = open_regular_file(path).map_err(|error| match error.kind() {
+        ErrorKind::IsADirectory | ErrorKind::InvalidInput => {
+            io::Error::new(error.kind(), "it is no file")
+        }
+        _ => error,
+    })?;
+    check_owner(&file.metadata()?)?;
     let mut text = String::new();
     let read = file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text);
     let read = read.map_err(|error| match error.kind() {
