@@ -8,7 +8,7 @@ use dormouse_tests::artifacts;
 use crate::step;
 
 /// What plugins are compiled for.
-const TARGET: &str = "wasm32-wasip2";
+pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Profiles of the workspace's `Cargo.toml` that programs are built with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

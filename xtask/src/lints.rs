@@ -1,11 +1,13 @@
 //! The workspace's lints, and its format.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+use crate::build::TARGET;
+use crate::members::Members;
 use crate::step;
 
 /// Checks the format.
@@ -23,25 +25,40 @@ pub(crate) fn format() -> Result<()> {
 /// crates in a build instead, for which all dependencies are there already. It is not
 /// optimized, because nothing of it is run.
 ///
+/// Components are linted as what they are, for WebAssembly: only its linker can link them.
+///
 /// # Errors
 /// Something does not compile, or is warned of.
 pub(crate) fn run() -> Result<()> {
-    let mut build = step::cargo();
-    build
-        .args(["build", "--release", "--workspace", "--all-targets"])
-        .args(["--message-format", "json-diagnostic-rendered-ansi"]);
-    for member in members()? {
-        build
-            .arg("--config")
-            .arg(format!("profile.release.package.\"{member}\".opt-level=0"));
+    let Members { native, guests } = Members::read()?;
+    let mut ours = step::cargo();
+    ours.args(["build", "--release", "--workspace", "--all-targets"]);
+    for name in &guests {
+        ours.args(["--exclude", name]);
     }
-    build.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-    let shown = "cargo build --release --workspace --all-targets (by clippy-driver)";
-    eprintln!("+ {shown}");
+    for name in native.iter().chain(&guests) {
+        ours.arg("--config")
+            .arg(format!("profile.release.package.\"{name}\".opt-level=0"));
+    }
+    check(ours, "the workspace")?;
+    let mut components = step::cargo();
+    components.args(["build", "--release", "--target", TARGET]);
+    components.args(["--lib", "--examples"]);
+    for name in &guests {
+        components.args(["--package", name]);
+    }
+    check(components, "components")
+}
+
+/// Runs a build with clippy's driver in place of the compiler.
+fn check(mut build: Command, what: &str) -> Result<()> {
+    eprintln!("+ lints of {what} (by clippy-driver)");
     let mut running = build
+        .args(["--message-format", "json-diagnostic-rendered-ansi"])
+        .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
         .stdout(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot start `{shown}`"))?;
+        .context("cannot start cargo")?;
     let messages = running.stdout.take().context("there is no stdout")?;
     let mut warnings = 0_usize;
     for line in BufReader::new(messages).lines() {
@@ -53,26 +70,10 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     let status = running.wait()?;
-    ensure!(status.success(), "`{shown}` failed: {status}");
+    ensure!(status.success(), "{what} cannot be compiled: {status}");
     ensure!(
         warnings == 0,
         "clippy warned {warnings} times (above)\nhint: each warning has to be mended, or allowed where it is with a reason"
     );
     Ok(())
-}
-
-/// The names of the workspace's packages.
-fn members() -> Result<Vec<String>> {
-    let mut metadata = step::cargo();
-    let output = metadata
-        .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
-        .output()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .context("`cargo metadata` has printed no metadata")?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    Ok(packages
-        .into_iter()
-        .flatten()
-        .filter_map(|package| package.get("name")?.as_str().map(str::to_owned))
-        .collect())
 }

@@ -8,6 +8,9 @@ mod build;
 mod demo;
 mod install;
 mod lints;
+mod members;
+#[cfg(test)]
+mod selection;
 mod step;
 mod test;
 
