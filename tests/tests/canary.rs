@@ -29,6 +29,16 @@ const VARIABLES: [(&str, &str); 5] = [
 /// What every secret here begins with.
 const CANARY: &str = "canary-";
 
+/// A program that prints its arguments and variables, and refuses to start with them.
+const REPEATING: &str = r#"
+echo "$@" >&2
+env >&2
+echo "junk $* $OTHER"
+read -r line
+echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"$* $OTHER $DATABASE_URL\"}}"
+exit 1
+"#;
+
 /// A server that refuses everything, and repeats whatever it was sent.
 fn reflecting() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -95,6 +105,17 @@ fn home() -> Home {
     home.table("child", child).unwrap();
     let ends = "command = [\"sh\", \"-c\", \"exit 3\"]\nenv = { SECRET = \"canary-env\" }";
     home.table("ends", ends).unwrap();
+    // It repeats all that it was given, in lines and in an error.
+    let script = home.path().join("repeats.sh");
+    std::fs::write(&script, REPEATING).unwrap();
+    let repeats = format!(
+        "command = [\"sh\", \"{}\", \"${{IN_COMMAND}}\", \"--header\", \"X-Key:canary-header\", \
+         \"--pass\", \"canary-pass\", \"Server=x;Password=canary-pair\", \"me:canary-user@db\"]\n\
+         env = {{ DATABASE_URL = \"postgres://me:canary-env-url@db/x\", OTHER = \"${{IN_ENV}}\", \
+         KEY = \"canary-env\" }}",
+        script.display()
+    );
+    home.table("repeats", &repeats).unwrap();
     home
 }
 
@@ -133,6 +154,8 @@ fn no_command_says_a_secret() {
         &["sync", "--json"],
         &["sync", "web"],
         &["sync", "child"],
+        &["sync", "repeats"],
+        &["call", "repeats", "x", "{}"],
         &["call", "web", "x", "{}"],
         &["call", "old", "x", "{}"],
         &["call", "child", "x", "{}"],
@@ -171,7 +194,7 @@ fn no_agent_is_told_a_secret() {
     let home = home();
     let log = std::fs::File::create(home.path().join("log")).unwrap();
     let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
-    for server in ["web", "old", "login", "child", "ends"] {
+    for server in ["web", "old", "login", "child", "ends", "repeats"] {
         let outcome = host.outcome(
             "tools/call",
             json!({ "name": format!("{server}__discover"), "arguments": {} }),
@@ -181,7 +204,12 @@ fn no_agent_is_told_a_secret() {
             "prompts/get",
             json!({ "name": "status", "arguments": { "server": server } }),
         );
-        has_none(server, &status.unwrap().to_string());
+        let status = status.unwrap().to_string();
+        has_none(server, &status);
+        if server == "repeats" {
+            // Of what runs, models are told the program or the host alone.
+            assert!(status.contains(r#"\"upstream\": \"sh\""#), "{status}");
+        }
     }
     for (method, params) in [
         ("tools/list", json!({})),

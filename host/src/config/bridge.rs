@@ -250,6 +250,7 @@ mod tests {
                     .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
                     .collect(),
                 cwd: None,
+                filled_in: Vec::new(),
             })
         };
         let all = [

@@ -13,6 +13,7 @@ use super::problem::quoted;
 use super::reader::Reader;
 use super::variables::expand;
 use super::{paths, units};
+use crate::upstream::environment::is_inherited;
 use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 
 /// The keys of a server's table that are about its upstream, as they are written.
@@ -256,6 +257,7 @@ impl Reader<'_> {
                     args: more.iter().chain(&upstream.args).cloned().collect(),
                     env: upstream.env,
                     cwd: upstream.cwd.map(PathBuf::from),
+                    filled_in: Vec::new(),
                 })
             }
             ([], Some(url)) => {
@@ -278,6 +280,7 @@ impl Reader<'_> {
                         }
                     },
                     oauth: upstream.oauth,
+                    filled_in: Vec::new(),
                 })
             }
         };
@@ -323,11 +326,16 @@ impl Reader<'_> {
     fn expanded(&self, written: &Launch) -> Expanded {
         let mut missing = Vec::new();
         let mut filled_in = BTreeSet::new();
+        let secrets_filled_in = RefCell::new(Vec::new());
         let mut text = |text: &str, place: &str| {
             let named = RefCell::new(Vec::new());
             let expanded = expand(text, &|name| {
                 named.borrow_mut().push(name.to_owned());
-                std::env::var(name).ok()
+                let value = std::env::var(name).ok()?;
+                if !is_inherited(name) {
+                    secrets_filled_in.borrow_mut().push(Secret::new(&value));
+                }
+                Some(value)
             });
             filled_in.extend(named.into_inner().into_iter().map(|name| FilledIn {
                 source: FillSource::Variable(name),
@@ -340,7 +348,7 @@ impl Reader<'_> {
             }
             expanded.text
         };
-        let launch = match written {
+        let mut launch = match written {
             Launch::Stdio(stdio) => {
                 let base = self.file.parent().unwrap_or(std::path::Path::new(""));
                 let args = stdio.args.iter().enumerate();
@@ -355,6 +363,7 @@ impl Reader<'_> {
                         let cwd = text(&cwd.to_string_lossy(), "cwd");
                         paths::expand(&cwd, base).unwrap_or_else(|_| PathBuf::from(cwd))
                     }),
+                    filled_in: Vec::new(),
                 })
             }
             Launch::Http(http) => Launch::Http(Http {
@@ -365,8 +374,10 @@ impl Reader<'_> {
                 oauth: http
                     .oauth
                     .map(&mut |value, key| text(value, &format!("oauth.{key}"))),
+                filled_in: Vec::new(),
             }),
         };
+        launch.set_filled_in(secrets_filled_in.into_inner());
         Expanded {
             launch,
             missing,

@@ -2,6 +2,7 @@
 //! prompts that do what they say.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
@@ -112,11 +113,22 @@ pub(super) fn read_status(roster: &Roster, uri: &str) -> Option<Value> {
 
 /// The status as agents are told it: of a project that nobody trusts, they hear that it is
 /// there, and of what upstreams say that nobody has seen, only how much there is: a name may
-/// be any text.
+/// be any text. Of what runs they are told the program or the host: arguments, paths and
+/// variables are their user's.
 fn status_of(roster: &Roster) -> Status {
     let mut status = roster.status();
+    let snapshot = roster.snapshot();
     for server in &mut status.servers {
         server.server_info = None;
+        server.component = server
+            .component
+            .take()
+            .and_then(|file| file.file_name().map(PathBuf::from));
+        server.upstream = snapshot
+            .servers()
+            .get(&server.name)
+            .and_then(|server| server.config().bridge())
+            .map(|bridge| bridge.written.without_arguments());
         server.changed.clear();
         let count = server.not_shown.len();
         if count > 0 {

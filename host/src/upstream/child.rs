@@ -87,7 +87,7 @@ pub(super) fn open(
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.command);
     let fate = Arc::new(Fate {
-        words: Words::new(server),
+        words: Words::new(server, stdio.hidden()),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),
@@ -272,6 +272,7 @@ async fn read(
             Err(line) if line.trim().is_empty() => {}
             Err(line) if !std::mem::replace(&mut junk, true) => {
                 let text: String = line.chars().take(200).collect();
+                let text = fate.words.without_secrets(&text);
                 tracing::warn!(
                     "server `{server}` prints to stdout what is no message, and goes on: `{}`",
                     text.escape_debug()

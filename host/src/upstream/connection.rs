@@ -79,6 +79,10 @@ impl Opening<'_> {
                     tracing::debug!("server `{}` is asked in the old way: {why}", self.server);
                     manner = Manner::Legacy;
                 }
+                // What refuses a start may say what it was started with.
+                Err((Lost::Broken(why), _)) => {
+                    return Err(Lost::Broken(self.launch.hidden().redact(&why)));
+                }
                 Err((lost, _)) => return Err(lost),
             }
         }

@@ -41,17 +41,18 @@ pub(super) fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, value)| passes(name, value))
 }
 
-fn passes(name: &OsStr, value: &OsStr) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
+/// Whether every child gets the variable of that name: its value is no secret.
+pub(crate) fn is_inherited(name: &str) -> bool {
     let same = |known: &&str| match cfg!(windows) {
         true => known.eq_ignore_ascii_case(name),
         false => *known == name,
     };
-    let known = NAMES.iter().any(same) || PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    NAMES.iter().any(same) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn passes(name: &OsStr, value: &OsStr) -> bool {
     // An old shell's exported function is code, not a value.
-    known && !value.as_encoded_bytes().starts_with(b"()")
+    name.to_str().is_some_and(is_inherited) && !value.as_encoded_bytes().starts_with(b"()")
 }
 
 #[cfg(test)]

@@ -6,7 +6,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::OAuth;
-use super::server_url::{HIDDEN, UrlParts, WrongUrl, check, host, is_variable, redacted_url};
+use super::redaction::{
+    HiddenTexts, is_secret_name, redacted_arguments, redacted_url, secrets_in_arguments,
+    secrets_in_url, tells_nothing,
+};
+use super::server_url::{UrlParts, WrongUrl, check, host};
 
 /// How one upstream is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub struct Stdio {
     pub env: BTreeMap<String, Secret>,
     /// Where it runs; the host's own folder where nothing is said.
     pub cwd: Option<PathBuf>,
+    /// The values that were filled in and are not to be seen.
+    pub filled_in: Vec<Secret>,
 }
 
 /// An HTTP endpoint.
@@ -47,13 +53,48 @@ pub struct Http {
     pub transport: HttpTransport,
     /// How its user logs in there.
     pub oauth: OAuth,
+    /// The values that were filled in and are not to be seen.
+    pub filled_in: Vec<Secret>,
 }
 
 impl Stdio {
     /// The program as people may see it: as it is configured.
     #[must_use]
     pub fn shown(&self) -> Cow<'_, str> {
-        redacted_text(self.written.as_deref().unwrap_or(&self.command))
+        let written = self.written.as_deref().unwrap_or(&self.command);
+        match written.contains("://") {
+            true => Cow::Owned(redacted_url(written)),
+            false => Cow::Borrowed(written),
+        }
+    }
+
+    /// What must not be seen: what was filled in, secrets that are written out in arguments,
+    /// and the values of variables, but for those that tell nothing.
+    #[must_use]
+    pub(crate) fn hidden(&self) -> HiddenTexts {
+        let mut hidden = HiddenTexts::default();
+        for value in &self.filled_in {
+            hidden.add(value.expose());
+        }
+        let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        for (arg, secrets) in args.iter().zip(secrets_in_arguments(&args)) {
+            for secret in secrets {
+                hidden.add_credential(arg.get(secret).unwrap_or_default());
+            }
+        }
+        for (name, value) in &self.env {
+            let value = value.expose();
+            if value.contains("://") {
+                for secret in secrets_in_url(value) {
+                    let secret = value.get(secret).unwrap_or_default();
+                    secret.split(':').for_each(|part| hidden.add(part));
+                }
+            }
+            if is_secret_name(name) || !tells_nothing(value) {
+                hidden.add_credential(value);
+            }
+        }
+        hidden
     }
 }
 
@@ -102,45 +143,32 @@ impl Http {
         UrlParts::of(written).user.is_some()
     }
 
-    /// A text without what of the URL must not be seen.
+    /// A text without what of this must not be seen.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let hidden = self.hidden();
-        hidden
-            .iter()
-            .fold(text.to_owned(), |text, part| text.replace(part, HIDDEN))
+        self.hidden().redact(text)
     }
 
-    /// What of the URL must not be seen: who is said to ask, the values of its query, and
-    /// what was filled into it.
+    /// What must not be seen: who is said to ask, the values of the URL's query, those of
+    /// headers, and what was filled in.
     #[must_use]
-    pub fn hidden(&self) -> Vec<String> {
-        let mut hidden = Vec::new();
-        let parts = UrlParts::of(&self.url);
-        let mut hide = |text: &str| {
-            // What is shorter occurs in any text.
-            if text.len() >= MIN_HIDDEN_BYTES && !hidden.iter().any(|other| other == text) {
-                hidden.push(text.to_owned());
-            }
-        };
-        if let Some(user) = parts.user {
-            user.split(':').for_each(&mut hide);
+    pub(crate) fn hidden(&self) -> HiddenTexts {
+        let mut hidden = HiddenTexts::default();
+        for secret in secrets_in_url(&self.url) {
+            hidden.add(self.url.get(secret).unwrap_or_default());
         }
-        for pair in parts.query.unwrap_or_default().split('&') {
-            match pair.split_once('=') {
-                Some((_, value)) => hide(value),
-                // One that has no value may be one.
-                None => hide(pair),
-            }
+        if let Some(user) = UrlParts::of(&self.url).user {
+            user.split(':').for_each(|part| hidden.add(part));
         }
-        if let Some(written) = &self.written {
-            let written = UrlParts::of(written);
-            let known: Vec<_> = written.rest.split('/').collect();
-            let filled = parts.rest.split('/').filter(|part| !known.contains(part));
-            filled.for_each(&mut hide);
+        for value in &self.filled_in {
+            hidden.add(value.expose());
         }
-        // The longest first: another may be a part of it.
-        hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        for value in self.headers.values() {
+            hidden.add_credential(value.expose());
+        }
+        if let Some(secret) = &self.oauth.client_secret {
+            hidden.add(secret.expose());
+        }
         hidden
     }
 
@@ -187,68 +215,37 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Shortest part of a URL that is looked for in a text, in bytes.
-const MIN_HIDDEN_BYTES: usize = 4;
-
-/// Words in the names of options and parameters whose values are secrets.
-const SECRET_WORDS: [&str; 10] = [
-    "key",
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "pwd",
-    "auth",
-    "credential",
-    "bearer",
-    "pat",
-];
-
-/// A text that may be a URL, without what is secret in it.
-fn redacted_text(text: &str) -> Cow<'_, str> {
-    match text.contains("://") {
-        true => Cow::Owned(redacted_url(text)),
-        false => Cow::Borrowed(text),
-    }
-}
-
-/// Whether the value of an option is a secret, by its name.
-fn is_secret_name(name: &str) -> bool {
-    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut words = words.map(str::to_ascii_lowercase);
-    words.any(|word| {
-        SECRET_WORDS.iter().any(|secret| {
-            word == *secret
-                || word == format!("{secret}s")
-                || (secret.len() > 3 && word.ends_with(secret))
-                || word == format!("api{secret}")
-        })
-    })
-}
-
-/// Arguments without the values of those that are secrets: `--api-key VALUE`, `TOKEN=VALUE`,
-/// and in URLs.
-pub(crate) fn redacted_arguments(args: &[String]) -> Vec<Cow<'_, str>> {
-    let mut shown = Vec::with_capacity(args.len());
-    let mut is_value = false;
-    for arg in args {
-        let option = arg.starts_with('-');
-        if is_value && !option && !is_variable(arg) {
-            shown.push(Cow::Borrowed(HIDDEN));
-            is_value = false;
-            continue;
+impl Launch {
+    /// What of it must not be seen.
+    #[must_use]
+    pub(crate) fn hidden(&self) -> HiddenTexts {
+        match self {
+            Self::Stdio(stdio) => stdio.hidden(),
+            Self::Http(http) => http.hidden(),
         }
-        is_value = option && !arg.contains('=') && is_secret_name(arg);
-        shown.push(match arg.split_once('=') {
-            Some((name, value))
-                if is_secret_name(name) && !name.contains("://") && !is_variable(value) =>
-            {
-                Cow::Owned(format!("{name}={HIDDEN}"))
-            }
-            _ => redacted_text(arg),
-        });
     }
-    shown
+
+    /// The program's name, or the URL's scheme and host: what a model may know of it. In
+    /// arguments and paths secrets may be written out that look like none.
+    #[must_use]
+    pub fn without_arguments(&self) -> String {
+        match self {
+            Self::Stdio(stdio) => {
+                let program = stdio.shown();
+                let name = program.rsplit(['/', '\\']).next();
+                name.unwrap_or_default().to_owned()
+            }
+            Self::Http(http) => http.host().unwrap_or_default(),
+        }
+    }
+
+    /// Sets the values that were filled in and are not to be seen.
+    pub(crate) fn set_filled_in(&mut self, values: Vec<Secret>) {
+        match self {
+            Self::Stdio(stdio) => stdio.filled_in = values,
+            Self::Http(http) => http.filled_in = values,
+        }
+    }
 }
 
 impl fmt::Display for Launch {
@@ -270,42 +267,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_shown_without_secrets() {
-        for (args, shown) in [
-            (&["-y", "server"][..], "-y server"),
-            (&["--api-key", "abc", "x"], "--api-key … x"),
-            (&["--token=abc"], "--token=…"),
-            (&["--apikey", "abc"], "--apikey …"),
-            (&["--token", "${TOKEN}"], "--token ${TOKEN}"),
-            (&["GITHUB_TOKEN=abc"], "GITHUB_TOKEN=…"),
-            (&["--token", "--verbose", "x"], "--token --verbose x"),
-            (&["--path", "/x"], "--path /x"),
-            (&["https://u:p@e.com/?k=v"], "https://…@e.com/?k=…"),
-            (&["postgres://u:p@db/x"], "postgres://…@db/x"),
-        ] {
-            let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-            let launch = Launch::Stdio(Stdio {
-                command: "run".into(),
-                args,
-                ..Stdio::default()
-            });
-            assert_eq!(launch.to_string(), format!("run {shown}"));
-            assert!(!format!("{launch:?}").contains("abc"));
-        }
-    }
-
-    #[test]
-    fn what_was_filled_in_is_hidden() {
+    fn what_was_filled_in_and_what_is_written_out_is_hidden() {
         let http = Http {
             url: "https://user:pass-word@e.com/mcp/filled-in/x?key=a-value&flag".into(),
             written: Some("https://user:pass-word@e.com/mcp/${TOKEN}/x?key=${KEY}&flag".into()),
+            filled_in: vec![Secret::new("filled-in"), Secret::new("a-value")],
+            headers: [("X-Key".to_owned(), Secret::new("Bearer in-a-header"))].into(),
             ..Http::default()
         };
-        assert_eq!(
-            http.hidden(),
-            ["pass-word", "filled-in", "a-value", "user", "flag"]
-        );
+        let said = "user pass-word filled-in a-value flag in-a-header mcp";
+        assert_eq!(http.redact(said), "… … … … … … mcp");
         assert_eq!(http.shown(), "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…");
         assert!(!format!("{http:?}").contains("filled-in"));
+
+        let stdio = Launch::Stdio(Stdio {
+            command: "/opt/bin/run".into(),
+            args: ["--token", "in-an-argument", "--mode", "fast"]
+                .map(str::to_owned)
+                .into(),
+            env: [
+                ("DATABASE", "postgres://me:in-a-url@db/x"),
+                ("OTHER", "in-a-variable"),
+                ("NODE_ENV", "production"),
+                ("API_KEY", "shortsecret"),
+            ]
+            .map(|(name, value)| (name.to_owned(), Secret::new(value)))
+            .into(),
+            filled_in: vec![Secret::new("was-filled-in")],
+            ..Stdio::default()
+        });
+        let said = "in-an-argument in-a-url in-a-variable production shortsecret was-filled-in";
+        assert_eq!(stdio.hidden().redact(said), "… … … production … …");
+        assert_eq!(stdio.to_string(), "/opt/bin/run --token … --mode fast");
+        assert_eq!(stdio.without_arguments(), "run");
+        assert_eq!(Launch::Http(http).without_arguments(), "e.com");
+        assert!(!format!("{stdio:?}").contains("in-an-argument"));
     }
 }

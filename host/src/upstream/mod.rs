@@ -13,7 +13,7 @@ mod connections;
 #[cfg(unix)]
 mod descendants;
 mod discover;
-mod environment;
+pub(crate) mod environment;
 mod failure;
 mod follow;
 mod gate;
@@ -33,6 +33,7 @@ mod offered;
 mod peer;
 mod process;
 pub mod reaper;
+pub(crate) mod redaction;
 mod server_url;
 mod status;
 mod subscriptions;

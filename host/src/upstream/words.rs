@@ -9,6 +9,7 @@ use dormouse_jsonrpc::{Line, LineReader};
 use tokio::io::{AsyncRead, BufReader};
 
 use super::peer::lock;
+use super::redaction::HiddenTexts;
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;
@@ -21,13 +22,16 @@ const WHILE: Duration = Duration::from_secs(10);
 /// The last words of a child.
 pub(super) struct Words {
     server: String,
+    /// What is taken out of all that it says.
+    hidden: HiddenTexts,
     last: Mutex<VecDeque<String>>,
 }
 
 impl Words {
-    pub(super) fn new(server: &str) -> Self {
+    pub(super) fn new(server: &str, hidden: HiddenTexts) -> Self {
         Self {
             server: server.to_owned(),
+            hidden,
             last: Mutex::default(),
         }
     }
@@ -39,13 +43,15 @@ impl Words {
         let mut logged = 0_usize;
         loop {
             // Of a long one its beginning is enough.
-            let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
-                lines.next().await
-            else {
-                return;
+            let text = match lines.next().await {
+                Ok(Line::Whole(line)) => self.hidden.redact(&String::from_utf8_lossy(&line)),
+                Ok(Line::Unfinished(line) | Line::TooLong(line)) => self
+                    .hidden
+                    .redact_beginning(&String::from_utf8_lossy(&line)),
+                Ok(Line::End) | Err(_) => return,
             };
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
-            let text = escaped(String::from_utf8_lossy(&line).trim_end());
+            let text = escaped(text.trim_end());
             if text.is_empty() {
                 continue;
             }
@@ -65,6 +71,11 @@ impl Words {
             }
             last.push_back(text);
         }
+    }
+
+    /// The beginning of something that the child has said, without secrets.
+    pub(super) fn without_secrets(&self, text: &str) -> String {
+        self.hidden.redact_beginning(text)
     }
 
     /// The last lines, below what is said of the child.

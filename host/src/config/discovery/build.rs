@@ -42,10 +42,11 @@ pub(super) fn build(
         expansion,
         folder,
     };
-    let launch = match written {
+    let mut launch = match written {
         Written::Stdio(stdio) => Launch::Stdio(filling.stdio(stdio)),
         Written::Http(http) => Launch::Http(filling.http(http)?),
     };
+    launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
     if itself::is(&launch) {
         return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
     }
@@ -105,6 +106,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
                     (Some(folder), None) => Some(folder.to_owned()),
                     (None, cwd) => cwd.as_ref().map(PathBuf::from),
                 },
+                filled_in: Vec::new(),
             })
         }
         Written::Http(http) => Launch::Http(Http {
@@ -113,6 +115,7 @@ fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
             headers: table(&http.headers),
             transport: http.transport,
             oauth: http.oauth.clone(),
+            filled_in: Vec::new(),
         }),
     }
 }
@@ -199,6 +202,7 @@ impl Filling<'_, '_> {
             args,
             env: variables,
             cwd,
+            filled_in: Vec::new(),
         }
     }
 
@@ -248,6 +252,7 @@ impl Filling<'_, '_> {
             headers,
             transport: written.transport,
             oauth,
+            filled_in: Vec::new(),
         };
         if can_judge {
             judge(&http)?;

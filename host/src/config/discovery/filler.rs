@@ -7,6 +7,8 @@ use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
 use crate::config::{FillSource, FilledIn, Input, Inputs, inputs};
+use crate::upstream::Secret;
+use crate::upstream::environment::is_inherited;
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.
@@ -39,6 +41,8 @@ pub(super) struct Filler<'a> {
     pub(super) read: Vec<(PathBuf, Vec<u8>)>,
     /// What of the user's own is filled in, and where.
     pub(super) filled_in: BTreeSet<FilledIn>,
+    /// The values that were filled in and are not to be seen.
+    pub(super) secrets: Vec<Secret>,
 }
 
 impl Filler<'_> {
@@ -55,7 +59,11 @@ impl Filler<'_> {
         if !self.variables.contains_key(name) {
             self.note(FillSource::Variable(name.to_owned()), at);
         }
-        self.variable(name).map(str::to_owned)
+        let value = self.variable(name)?.to_owned();
+        if !is_inherited(name) {
+            self.secrets.push(Secret::new(&value));
+        }
+        Some(value)
     }
 
     /// A variable's value.
@@ -158,9 +166,15 @@ impl Filler<'_> {
             self.note(FillSource::Input(id.to_owned()), at);
         }
         match self.inputs.get(id) {
-            Some(Input::Value(value)) => return value.expose().to_owned(),
+            Some(Input::Value(value)) => {
+                self.secrets.push(value.clone());
+                return value.expose().to_owned();
+            }
             Some(Input::Variable(name)) => match self.around.value(name) {
-                Some(value) => return value.to_owned(),
+                Some(value) => {
+                    self.secrets.push(Secret::new(value));
+                    return value.to_owned();
+                }
                 None => self.need(format!(
                     "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
                     quoted(id)
@@ -207,7 +221,10 @@ impl Filler<'_> {
         let path = path(written, self.folder, &self.around.home);
         self.note(FillSource::File(path.clone()), at);
         match self.read_text(&path) {
-            Ok(text) => text.trim().to_owned(),
+            Ok(text) => {
+                self.secrets.push(Secret::new(text.trim()));
+                text.trim().to_owned()
+            }
             Err(why) => {
                 self.need(format!(
                     "`{at}` is made of the file {}, which {why}",

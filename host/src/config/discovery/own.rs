@@ -106,6 +106,7 @@ impl Own {
             args,
             env: variables,
             cwd: cwd.map(PathBuf::from),
+            filled_in: Vec::new(),
         }
     }
 
@@ -130,6 +131,7 @@ impl Own {
             oauth: written
                 .oauth
                 .map(&mut |text, key| self.text(text, &source, &format!("oauth.{key}"))),
+            filled_in: Vec::new(),
         }
     }
 

@@ -229,6 +229,7 @@ impl<'a> Search<'a> {
             size: 0,
             read: Vec::new(),
             filled_in: BTreeSet::new(),
+            secrets: Vec::new(),
         };
         let expansion = formats::dialect(self.client).expansion;
         let built = build(

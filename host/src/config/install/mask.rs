@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::config::discovery::document::{self, Node, Value};
 use crate::config::discovery::places::Syntax;
+use crate::upstream::redaction::{is_secret_name, secrets_in_arguments};
 
 /// What stands in place of what is not shown.
 const MASK: &str = "…";
@@ -17,19 +18,6 @@ const SECRET_TABLES: [&str; 7] = [
     "http_headers",
     "env_http_headers",
     "requestoptions",
-];
-
-/// Words that make the value of a key or of an option a secret.
-const SECRET_WORDS: [&str; 9] = [
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "apikey",
-    "credential",
-    "authorization",
-    "bearer",
-    "privatekey",
 ];
 
 /// A text with its secrets masked: the values of variables and headers, of whatever
@@ -97,11 +85,14 @@ impl Secrets<'_> {
                 }
             }
             Value::List(items) => {
-                let mut next = false;
-                for item in items {
-                    self.node(item, secret || next);
-                    let option = item.text().filter(|text| text.starts_with('-'));
-                    next = option.is_some_and(|text| !text.contains('=') && is_secret(text));
+                // Arguments of a program, most often.
+                let texts: Vec<_> = items
+                    .iter()
+                    .map(|item| item.text().unwrap_or_default())
+                    .collect();
+                for (item, secrets) in items.iter().zip(secrets_in_arguments(&texts)) {
+                    let is_url = item.text().is_some_and(|text| text.contains("://"));
+                    self.node(item, secret || (!secrets.is_empty() && !is_url));
                 }
             }
             Value::Number(_) => {
@@ -193,9 +184,7 @@ fn quoted(text: &str) -> usize {
 }
 
 fn is_secret(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
-    SECRET_TABLES.contains(&key.as_str()) || SECRET_WORDS.iter().any(|word| plain.contains(word))
+    SECRET_TABLES.contains(&key.to_ascii_lowercase().as_str()) || is_secret_name(key)
 }
 
 #[cfg(test)]

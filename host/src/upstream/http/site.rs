@@ -15,6 +15,7 @@ use super::address::Reach;
 use super::client::{causes, client};
 use super::headers;
 use super::redirect;
+use crate::upstream::redaction::{HIDDEN, HiddenTexts};
 use crate::upstream::{Http, Lost, Secret};
 
 /// How many redirects a request follows.
@@ -27,7 +28,7 @@ pub(super) struct Site {
     headers: HeaderMap,
     auth: Option<Arc<dyn Credentials>>,
     /// What of the URL must not be seen.
-    hidden: Vec<String>,
+    hidden: HiddenTexts,
     /// Whether nobody is to log in there.
     off: bool,
     /// The token that was last sent.
@@ -188,24 +189,12 @@ impl Site {
     /// Takes this entry's secrets out of what a server has said, should it have
     /// repeated one of them.
     pub(super) fn redact(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for part in &self.hidden {
-            text = text.replace(part, "…");
-        }
+        let text = self.hidden.redact(text);
         let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(token) = given.as_ref().filter(|token| !token.expose().is_empty()) {
-            text = text.replace(token.expose(), "…");
+        match given.as_ref().filter(|token| !token.expose().is_empty()) {
+            Some(token) => text.replace(token.expose(), HIDDEN),
+            None => text,
         }
-        for value in self.headers.values() {
-            let Ok(value) = value.to_str() else { continue };
-            // `Bearer abc` is said without its first word, too.
-            for part in [value, value.rsplit(' ').next().unwrap_or_default()] {
-                if part.len() >= 6 {
-                    text = text.replace(part, "…");
-                }
-            }
-        }
-        text
     }
 
     fn is_ours(&self, url: &Url) -> bool {

@@ -1,0 +1,116 @@
+//! Values that look like secrets, whatever they are called, and values that tell nothing.
+
+/// How tokens of well-known services begin.
+const TOKEN_PREFIXES: [&str; 26] = [
+    "AIza",
+    "AKIA",
+    "ASIA",
+    "dop_v1_",
+    "eyJ",
+    "figd_",
+    "ghp_",
+    "gho_",
+    "ghr_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "gsk_",
+    "hf_",
+    "lin_api_",
+    "npm_",
+    "ntn_",
+    "pypi-",
+    "secret_",
+    "shpat_",
+    "sk-",
+    "sk_",
+    "tvly-",
+    "xoxb-",
+    "xoxp-",
+];
+
+/// Fewest letters of a token of a well-known service.
+const MIN_TOKEN_LETTERS: usize = 12;
+
+/// Fewest letters of a text that looks made by chance.
+const MIN_RANDOM_LETTERS: usize = 20;
+
+/// Fewest digits of a hexadecimal number that is no size and no colour, but a key or a hash.
+const MIN_HEX_DIGITS: usize = 32;
+
+/// Whether a text looks like a secret: the token of a well-known service, or letters and
+/// digits by chance.
+pub(super) fn looks_like_a_token(text: &str) -> bool {
+    let is_known = TOKEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix));
+    if is_known && text.len() >= MIN_TOKEN_LETTERS && !text.contains(['/', ' ']) {
+        return true;
+    }
+    let hex = text.chars().filter(|letter| *letter != '-');
+    if hex.clone().all(|letter| letter.is_ascii_hexdigit()) {
+        return hex.count() >= MIN_HEX_DIGITS;
+    }
+    let of_token =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '+' | '=');
+    let has = |kind: fn(&char) -> bool| text.chars().any(|letter| kind(&letter));
+    text.len() >= MIN_RANDOM_LETTERS
+        && text.chars().all(of_token)
+        && has(char::is_ascii_digit)
+        && has(char::is_ascii_lowercase)
+        && has(char::is_ascii_uppercase)
+}
+
+/// Longest word that is taken for a setting, in letters.
+const MAX_SETTING_LETTERS: usize = 12;
+
+/// Whether the value of a variable is no secret for sure: a number, one short word, a path,
+/// a URL (whose secrets are looked for by themselves).
+pub(in crate::upstream) fn tells_nothing(value: &str) -> bool {
+    let is_number = value
+        .chars()
+        .all(|letter| letter.is_ascii_digit() || letter == '.');
+    let is_word = value.len() <= MAX_SETTING_LETTERS
+        && value.chars().all(|letter| letter.is_ascii_lowercase());
+    let is_path = ["/", "~/", "./", "../"]
+        .iter()
+        .any(|start| value.starts_with(start));
+    is_number || is_word || is_path || value.contains("://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens() {
+        for (text, expected) in [
+            ("ghp_0123456789ab", true),
+            ("sk-proj-abcdefghijk", true),
+            ("0123456789abcdef0123456789abcdef", true),
+            ("01234567-89ab-cdef-0123-456789abcdef", true),
+            ("aB3dE5gH7jK9mN1pQ3sT", true),
+            ("sk-x", false),
+            ("@scope/server-everything@2025.1.14", false),
+            ("mcp-server-filesystem", false),
+            ("2026-11-22", false),
+            ("", false),
+        ] {
+            assert_eq!(looks_like_a_token(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings() {
+        for (value, expected) in [
+            ("production", true),
+            ("8080", true),
+            ("/home/me/x", true),
+            ("https://e.com", true),
+            ("hunter2", false),
+            ("correct-horse", false),
+            ("correcthorsebattery", false),
+        ] {
+            assert_eq!(tells_nothing(value), expected, "{value}");
+        }
+    }
+}
