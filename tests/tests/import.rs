@@ -388,6 +388,117 @@ fn dormouse_is_installed_into_every_client() {
 }
 
 #[test]
+fn dormouse_is_installed_over_http_with_its_token() {
+    let home = Home::new().unwrap();
+    let address = ["--http", "127.0.0.1:8137"];
+    let token_file = home.path().join("cache/data/dormouse/http-token");
+    let mut token = String::new();
+    for (client, file, header) in [
+        (
+            "claude-code",
+            ".claude.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        (
+            "copilot",
+            ".copilot/mcp-config.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        (
+            "vscode",
+            "config/Code/User/mcp.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        ("cursor", ".cursor/mcp.json", r#""Authorization": "Bearer "#),
+        (
+            "opencode",
+            "config/opencode/opencode.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        ("codex", ".codex/config.toml", r#"Authorization = "Bearer "#),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        (
+            "zed",
+            "config/zed/settings.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        (
+            "windsurf",
+            ".codeium/windsurf/mcp_config.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        (
+            "continue",
+            ".continue/config.yaml",
+            "Authorization: \"Bearer ",
+        ),
+        (
+            "amp",
+            "config/amp/settings.json",
+            r#""Authorization": "Bearer "#,
+        ),
+        ("forge", "forge/.mcp.json", r#""Authorization": "Bearer "#),
+        (
+            "goose",
+            "config/goose/config.yaml",
+            "Authorization: \"Bearer ",
+        ),
+    ] {
+        // What was there before started a host of its own.
+        run(&home, &["install", client, "--no-sync"]);
+        let before = files(&home);
+        let dry = [&["install", client, "--dry-run"][..], &address].concat();
+        let dry = run(&home, &dry);
+        assert!(dry.contains("127.0.0.1:8137"), "{dry}");
+        assert_eq!(files(&home), before, "{client}");
+        let install = [&["install", client, "--no-sync"][..], &address].concat();
+        let told = run(&home, &install);
+        if token.is_empty() {
+            token = fs::read_to_string(&token_file).unwrap().trim().to_owned();
+        }
+        let text = read(&home, file);
+        assert!(
+            text.contains("http://127.0.0.1:8137/mcp"),
+            "{client}: {text}"
+        );
+        assert!(
+            text.contains(&format!("{header}{token}")),
+            "{client}: {text}"
+        );
+        assert!(!text.contains("--client"), "{client}: {text}");
+        let path = home.path().join(file);
+        #[cfg(unix)]
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
+                & 0o777,
+            0o600
+        );
+        let again = run(&home, &[&["install", client][..], &address].concat());
+        assert!(again.contains("already"), "{client}: {again}");
+        for said in [&dry, &told, &again] {
+            assert!(!said.contains(&token), "{said}");
+        }
+    }
+    // All of it is Dormouse, which is not to front itself.
+    assert!(run(&home, &["import"]).contains("no servers that could be taken over"));
+    for client in ["claude-desktop", "chatmd"] {
+        let output = home
+            .run(&[&["install", client][..], &address].concat())
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said(&output).contains("starts programs only"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
 fn what_a_user_has_added_to_the_entry_stays() {
     let home = Home::new().unwrap();
     run(&home, &["install", "gemini", "--no-sync"]);

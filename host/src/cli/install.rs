@@ -1,7 +1,8 @@
 //! `dormouse install`, and what it has in common with `dormouse import`.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -12,24 +13,45 @@ use super::sync::Sync;
 use crate::config::Client;
 use crate::config::discovery::Surroundings;
 use crate::config::install::diff::{self, Kind};
-use crate::config::install::{self as files, Change, Program, backup};
+use crate::config::install::{self as files, Change, Program, Reach, backup};
+use crate::mcp::http::token::Token;
 use crate::roster::Places;
+use crate::upstream::Secret;
 
 /// Adds Dormouse to the servers that one of your clients loads.
 #[derive(Debug, Args)]
 #[command(
     after_help = "It is added as `dormouse serve --client CLIENT`: servers that the client loads \
     itself are not shown to it a second time. To have it load Dormouse instead of them: \
-    `dormouse import CLIENT --replace`. `dormouse import --undo` puts the file back."
+    `dormouse import CLIENT --replace`. `dormouse import --undo` puts the file back.\n\n\
+    With `--http` the client shares a host that you run: `dormouse serve --http ADDR:PORT`. Its \
+    entry has the host's token, so the file is made readable by you alone."
 )]
 pub(super) struct Install {
     /// The client, like `cursor` or `claude-code`.
     client: Client,
+    /// Have it share the host at ADDR:PORT, instead of starting its own.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    http: Option<SocketAddr>,
+    /// The file with that host's token, if it is not the one that is made once for you.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
     /// Show what would change, and change nothing.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     then: Then,
+}
+
+/// Reads the address of a host. Port 0 is none that could be written down.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text
+        .parse()
+        .map_err(|_| "an address and a port are needed, such as `127.0.0.1:8080`".to_owned())?;
+    match address.port() {
+        0 => Err("a client needs the port that the host has".to_owned()),
+        _ => Ok(address),
+    }
 }
 
 /// What is done at last.
@@ -47,7 +69,22 @@ impl Install {
     pub(super) fn run(self, places: &Places, named: bool) -> anyhow::Result<ExitCode> {
         let around = Surroundings::of_process(None)?;
         let client = self.client;
-        let change = files::install(client, &around, &program(places, named)?)?;
+        let reach = match self.http {
+            None => Reach::Program(program(places, named)?),
+            Some(address) => {
+                let token = match &self.token_file {
+                    Some(file) => Some(Token::read(file)?),
+                    // What only shows makes none.
+                    None if self.dry_run => Token::of_user_if_made(&places.data)?,
+                    None => Some(Token::of_user(&places.data)?),
+                };
+                Reach::Http {
+                    url: format!("http://{address}/mcp"),
+                    token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
+                }
+            }
+        };
+        let change = files::install(client, &around, &reach)?;
         let shown = change.file.display().to_string();
         if !change.is_any() {
             output::say(&format!("{client} loads Dormouse already, from {shown}"));
@@ -63,6 +100,11 @@ impl Install {
             &changes,
         )?;
         output::say(&format!("{client} loads Dormouse from its next start on"));
+        if let Some(address) = self.http {
+            output::say(&format!(
+                "hint: it finds the host while `dormouse serve --http {address}` runs"
+            ));
+        }
         self.then.offer_sync(places, &[])
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn build(
         Written::Http(http) => Launch::Http(filling.http(http)?),
     };
     launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
-    if itself::is(&launch) {
+    if itself::is(name, &launch) {
         return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
     }
     let mut limits = Limits::default();

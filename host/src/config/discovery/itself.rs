@@ -1,6 +1,6 @@
 //! Recognising Dormouse among the servers, which must not front itself.
 
-use crate::upstream::Launch;
+use crate::upstream::{Http, Launch};
 
 const NAME: &str = "dormouse";
 
@@ -16,10 +16,11 @@ const BETWEEN: [&str; 9] = [
 ];
 
 /// Whether a server is Dormouse: `dormouse serve`, directly or through a program
-/// that runs others.
-pub(super) fn is(launch: &Launch) -> bool {
-    let Launch::Stdio(stdio) = launch else {
-        return false;
+/// that runs others, or a host on this machine under the name that `dormouse install` gives it.
+pub(super) fn is(name: &str, launch: &Launch) -> bool {
+    let stdio = match launch {
+        Launch::Stdio(stdio) => stdio,
+        Launch::Http(http) => return name == NAME && is_on_this_machine(http),
     };
     // A shell gets its whole line as one argument.
     let words: Vec<&str> = stdio
@@ -41,6 +42,15 @@ pub(super) fn is(launch: &Launch) -> bool {
     words.next().is_some_and(|word| program(word) == NAME) && words.any(|word| *word == "serve")
 }
 
+fn is_on_this_machine(http: &Http) -> bool {
+    let url = reqwest::Url::parse(&http.url).ok();
+    let host = url.as_ref().and_then(|url| url.host_str());
+    host.is_some_and(|host| {
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    })
+}
+
 /// The name of a program: without its folders, its extension on Windows, and the
 /// version that a package runner is given.
 fn program(path: &str) -> &str {
@@ -54,7 +64,7 @@ fn program(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::{Http, Stdio};
+    use crate::upstream::Stdio;
 
     #[test]
     fn dormouse_is_recognised() {
@@ -79,14 +89,26 @@ mod tests {
                 args: words.collect(),
                 ..Stdio::default()
             });
-            assert_eq!(is(&launch), itself, "{line}");
+            assert_eq!(is("x", &launch), itself, "{line}");
         }
         let shell = Launch::Stdio(Stdio {
             command: "sh".into(),
             args: vec!["-c".into(), "exec dormouse serve".into()],
             ..Stdio::default()
         });
-        assert!(is(&shell));
-        assert!(!is(&Launch::Http(Http::default())));
+        assert!(is("x", &shell));
+        for (name, url, itself) in [
+            ("dormouse", "http://127.0.0.1:8080/mcp", true),
+            ("dormouse", "http://[::1]:8080/mcp", true),
+            ("other", "http://127.0.0.1:8080/mcp", false),
+            ("dormouse", "https://example.com/mcp", false),
+            ("dormouse", "", false),
+        ] {
+            let launch = Launch::Http(Http {
+                url: url.into(),
+                ..Http::default()
+            });
+            assert_eq!(is(name, &launch), itself, "{name} {url}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::config::Client;
+use crate::upstream::Secret;
 
 /// The name of Dormouse's entry.
 pub const NAME: &str = "dormouse";
@@ -47,6 +48,65 @@ pub fn of(client: Client, command: &str, options: &[String]) -> Json {
     }
 }
 
+/// The entry with which a client reaches Dormouse over HTTP, with the token as a header. None
+/// for clients that start programs only.
+#[must_use]
+pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
+    let headers = json!({ "Authorization": format!("Bearer {}", token.expose()) });
+    let typed = json!({ "type": "http", "url": url, "headers": headers });
+    let plain = json!({ "url": url, "headers": headers });
+    Some(match client {
+        Client::ClaudeCode | Client::VsCode => typed,
+        Client::Copilot => {
+            json!({ "type": "http", "url": url, "headers": headers, "tools": ["*"] })
+        }
+        Client::Cursor | Client::Zed | Client::Amp | Client::Forge => plain,
+        Client::OpenCode => {
+            json!({ "type": "remote", "url": url, "headers": headers, "enabled": true })
+        }
+        Client::Codex => json!({ "url": url, "http_headers": headers }),
+        Client::Gemini => json!({ "httpUrl": url, "headers": headers }),
+        Client::Windsurf => json!({ "serverUrl": url, "headers": headers }),
+        Client::Continue => json!({
+            "type": "streamable-http",
+            "url": url,
+            "requestOptions": { "headers": headers },
+        }),
+        Client::Goose => json!({
+            "name": NAME,
+            "description": "All your MCP servers, asleep until first use",
+            "type": "streamable_http",
+            "uri": url,
+            "headers": headers,
+            "enabled": true,
+            "timeout": GOOSE_TIMEOUT,
+        }),
+        Client::ClaudeDesktop | Client::ChatMd => return None,
+    })
+}
+
+/// Keys of an entry that say how a server is reached.
+const REACHED_BY: [&str; 15] = [
+    "args",
+    "cmd",
+    "command",
+    "cwd",
+    "env",
+    "environment",
+    "envs",
+    "headers",
+    "httpUrl",
+    "http_headers",
+    "requestOptions",
+    "serverUrl",
+    "type",
+    "uri",
+    "url",
+];
+
+/// Keys of those that belong to a program, whatever else is in its entry.
+const PROGRAM: [&str; 2] = ["cmd", "command"];
+
 /// An entry as it is to be where there is one already: what the user has added to
 /// it (a timeout, tools that need no confirmation) stays.
 #[must_use]
@@ -54,7 +114,12 @@ pub fn over(old: Option<&Json>, new: Json) -> Json {
     let (Some(Json::Object(old)), Json::Object(new)) = (old, &new) else {
         return new;
     };
+    let is_program = |entry: &Map<String, Json>| PROGRAM.iter().any(|key| entry.contains_key(*key));
     let mut merged: Map<String, Json> = old.clone();
+    // Of a program's variables a URL has no use, and the other way around.
+    if is_program(old) != is_program(new) {
+        merged.retain(|key, _| !REACHED_BY.contains(&key.as_str()));
+    }
     merged.extend(new.clone());
     Json::Object(merged)
 }

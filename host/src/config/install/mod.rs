@@ -15,4 +15,4 @@ mod server;
 
 pub use change::Change;
 pub use decision::{Action, Decision};
-pub use plan::{Import, Program, Wanted, import, install};
+pub use plan::{Import, Program, Reach, Wanted, import, install};

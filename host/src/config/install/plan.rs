@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
 use super::{Change, edit, entry, server};
@@ -12,6 +13,7 @@ use crate::config::discovery::{Discovery, Found, Surroundings};
 use crate::config::edit::{Change as ServerChange, with_servers};
 use crate::config::{Client, Config, Scope, file};
 use crate::replace::Access;
+use crate::upstream::Secret;
 
 /// How a client is to start Dormouse.
 #[derive(Debug, Clone)]
@@ -20,6 +22,20 @@ pub struct Program {
     pub command: String,
     /// Its arguments before `serve`.
     pub options: Vec<String>,
+}
+
+/// How a client is to reach Dormouse.
+#[derive(Debug, Clone)]
+pub enum Reach {
+    /// It starts a host of its own.
+    Program(Program),
+    /// It shares a host that runs already (`dormouse serve --http`).
+    Http {
+        /// The host's URL.
+        url: String,
+        /// What the client shows to be let in.
+        token: Secret,
+    },
 }
 
 /// An import that has been thought through, and not done yet.
@@ -256,13 +272,26 @@ impl Leaving {
 ///
 /// # Errors
 /// The file cannot be read, or cannot be edited.
-pub fn install(client: Client, around: &Surroundings, program: &Program) -> anyhow::Result<Change> {
+pub fn install(client: Client, around: &Surroundings, reach: &Reach) -> anyhow::Result<Change> {
     let places = places::files(client, around);
     let Some(place) = own_file(&places) else {
         bail!("`{client}` has no file for a user's servers");
     };
     let mut change = Change::of_client(&place.file, place.shape.syntax)?;
-    add(&mut change, place, client, program)?;
+    match reach {
+        Reach::Program(program) => add(&mut change, place, client, program)?,
+        Reach::Http { url, token } => {
+            let Some(new) = entry::over_http(client, url, token) else {
+                bail!(
+                    "`{client}` starts programs only, and knows no URLs\n\
+                     hint: `dormouse install {client}` has it start a host of its own"
+                );
+            };
+            // Whoever reads the token has all tools of its user.
+            change.access = Access::Private;
+            put(&mut change, place, client, new)?;
+        }
+    }
     Ok(change)
 }
 
@@ -274,6 +303,11 @@ fn add(
     program: &Program,
 ) -> anyhow::Result<()> {
     let new = entry::of(client, &program.command, &program.options);
+    put(change, place, client, new)
+}
+
+/// Puts Dormouse's entry into a client's file.
+fn put(change: &mut Change, place: &Place, client: Client, new: Json) -> anyhow::Result<()> {
     change.edit(|text| {
         let mut text = text.to_owned();
         if text.trim().is_empty() {

@@ -34,12 +34,25 @@ impl Token {
     /// # Errors
     /// The file cannot be made or read, or somebody else could have read it.
     pub fn of_user(data: &Path) -> anyhow::Result<Self> {
-        let file = data.join(FILE_NAME);
-        if !file.try_exists().unwrap_or(true) {
-            make(data, &file)
-                .with_context(|| format!("no token can be kept in `{}`", file.display()))?;
+        if let Some(token) = Self::of_user_if_made(data)? {
+            return Ok(token);
         }
+        let file = data.join(FILE_NAME);
+        make(data, &file)
+            .with_context(|| format!("no token can be kept in `{}`", file.display()))?;
         Self::read(&file)
+    }
+
+    /// Reads the token of this user. None where none has been made yet.
+    ///
+    /// # Errors
+    /// The file cannot be read, or somebody else could have read it.
+    pub fn of_user_if_made(data: &Path) -> anyhow::Result<Option<Self>> {
+        let file = data.join(FILE_NAME);
+        match file.try_exists() {
+            Ok(false) => Ok(None),
+            _ => Self::read(&file).map(Some),
+        }
     }
 
     /// Reads a token: what a file holds, without the space around it.
