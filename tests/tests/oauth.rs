@@ -79,7 +79,7 @@ fn a_login_and_a_logout() {
     let (success, said) = login.end();
     assert!(success, "{said}");
     assert!(said.contains("logged in to `notes`"), "{said}");
-    assert!(said.contains("TRACE"), "nothing was logged: {said}");
+    assert!(said.contains("DEBUG"), "nothing was logged: {said}");
 
     let files = logins(&home);
     assert_eq!(files.len(), 1);
@@ -171,7 +171,7 @@ fn a_client_that_was_registered_by_hand() {
     oauth::get(&login.link).unwrap();
     let (success, said) = login.end();
     assert!(success, "{said}");
-    assert!(said.contains("TRACE"), "nothing was logged: {said}");
+    assert!(said.contains("DEBUG"), "nothing was logged: {said}");
     assert!(!said.contains(SECRET), "{said}");
     assert_eq!(server.count("registrations").unwrap(), 0);
 }

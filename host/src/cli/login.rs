@@ -113,6 +113,7 @@ fn open(link: &str) {
 
 fn auth(places: &Places, server: &str) -> anyhow::Result<Auth> {
     let http = upstream(places, server)?;
+    tracing::debug!("server `{server}` is at `{}`", http.shown());
     Ok(Auth::new(server, &http, &places.data))
 }
 
