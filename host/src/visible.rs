@@ -1,7 +1,7 @@
 //! Text that strangers have written, made safe to show to a person: on a terminal, and
 //! in the forms that clients show.
 //!
-//! What would move a cursor, turn around the direction of what follows, or not be seen
+//! Characters that would move a cursor, turn around the direction of what follows, or not be seen
 //! at all is replaced by its escape (`\u{1b}`), so that nobody reads something else than
 //! what there is.
 

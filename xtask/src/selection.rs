@@ -1,4 +1,4 @@
-//! What the selections of the build have in common: none compiles a dependency of the host once
+//! Features of the selections of the build: none compiles a dependency of the host once
 //! more for other features.
 
 use std::collections::BTreeSet;

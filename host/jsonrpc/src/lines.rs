@@ -4,12 +4,12 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
-/// What was read.
+/// Outcome of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A line, without its line feed.
     Whole(Vec<u8>),
-    /// What came after the last line feed.
+    /// Bytes after the last line feed.
     Unfinished(Vec<u8>),
     /// The beginning of a line that is too long. The rest of it is passed over when the
     /// next line is read.
@@ -24,7 +24,7 @@ pub struct LineReader<R> {
     input: R,
     /// The length that a line may have, in bytes.
     limit: usize,
-    /// What has been read of the next line.
+    /// Bytes of the next line that were read already.
     line: Vec<u8>,
     /// Whether the rest of a line that was too long is to be passed over.
     is_skipping: bool,
@@ -41,7 +41,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         }
     }
 
-    /// What it reads from.
+    /// Source of the bytes.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.input
     }

@@ -67,7 +67,7 @@ pub struct Unreadable<'a> {
     pub has_method: bool,
     /// Whether it has an id, whatever it is.
     pub has_id: bool,
-    /// What is wrong with it.
+    /// Reason, as a sentence.
     pub error: MessageError,
 }
 

@@ -1,4 +1,4 @@
-//! What a JSON text is held against before it is read: nesting, and names that readers take
+//! Checks of a JSON text before it is read: nesting, and names that readers take
 //! for something else.
 
 /// Start of the names of members by which `serde_json` hands text and numbers to itself. Its

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// more waits.
 const MAX_UNREAD_BYTES: usize = 64 << 20;
 
-/// What a message takes beside its text, in bytes.
+/// Memory of a message beside its text, in bytes.
 const OVERHEAD_BYTES: usize = 4 << 10;
 
 /// How long a client that has to read first may read nothing at all.

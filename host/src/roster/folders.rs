@@ -50,7 +50,7 @@ pub fn check(places: &Places, server: &str, grants: &Grants) -> Result<(), Grant
     GrantedFolders::open(server, grants, &places.own()).map(drop)
 }
 
-/// What is worth telling of the grants of several servers together, as sentences with
+/// Warnings about the grants of several servers together, as sentences with
 /// the names of the two servers that each is about.
 #[must_use]
 pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {

@@ -38,7 +38,7 @@ pub enum UnresolvedResource {
 }
 
 impl UnresolvedResource {
-    /// What an agent is told that has asked for the resource.
+    /// Message for an agent that has asked for the resource.
     #[must_use]
     pub fn refusal(&self, uri: &str) -> Refusal {
         let Self::Contested(servers) = self else {

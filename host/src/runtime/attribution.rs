@@ -1,7 +1,7 @@
-//! Whose words a question or a log message is: agents and their users see all servers
+//! Marks on questions and log messages that name their server: agents and their users see all servers
 //! behind one, and must not take what a server says for what Dormouse says.
 //!
-//! What cannot be printed is shown as its escape, links are `http` or `https`, and names
+//! Characters that cannot be printed are shown as escapes, links are `http` or `https`, and names
 //! and ids that begin with `dormouse` are Dormouse's alone.
 
 use std::borrow::Cow;
@@ -106,7 +106,7 @@ pub fn is_web_page(link: &str) -> bool {
             .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// What an upstream says beside an error, with the pages in it marked as its own. Those
+/// Data of an upstream's error, with the pages in it marked as its own. Those
 /// that are no web pages are left out.
 #[must_use]
 pub fn error_data(server: &str, code: i64, data: String) -> String {

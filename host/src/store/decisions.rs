@@ -1,4 +1,4 @@
-//! What was trusted, approved and granted, when, and by whose word: a log that only grows.
+//! Log of all that was trusted, approved and granted, when, and by whose word. It only grows.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ pub enum DecidedBy {
 /// One decision.
 #[derive(Debug, Serialize)]
 pub struct Decision<'a> {
-    /// What was decided: `trust`, `approve`, `grant`.
+    /// Kind of the decision: `trust`, `approve`, `grant`.
     pub what: &'static str,
     /// The project's folder, or the server's name.
     pub subject: &'a str,

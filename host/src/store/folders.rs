@@ -31,7 +31,7 @@ impl RecordedFolders {
         }
     }
 
-    /// What is recorded.
+    /// Records by folder.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.

@@ -1,7 +1,7 @@
 //! The URL of a server, as it is written and as it is connected to.
 //!
-//! What people are shown is made of the text, where variables may stand in it. What is
-//! connected to is what the parser of URLs makes of it. A URL whose text could be taken for
+//! People are shown the text, where variables may stand in it. The connection is made to what
+//! the parser of URLs makes of it. A URL whose text could be taken for
 //! one that leads to another host is refused.
 
 use reqwest::Url;
@@ -15,13 +15,13 @@ pub enum WrongUrl {
     /// It has a character in it that readers of URLs do not agree on.
     #[error("has {} in it, which no URL has", named(*.0))]
     Character(char),
-    /// What is filled in changes which part of it the host is.
+    /// A value that is filled in changes which part of it the host is.
     #[error("leads to another host than it says, with its variables filled in")]
     OtherHost,
 }
 
 impl WrongUrl {
-    /// What to do.
+    /// Advice for the user.
     #[must_use]
     pub fn hint(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ pub(super) struct UrlParts<'a> {
     pub(super) user: Option<&'a str>,
     /// Host, port and path.
     pub(super) rest: &'a str,
-    /// What is behind the `?`.
+    /// Query, without the `?`.
     pub(super) query: Option<&'a str>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> UrlParts<'a> {
     }
 }
 
-/// What is before the path. In a URL of the web, `\` is another way to write `/`.
+/// Part before the path. In a URL of the web, `\` is another way to write `/`.
 fn authority<'a>(scheme: &str, rest: &'a str) -> &'a str {
     let is_web = scheme.eq_ignore_ascii_case("http://") || scheme.eq_ignore_ascii_case("https://");
     let end = rest.find(|c| c == '/' || (is_web && c == '\\'));

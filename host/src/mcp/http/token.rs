@@ -177,7 +177,7 @@ fn check_owner(metadata: &fs::Metadata) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is below a user's own folder is theirs alone by default there.
+/// Files below a user's own folder are theirs alone by default there.
 #[cfg(not(unix))]
 fn check_owner(_metadata: &fs::Metadata) -> anyhow::Result<()> {
     Ok(())

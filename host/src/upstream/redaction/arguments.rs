@@ -6,7 +6,7 @@ use super::secret_value::{looks_like_a_token, tells_nothing};
 use super::url::secrets_in_url;
 use super::{is_secret_name, is_variable, range_in};
 
-/// What an argument says of the one behind it.
+/// Kind of the argument behind another, as that one tells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// Nothing.
@@ -121,7 +121,7 @@ fn secrets_in_word<'a>(word: &'a str, hide: &mut dyn FnMut(&'a str)) -> Next {
     }
 }
 
-/// What stands behind an option or a word.
+/// Kind of what stands behind an option or a word.
 fn follows(word: &str) -> Next {
     let schemes = ["bearer", "basic"];
     if schemes

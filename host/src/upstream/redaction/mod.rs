@@ -1,4 +1,4 @@
-//! What of a launch and of what a server says may be seen.
+//! Secrets in a launch and in the words of a server, and texts without them.
 //!
 //! Two questions: which parts of a text are secrets by the way that it is written
 //! ([`arguments`], [`url`]), and which known secrets a text repeats ([`HiddenTexts`]).
@@ -18,7 +18,7 @@ pub(crate) use secret_name::is_secret_name;
 pub(super) use secret_value::tells_nothing;
 pub(super) use url::{redacted_url, secrets_in_url};
 
-/// What stands in place of what must not be seen.
+/// Text in place of a secret.
 pub(super) const HIDDEN: &str = "…";
 
 /// A text with [`HIDDEN`] in place of some of its parts, which are in order.
