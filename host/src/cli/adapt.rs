@@ -76,9 +76,14 @@ impl Adapt {
 fn bridge(places: &Places, server: &str) -> anyhow::Result<Bridge> {
     let roster = Roster::open(places.clone())?;
     let snapshot = roster.snapshot();
-    let config = tools::exists(&snapshot, server)?.config();
+    let found = tools::exists(&snapshot, server)?;
+    let config = found.config();
     match config.bridge() {
-        Some(bridge) => Ok(bridge.clone()),
+        Some(_) => {
+            let bridge = found.reachable();
+            let bridge = bridge.map_err(|why| anyhow::anyhow!("server `{server}`: {why}"))?;
+            Ok(bridge.clone())
+        }
         None => bail!(
             "server `{server}` is a plugin already{}",
             config

@@ -1,15 +1,16 @@
 //! `dormouse login` and `dormouse logout`
 
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
-use crate::roster::{Places, Roster};
+use crate::roster::{Places, Roster, Server};
+use crate::upstream::Launch;
 use crate::upstream::auth::{Auth, Pending};
-use crate::upstream::{Http, Launch};
 
 /// Logs in to a server that asks for it (OAuth).
 #[derive(Debug, Args)]
@@ -35,7 +36,11 @@ pub(super) struct Logout {
 
 impl Login {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let auth = auth(places, &self.server)?;
+        let server = server(places, &self.server)?;
+        let auth = auth(places, &server)?;
+        server
+            .reachable()
+            .map_err(|why| anyhow!("`{}` cannot be reached: {why}", self.server))?;
         hosts::block_on(async {
             let pending = auth.begin(None).await?;
             output::say("open this link in a browser, or paste here where it has led you:");
@@ -56,7 +61,8 @@ impl Login {
 
 impl Logout {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let auth = auth(places, &self.server)?;
+        // A login at a server that is switched off is given back all the same.
+        let auth = auth(places, &*server(places, &self.server)?)?;
         let server = &self.server;
         if hosts::block_on(auth.logout())?? {
             output::say(&format!("logged out of `{server}`"));
@@ -111,27 +117,25 @@ fn open(link: &str) {
     }
 }
 
-fn auth(places: &Places, server: &str) -> anyhow::Result<Auth> {
-    let http = upstream(places, server)?;
-    tracing::debug!("server `{server}` is at `{}`", http.shown());
-    Ok(Auth::new(server, &http, &places.data))
+fn server(places: &Places, name: &str) -> anyhow::Result<Arc<Server>> {
+    let roster = Roster::open(places.clone())?;
+    tools::exists(&roster.snapshot(), name).cloned()
 }
 
-/// Where a configured server is reached.
-fn upstream(places: &Places, server: &str) -> anyhow::Result<Http> {
-    let roster = Roster::open(places.clone())?;
-    let snapshot = roster.snapshot();
-    let bridge = tools::exists(&snapshot, server)?
+/// The logins at a server.
+fn auth(places: &Places, server: &Server) -> anyhow::Result<Auth> {
+    let name = &server.config().name;
+    let bridge = server
         .config()
         .bridge()
-        .with_context(|| format!("`{server}` is a plugin, which nobody logs in to"))?;
-    if let Some(need) = bridge.needs.first() {
-        bail!("`{server}` cannot be reached: {need}");
-    }
+        .with_context(|| format!("`{name}` is a plugin, which nobody logs in to"))?;
     match &bridge.launch {
-        Launch::Http(http) => Ok(http.clone()),
+        Launch::Http(http) => {
+            tracing::debug!("server `{name}` is at `{}`", http.shown());
+            Ok(Auth::new(name, http, &places.data))
+        }
         Launch::Stdio(_) => bail!(
-            "`{server}` is a program of this machine, which Dormouse does not log in to\nhint: its credentials go into `env` of the server, or it has a login of its own"
+            "`{name}` is a program of this machine, which Dormouse does not log in to\nhint: its credentials go into `env` of the server, or it has a login of its own"
         ),
     }
 }

@@ -237,6 +237,32 @@ impl Server {
         &self.tally
     }
 
+    /// Why nothing of it may be started or connected, whoever wants that. None where it may.
+    fn switched_off(&self) -> Option<String> {
+        if let Some(why) = &self.config.denied {
+            return Some(format!("disabled: a policy denies it: {why}"));
+        }
+        let name = &self.config.name;
+        (!self.config.enabled)
+            .then(|| format!("disabled\nhint: `dormouse enable {name}` switches it on"))
+    }
+
+    /// Its upstream, if that may be started or connected: every command that does so asks here.
+    ///
+    /// # Errors
+    /// It has none, is switched off, or something has to be set first: a sentence for the user.
+    pub fn reachable(&self) -> Result<&Bridge, String> {
+        let bridge = self.config.bridge();
+        let bridge = bridge.ok_or("it is a plugin, whose tools are known from its file")?;
+        if let Some(why) = self.switched_off() {
+            return Err(format!("it is {why}"));
+        }
+        match bridge.needs.first() {
+            Some(need) => Err(need.clone()),
+            None => Ok(bridge),
+        }
+    }
+
     /// What it declares, if it may be called.
     fn available(&self) -> Result<&Arc<Listing>, NoSuchTool> {
         let name = &self.config.name;
@@ -244,13 +270,8 @@ impl Server {
             server: name.clone(),
             state,
         };
-        if let Some(why) = &self.config.denied {
-            return Err(unavailable(format!("disabled: a policy denies it: {why}")));
-        }
-        if !self.config.enabled {
-            return Err(unavailable(format!(
-                "disabled\nhint: `dormouse enable {name}` switches it on"
-            )));
+        if let Some(why) = self.switched_off() {
+            return Err(unavailable(why));
         }
         self.listing.as_ref().ok_or_else(|| {
             let problem = self.problem.as_deref().unwrap_or("its file was never read");

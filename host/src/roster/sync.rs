@@ -22,12 +22,7 @@ impl Roster {
     pub async fn sync(&self, server: &str) -> Result<Synced, String> {
         let found = self.server(server).map_err(|error| error.to_string())?;
         let config = found.config();
-        let bridge = config
-            .bridge()
-            .ok_or("it is a plugin, whose tools are known from its file")?;
-        if let Some(need) = bridge.needs.first() {
-            return Err(need.clone());
-        }
+        let bridge = found.reachable()?;
         let spoke = found.known().map(|known| known.protocol.clone());
         let start = (bridge.patience(), spoke);
         let limits = config.limits.upstream;

@@ -23,5 +23,6 @@ mod over_http;
 mod same_uri;
 mod scripted;
 mod session;
+mod switched_off;
 mod switching;
 mod trust;

@@ -428,7 +428,7 @@ fn an_untrusted_project_delays_nothing() {
 }
 
 /// Counts who connects.
-fn counting() -> (u16, Arc<AtomicUsize>) {
+pub(crate) fn counting() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let count = Arc::new(AtomicUsize::new(0));
