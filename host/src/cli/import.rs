@@ -8,7 +8,7 @@ use clap::Args;
 use super::hosts;
 use super::install::{self, Then};
 use super::output::{self, STRONG, styled};
-use crate::config::discovery::{Discovery, SourceState, Surroundings, discover};
+use crate::config::discovery::{Discovery, FillPolicy, SourceState, Surroundings, discover};
 use crate::config::install::backup::{self, Undo};
 use crate::config::install::{self as files, Action, Decision, Wanted};
 use crate::config::{self, Client, Scope};
@@ -59,7 +59,16 @@ impl Import {
             self.clients.clone()
         };
         let config = config::load(&places.config)?;
-        let discovery = discover(&around, &all, &config.discovery.inputs);
+        let discovery = discover(
+            &around,
+            &all,
+            &FillPolicy {
+                inputs: &config.discovery.inputs,
+                // A project's servers are not taken over.
+                may_fill: &|_, _| false,
+                max_bytes: config.discovery.filled_in,
+            },
+        );
         warn_of_problems(&discovery, &clients);
         let program = install::program(places, named)?;
         let import = files::import(

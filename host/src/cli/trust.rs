@@ -72,12 +72,13 @@ impl Trust {
         places.around = Some(around);
         let roster = Roster::open(places)?;
         let configured = roster.configured()?;
-        let review = configured.review(&project)?;
+        let review = roster.review(&project)?;
         if configured.trusts(&project) {
             output::say(&format!("`{shown}` is trusted already"));
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&review.text)?;
+        review.check_usable()?;
         let question = format!("Trust `{shown}`, and let all of these servers be started?");
         let Some(by) = consent(&question, self.yes)? else {
             return Ok(ExitCode::FAILURE);

@@ -1,18 +1,23 @@
 //! All servers from everywhere: the user's own file, their clients' files, and those
 //! of the project that they are in.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
-use super::discovery::{Discovery, Overridden, Surroundings, discover, merge};
-use super::review::{ProjectReview, ReviewedServer};
+use super::discovery::{
+    Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, SourceState, Surroundings, discover,
+    merge,
+};
+use super::file::Variables;
+use super::project_content::{ProjectHashes, may_be_recorded};
+use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
-    Client, Config, DiscoveryConfig, Fingerprint, Origin, Overlay, Problem, Scope, ServerConfig,
-    file,
+    Adapter, Client, Config, DiscoveryConfig, Fingerprint, Origin, Overlay, Problem, RefusedServer,
+    Scope, ServerConfig, file,
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
@@ -46,12 +51,16 @@ pub struct Configured {
     pub untrusted: Option<UntrustedProject>,
     /// The servers of the project's own file, trusted or not.
     of_project: Vec<ServerConfig>,
+    /// Those of them in which something is wrong.
+    refused_of_project: Vec<RefusedServer>,
     /// The project's own file, whether it exists or not.
     project_file: Option<PathBuf>,
-    /// The projects, each with the hash of all that its files say of servers.
-    projects: BTreeMap<PathBuf, String>,
+    /// The projects, each with the hashes of all that its files say of servers.
+    projects: BTreeMap<PathBuf, ProjectHashes>,
     /// Those of them that are trusted with just that.
     trusted: BTreeSet<PathBuf>,
+    /// Those of which the files are trusted as well that servers of the user's are made of.
+    wholly_trusted: BTreeSet<PathBuf>,
 }
 
 /// A project whose servers nobody has said to trust: all that is told of it before.
@@ -102,6 +111,28 @@ impl Configured {
     /// Puts together what the user's own file says, and what is found around them.
     #[must_use]
     pub fn new(own: Config, around: Option<&Surroundings>, trust: &Trust) -> Self {
+        Self::with_reviewed(own, around, trust, None)
+    }
+
+    /// The same, where the user wants to be shown what a project's files say: all that these
+    /// name is opened and filled in, also where they are not trusted. Nothing more of the
+    /// project is among the servers than [`Self::new`] has.
+    #[must_use]
+    pub fn for_review(
+        own: Config,
+        around: Option<&Surroundings>,
+        trust: &Trust,
+        project: &Path,
+    ) -> Self {
+        Self::with_reviewed(own, around, trust, Some(project))
+    }
+
+    fn with_reviewed(
+        own: Config,
+        around: Option<&Surroundings>,
+        trust: &Trust,
+        reviewed: Option<&Path>,
+    ) -> Self {
         let mut all = Self {
             servers: own.servers,
             discovery: own.discovery,
@@ -110,33 +141,75 @@ impl Configured {
         };
         let mut overlays = own.overlays;
         if let Some(around) = around {
-            all.look_around(around, trust);
+            all.look_around(around, trust, reviewed);
         }
         for server in all.servers.values_mut() {
             if let Some(overlay) = overlays.remove(&server.name) {
                 overlay.apply(server);
             }
         }
-        for server in all.of_untrusted_projects() {
-            overlays.remove(&server.name);
+        for name in all.names_of_untrusted_projects() {
+            overlays.remove(name);
         }
         all.stray = overlays;
         all
     }
 
-    fn look_around(&mut self, around: &Surroundings, trust: &Trust) {
+    fn look_around(&mut self, around: &Surroundings, trust: &Trust, reviewed: Option<&Path>) {
         let clients = self.discovery.clients.clone();
         let clients = clients.unwrap_or_else(|| Client::all().collect());
-        self.found = discover(around, &clients, &self.discovery.inputs);
-        let text = self.project(around);
-        self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
         let folders = trust.folders().unwrap_or_else(|error| {
             tracing::error!("{error:#}");
             BTreeMap::new()
         });
-        let projects = self.projects.iter();
-        let trusted = projects.filter(|(folder, hash)| folders.get(*folder) == Some(hash));
-        self.trusted = trusted.map(|(folder, _)| folder.clone()).collect();
+        let text = self.project_text(around);
+        let own = |folder: &Path| {
+            let is_entered = around.project.as_deref() == Some(folder);
+            text.as_deref().filter(|_| is_entered)
+        };
+        // What cannot be trusted, by its own files alone, has nothing filled in and nothing
+        // opened that it names.
+        let may_fill = |folder: &Path, content: Option<&Content>| {
+            let record = folders.get(folder);
+            reviewed == Some(folder)
+                || record.is_some_and(|record| may_be_recorded(record, content, own(folder)))
+        };
+        let policy = FillPolicy {
+            inputs: &self.discovery.inputs,
+            may_fill: &may_fill,
+            max_bytes: self.discovery.filled_in,
+        };
+        self.found = discover(around, &clients, &policy);
+        if let Some((folder, text)) = around.project.as_deref().zip(text.as_deref()) {
+            let content = self.found.content_of(folder);
+            let content = content.and_then(|content| content.own_files.as_ref());
+            let variables = match may_fill(folder, content) {
+                true => Variables::FilledIn(Some(self.discovery.filled_in)),
+                false => Variables::Kept,
+            };
+            self.read_project(folder, text, variables);
+        }
+        self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
+        for (folder, hashes) in &self.projects {
+            let Some(record) = folders.get(folder) else {
+                continue;
+            };
+            if hashes.is_recorded(record) {
+                self.trusted.insert(folder.clone());
+            }
+            if hashes.is_wholly_recorded(record) {
+                self.wholly_trusted.insert(folder.clone());
+            }
+        }
+        for found in &mut self.found.found {
+            let folder = found.filled_from.as_ref();
+            if folder.is_some_and(|folder| !self.wholly_trusted.contains(folder))
+                && let Adapter::Bridge(bridge) = &mut found.server.adapter
+            {
+                let need = format!("it is made of a file that {NOT_TRUSTED}");
+                bridge.needs.insert(0, need);
+            }
+        }
         let merged = merge(&self.found, &|origin| self.is_trusted(origin));
         let mut notes = Vec::new();
         // Nobody else takes the name of one of Dormouse's own files.
@@ -157,10 +230,7 @@ impl Configured {
         }
         self.overridden.extend(merged.overridden);
         self.notes.extend(notes);
-        let names: BTreeSet<_> = self
-            .of_untrusted_projects()
-            .map(|server| &server.name)
-            .collect();
+        let names: BTreeSet<_> = self.names_of_untrusted_projects().collect();
         let servers = names.len();
         self.untrusted = (servers > 0).then(|| UntrustedProject {
             folder: around.project.clone(),
@@ -183,11 +253,13 @@ impl Configured {
         }
     }
 
-    /// The servers in the files of projects that are not trusted.
-    fn of_untrusted_projects(&self) -> impl Iterator<Item = &ServerConfig> {
+    /// The names of the servers in the files of projects that are not trusted.
+    fn names_of_untrusted_projects(&self) -> impl Iterator<Item = &String> {
         let found = self.found.found.iter().map(|found| &found.server);
-        let all = self.of_project.iter().chain(found);
-        all.filter(|server| !self.is_trusted(&server.origin))
+        let filled = self.of_project.iter().chain(found);
+        let filled = filled.filter(|server| !self.is_trusted(&server.origin));
+        let counted = self.found.counted.iter().map(|server| &server.name);
+        filled.map(|server| &server.name).chain(counted)
     }
 
     /// Takes a server, unless its name stands for another already.
@@ -229,34 +301,30 @@ impl Configured {
         self.servers.insert(server.name.clone(), server);
     }
 
-    /// Reads the project's own file, and returns its text.
-    fn project(&mut self, around: &Surroundings) -> Option<String> {
-        let folder = around.project.as_ref()?;
-        let path = folder.join(PROJECT);
+    /// The text of the project's own file.
+    fn project_text(&mut self, around: &Surroundings) -> Option<String> {
+        let path = around.project.as_ref()?.join(PROJECT);
         self.project_file = Some(path.clone());
-        let text = match file::read(&path) {
+        match file::read(&path) {
             Ok(text) => text,
             Err(error) => {
                 tracing::warn!("{error:#}");
                 None
             }
-        };
-        let text = text?;
-        let (config, problems) = file::parse(&path, &text);
+        }
+    }
+
+    /// Reads what the project's own file says.
+    fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
+        let (config, problems) = file::parse_with(&folder.join(PROJECT), text, variables);
         self.problems = problems;
+        let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
-            server.origin.scope = Scope::Project(folder.clone());
+            server.origin.scope = scope.clone();
             server
         });
         self.of_project = servers.collect();
-        Some(text)
-    }
-
-    /// The projects that have servers, each with the hash of all that its files say
-    /// of them.
-    #[must_use]
-    pub fn projects(&self) -> &BTreeMap<PathBuf, String> {
-        &self.projects
+        self.refused_of_project = config.refused;
     }
 
     /// The files that servers were looked for in, whether they exist or not.
@@ -269,29 +337,29 @@ impl Configured {
     #[must_use]
     pub fn trusts_own_project(&self) -> bool {
         let folder = self.project_file.as_deref().and_then(Path::parent);
-        folder.is_some_and(|folder| self.trusts(folder))
+        folder.is_some_and(|folder| self.trusted.contains(folder))
     }
 
-    /// Whether what a project's files say now is trusted.
+    /// Whether all that a project's files say now is trusted, also what servers of the user's
+    /// take from them.
     #[must_use]
     pub fn trusts(&self, project: &Path) -> bool {
-        self.trusted.contains(project)
+        self.wholly_trusted.contains(project)
     }
 
-    /// What is to be known of a project before it is trusted.
+    /// What is to be known of a project before it is trusted, of [`Self::for_review`].
     ///
     /// # Errors
-    /// It has no servers.
+    /// It has no servers, and no server of the user's is made of it.
     pub fn review(&self, project: &Path) -> anyhow::Result<ProjectReview> {
-        let content = self.projects.get(project).with_context(|| {
+        let hashes = self.projects.get(project).with_context(|| {
             format!(
                 "`{}` has no file with MCP servers, so there is nothing to trust\n\
                  hint: `dormouse doctor` lists the files that are looked for",
                 project.display()
             )
         })?;
-        let is_here =
-            |origin: &Origin| matches!(&origin.scope, Scope::Project(of) if of == project);
+        let is_here = |scope: &Scope| matches!(scope, Scope::Project(of) if of == project);
         let reviewed = |config, written_name| ReviewedServer {
             config,
             written_name,
@@ -303,9 +371,36 @@ impl Configured {
         let found = found.map(|found| reviewed(&found.server, found.written_name.as_str()));
         let servers = own
             .chain(found)
-            .filter(|server| is_here(&server.config.origin));
-        let servers: Vec<_> = servers.collect();
-        Ok(ProjectReview::new(project, content, &servers))
+            .filter(|server| is_here(&server.config.origin.scope));
+        let of_clients = self.found.refused.iter();
+        let of_clients = of_clients.filter(|refused| is_here(&refused.origin.scope));
+        let refused: Vec<_> = self.refused_of_project.iter().chain(of_clients).collect();
+        let users = self.found.found.iter();
+        let users = users.filter(|found| found.filled_from.as_deref() == Some(project));
+        let sources = self.found.sources.iter();
+        let sources = sources.filter(|source| is_here(&source.scope));
+        let problems = sources.flat_map(|source| match &source.state {
+            SourceState::Missing => &[],
+            SourceState::Read { problems, .. } => problems.as_slice(),
+        });
+        let mut told: HashSet<&Problem> = refused
+            .iter()
+            .flat_map(|refused| &refused.problems)
+            .collect();
+        let problems = problems.chain(&self.problems);
+        let problems: Vec<_> = problems.filter(|problem| told.insert(*problem)).collect();
+        let skipped = self.found.skipped.iter();
+        Ok(ProjectReview::new(&ReviewedProject {
+            folder: project,
+            content: &hashes.recorded(),
+            servers: servers.collect(),
+            problems,
+            users_servers: users.map(|found| &found.server).collect(),
+            skipped: skipped
+                .filter(|skipped| is_here(&skipped.origin.scope))
+                .collect(),
+            refused,
+        }))
     }
 
     /// The file in which the user has a server of the name of a project's.
@@ -331,22 +426,23 @@ impl Configured {
     }
 }
 
-/// The hash of each project's files: of its clients' ones, and of its own one.
+/// The hashes of each project's files: of its clients' ones, and of its own one.
 fn hashes(
     found: &Discovery,
     project: Option<&Path>,
     own: Option<&str>,
-) -> BTreeMap<PathBuf, String> {
-    let mut hashes: BTreeMap<PathBuf, String> = found
+) -> BTreeMap<PathBuf, ProjectHashes> {
+    let mut hashes: BTreeMap<PathBuf, ProjectHashes> = found
         .projects()
-        .map(|(folder, content)| (folder.to_owned(), content.to_string()))
+        .map(|(folder, content)| {
+            let own = own.filter(|_| project == Some(folder));
+            (folder.to_owned(), ProjectHashes::new(Some(content), own))
+        })
         .collect();
     if let (Some(project), Some(own)) = (project, own) {
-        let clients = hashes.entry(project.to_owned()).or_default();
-        let own = blake3::hash(own.as_bytes()).to_hex();
-        *clients = blake3::hash(format!("{clients} {own}").as_bytes())
-            .to_hex()
-            .to_string();
+        hashes
+            .entry(project.to_owned())
+            .or_insert_with(|| ProjectHashes::new(None, Some(own)));
     }
     hashes
 }
@@ -438,6 +534,7 @@ mod tests {
         let all = configured(&hash);
         assert_eq!(names(&all), ["git"]);
         assert_eq!(all.untrusted, None);
+        let hash_of_clients = hash.clone();
         // Of what nobody has trusted like that there is nothing but a number.
         hash.replace_range(..1, if hash.starts_with('0') { "1" } else { "0" });
         let all = configured(&hash);
@@ -446,7 +543,7 @@ mod tests {
         // With a file of its own, the hash is of that one and of the first.
         let own = "[servers.mine]\ncommand = ['true']\n";
         std::fs::write(project.join("dormouse.toml"), own).unwrap();
-        let clients = all.projects[&project].clone();
+        let clients = hash_of_clients;
         let own = blake3::hash(own.as_bytes()).to_hex();
         let hash = blake3::hash(format!("{clients} {own}").as_bytes()).to_hex();
         assert_eq!(names(&configured(hash.as_str())), ["git", "mine"]);

@@ -14,11 +14,12 @@ use serde_json::{Map, Value as Json};
 use toml_edit::{Document, Item, TableLike};
 
 use super::problem::quoted;
+pub use super::reader::Variables;
 use super::reader::{Reader, key_span};
 use super::upstream::UpstreamTable;
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, OnChange, Origin, Overlay, Problem, Scope,
-    ServerConfig, name, units,
+    Adapter, Client, Config, DiscoveryConfig, Fetch, OnChange, Origin, Overlay, Problem,
+    RefusedServer, Scope, ServerConfig, name, units,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
 
@@ -26,7 +27,7 @@ use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
 const LARGEST: u64 = 4 << 20;
 
 const TOP: &[&str] = &["servers", "discovery", "limits"];
-const DISCOVERY: &[&str] = &["clients", "fetch", "inputs"];
+const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs"];
 const SERVER: &[&str] = &[
     "component",
     "enabled",
@@ -96,7 +97,14 @@ pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// that could not.
 #[must_use]
 pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    let mut reader = Reader::new(file, text);
+    parse_with(file, text, Variables::FilledIn(None))
+}
+
+/// Reads the text of a configuration file, as [`parse`] does, and fills in as much as it is
+/// said to.
+#[must_use]
+pub fn parse_with(file: &Path, text: &str, variables: Variables) -> (Config, Vec<Problem>) {
+    let mut reader = Reader::new(file, text, variables);
     let mut config = Config::default();
     match Document::parse(text) {
         Ok(document) => reader.top(document.as_table(), &mut config),
@@ -135,13 +143,16 @@ fn bytes(text: &str) -> Result<usize, &'static str> {
 
 impl Reader<'_> {
     fn top(&mut self, table: &dyn TableLike, config: &mut Config) {
+        if let Some(item) = table.get("discovery") {
+            config.discovery = self.discovery(item);
+        }
+        if self.variables == Variables::FilledIn(None) {
+            self.variables = Variables::FilledIn(Some(config.discovery.filled_in));
+        }
         for (key, item) in table.iter() {
             match key {
                 "servers" => {}
-                "discovery" => {
-                    config.discovery = self.discovery(item);
-                    continue;
-                }
+                "discovery" => continue,
                 "limits" => {
                     config.limits = self.host_limits(item);
                     continue;
@@ -156,10 +167,7 @@ impl Reader<'_> {
             };
             for (name, item) in servers.iter() {
                 let span = key_span(servers, name);
-                if let Err(bad) = name::check(name) {
-                    self.problem(span, bad.to_string(), Some(bad.hint().to_owned()));
-                    continue;
-                }
+                let before = self.problems.len();
                 let origin = Origin {
                     file: self.file.to_owned(),
                     line: self.place(span.as_ref()).0,
@@ -167,11 +175,26 @@ impl Reader<'_> {
                     scope: Scope::User,
                     profile: None,
                 };
+                let read = match name::check(name) {
+                    Ok(()) => self.server(name, item, (span, origin.clone())),
+                    Err(bad) => {
+                        self.problem(span, bad.to_string(), Some(bad.hint().to_owned()));
+                        None
+                    }
+                };
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.
-                let before = self.problems.len();
-                let read = self.server(name, item, (span, origin));
-                if self.problems.len() > before {
+                if let Some(problems) = self.problems.get(before..).filter(|new| !new.is_empty()) {
+                    let written = read.and_then(|read| match read {
+                        Entry::Server(server) => Some(server.bridge()?.written.clone()),
+                        Entry::Overlay(_) => None,
+                    });
+                    config.refused.push(RefusedServer {
+                        written_name: name.to_owned(),
+                        origin,
+                        written,
+                        problems: problems.to_vec(),
+                    });
                     continue;
                 }
                 match read {
@@ -197,6 +220,7 @@ impl Reader<'_> {
             match key {
                 "clients" => discovery.clients = Some(self.clients(item, &here)),
                 "inputs" => discovery.inputs = self.inputs(item, &here),
+                "filled_in" => self.set(&mut discovery.filled_in, item, &here, bytes),
                 "fetch" => {
                     let choices = [
                         ("on-demand", Fetch::OnDemand),

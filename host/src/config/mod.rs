@@ -14,7 +14,9 @@ pub mod name;
 mod own_places;
 pub mod paths;
 pub mod problem;
+mod project_content;
 mod reader;
+mod refused;
 pub mod review;
 pub mod units;
 mod upstream;
@@ -35,6 +37,7 @@ pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
 pub use own_places::own_places;
 pub use problem::{Invalid, Problem};
+pub use refused::RefusedServer;
 pub use review::ProjectReview;
 
 /// All that one configuration file says.
@@ -49,10 +52,12 @@ pub struct Config {
     pub discovery: DiscoveryConfig,
     /// `[limits]`: how much the whole host may use.
     pub limits: HostLimits,
+    /// The servers in which something is wrong.
+    pub refused: Vec<RefusedServer>,
 }
 
 /// `[discovery]`: what is done about the servers that the user's clients have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryConfig {
     /// `clients`: whose files are read; those of all, where nothing is said.
     pub clients: Option<Vec<Client>>,
@@ -61,7 +66,25 @@ pub struct DiscoveryConfig {
     pub inputs: Inputs,
     /// `fetch`: when it is found out what a server offers of which nothing is known.
     pub fetch: Fetch,
+    /// `filled_in`: how much variables, files and answers may come to that are filled into
+    /// the servers of one project, and of one file of the user's, in bytes.
+    pub filled_in: usize,
 }
+
+impl Default for DiscoveryConfig {
+    fn default() -> Self {
+        Self {
+            clients: None,
+            inputs: Inputs::default(),
+            fetch: Fetch::default(),
+            filled_in: MAX_FILLED_IN,
+        }
+    }
+}
+
+/// How many bytes may be filled in where nothing is said: far more than anybody's servers
+/// are made of, and far less than a machine has.
+pub const MAX_FILLED_IN: usize = 16 << 20;
 
 /// When it is found out what an upstream offers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// One thing that is wrong in a configuration file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// The file.
     pub file: PathBuf,

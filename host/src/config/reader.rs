@@ -18,11 +18,23 @@ pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     lines: Lines,
     pub(super) problems: Vec<Problem>,
+    pub(super) variables: Variables,
+}
+
+/// Whether the variables of a document are filled in, and how much with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variables {
+    /// They stay as they are written.
+    Kept,
+    /// Values of at most so many bytes are filled in. None where the document says itself
+    /// how many (`filled_in` of `[discovery]`).
+    FilledIn(Option<usize>),
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &'a Path, text: &'a str) -> Self {
+    pub(super) fn new(file: &'a Path, text: &'a str, variables: Variables) -> Self {
         Self {
+            variables,
             file,
             text,
             lines: Lines::of(text),

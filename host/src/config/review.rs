@@ -5,7 +5,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Adapter, Bridge, Client, FillSource, Filter, OnChange, ServerConfig};
+use anyhow::bail;
+
+use super::discovery::Skipped;
+use super::{
+    Adapter, Bridge, Client, FillSource, Filter, OnChange, Origin, Problem, RefusedServer,
+    ServerConfig,
+};
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
 use crate::visible::visible_line;
@@ -15,7 +21,8 @@ use crate::visible::visible_line;
 pub struct ProjectReview {
     /// The project's folder.
     pub folder: PathBuf,
-    /// How many servers its files have.
+    /// How many servers trusting it would allow: those of its files, and those of the user's
+    /// own that are made of its files.
     pub servers: usize,
     /// All that is to be known of them, ready to be shown: nothing in it moves a cursor
     /// or looks like something else, and no value of a variable or a header is in it, other
@@ -34,20 +41,55 @@ pub(super) struct ReviewedServer<'a> {
     pub(super) yours: Option<String>,
 }
 
+/// All that a review is made of.
+pub(super) struct ReviewedProject<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) content: &'a str,
+    pub(super) servers: Vec<ReviewedServer<'a>>,
+    /// The user's own servers that are made of files of the project.
+    pub(super) users_servers: Vec<&'a ServerConfig>,
+    pub(super) refused: Vec<&'a RefusedServer>,
+    pub(super) skipped: Vec<&'a Skipped>,
+    /// What else is wrong in the files.
+    pub(super) problems: Vec<&'a Problem>,
+}
+
 impl ProjectReview {
-    pub(super) fn new(folder: &Path, content: &str, servers: &[ReviewedServer<'_>]) -> Self {
-        // A file that several clients read is shown once, unless they read it differently.
-        let mut shown = HashSet::new();
-        let mut text = String::new();
-        let mut names = BTreeSet::new();
-        for server in servers {
-            names.insert(&server.config.name);
-            let described = described(server, folder);
-            let heading = heading(server);
-            if shown.insert((heading.clone(), described.clone())) {
-                let from = server.config.origin.client.map_or("dormouse", Client::name);
-                let _ = writeln!(text, "\n{heading} ({from})\n{described}");
+    pub(super) fn new(project: &ReviewedProject<'_>) -> Self {
+        let folder = project.folder;
+        let names: BTreeSet<_> = project.servers.iter().map(|it| &it.config.name).collect();
+        let mut text = Text::default();
+        for server in &project.servers {
+            let heading = heading(&server.config.name, server.written_name);
+            text.add(heading, &server.config.origin, described(server, folder));
+        }
+        for refused in &project.refused {
+            let heading = quoted(&refused.written_name) + ", not used as it is";
+            text.add(heading, &refused.origin, described_refused(refused, folder));
+        }
+        for skipped in &project.skipped {
+            let heading = quoted(&skipped.written_name) + ", not used";
+            let mut lines = Lines::default();
+            lines.origin(&skipped.origin, folder);
+            lines.add("because", plain(&skipped.why));
+            text.add(heading, &skipped.origin, lines.0);
+        }
+        if !project.users_servers.is_empty() {
+            text.section("Servers of your own that its files are filled into:");
+        }
+        for config in &project.users_servers {
+            let mut lines = Lines::default();
+            lines.origin(&config.origin, folder);
+            if let Some(bridge) = config.bridge() {
+                lines.filled_in(bridge);
             }
+            text.add(quoted(&config.name), &config.origin, lines.0);
+        }
+        if !project.problems.is_empty() {
+            text.section("What else is wrong in its files, and not used:");
+        }
+        for problem in &project.problems {
+            text.line(&plain(&problem.to_string()));
         }
         let count = names.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -57,31 +99,84 @@ impl ProjectReview {
         );
         Self {
             folder: folder.to_owned(),
-            servers: count,
-            text: title + &text,
-            content: content.to_owned(),
+            servers: count + project.users_servers.len(),
+            text: title + &text.text,
+            content: project.content.to_owned(),
         }
+    }
+
+    /// Sees that there is anything to trust.
+    ///
+    /// # Errors
+    /// None of its servers can be used: one that nobody could start now could become
+    /// another later, without its user being asked.
+    pub fn check_usable(&self) -> anyhow::Result<()> {
+        if self.servers == 0 {
+            bail!(
+                "no server in the files of this project can be used, so there is nothing to trust"
+            );
+        }
+        Ok(())
     }
 }
 
-fn heading(server: &ReviewedServer<'_>) -> String {
-    let name = quoted(&server.config.name);
-    match server.config.name == server.written_name {
-        true => name,
-        false => format!("{name}, written {}", quoted(server.written_name)),
+/// What is said of all servers, each thing once: some files are read by several clients, and
+/// most of them read them in the same way.
+#[derive(Default)]
+struct Text {
+    text: String,
+    said: HashSet<(String, String)>,
+}
+
+impl Text {
+    fn add(&mut self, heading: String, origin: &Origin, described: String) {
+        let said = (heading, described);
+        if !self.said.contains(&said) {
+            let from = origin.client.map_or("dormouse", Client::name);
+            let _ = writeln!(self.text, "\n{} ({from})\n{}", said.0, said.1);
+            self.said.insert(said);
+        }
     }
+
+    fn section(&mut self, title: &str) {
+        let _ = writeln!(self.text, "\n{title}");
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "  {line}");
+    }
+}
+
+fn heading(name: &str, written: &str) -> String {
+    match name == written {
+        true => quoted(name),
+        false => format!("{}, written {}", quoted(name), quoted(written)),
+    }
+}
+
+/// What is wrong with a server, and how it would be reached if it were not.
+fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
+    let mut lines = Lines::default();
+    lines.origin(&refused.origin, folder);
+    match &refused.written {
+        Some(Launch::Stdio(written)) => lines.stdio(written, written),
+        Some(Launch::Http(written)) => {
+            lines.http(written);
+            lines.login(written);
+        }
+        None => {}
+    }
+    for problem in &refused.problems {
+        lines.add("wrong", plain(&problem.message));
+    }
+    lines.0
 }
 
 /// All about one server but its client, a line each.
 fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     let config = server.config;
     let mut lines = Lines::default();
-    let origin = &config.origin;
-    let file = origin.file.strip_prefix(folder).unwrap_or(&origin.file);
-    lines.add(
-        "written in",
-        format!("{}:{}", plain(&file.to_string_lossy()), origin.line),
-    );
+    lines.origin(&config.origin, folder);
     if !config.enabled {
         lines.add("state", "switched off".to_owned());
     }
@@ -118,6 +213,12 @@ impl Lines {
         let _ = writeln!(self.0, "  {:<18} {text}", format!("{what}:"));
     }
 
+    fn origin(&mut self, origin: &Origin, folder: &Path) {
+        let file = origin.file.strip_prefix(folder).unwrap_or(&origin.file);
+        let file = plain(&file.to_string_lossy());
+        self.add("written in", format!("{file}:{}", origin.line));
+    }
+
     fn names<'a>(&mut self, what: &str, names: impl Iterator<Item = &'a String>) {
         let names: Vec<String> = names.map(|name| quoted(name)).collect();
         if !names.is_empty() {
@@ -149,6 +250,29 @@ impl Lines {
             }
             (Launch::Stdio(_), Launch::Http(_)) | (Launch::Http(_), Launch::Stdio(_)) => {}
         }
+        self.given(bridge);
+        let Filter { include, exclude } = &bridge.filter;
+        self.names("shows only", include.iter().flatten());
+        self.names("hides", exclude.iter());
+        if bridge.on_change == OnChange::Accept {
+            self.add(
+                "changes",
+                "its tools may change without your being asked (`on_change`)".to_owned(),
+            );
+        }
+    }
+
+    /// What is filled into a server of the user's own.
+    fn filled_in(&mut self, bridge: &Bridge) {
+        if let (Launch::Stdio(written), Launch::Stdio(filled)) = (&bridge.written, &bridge.launch) {
+            let names = filled.env.keys();
+            let names = names.filter(|name| !written.env.contains_key(*name));
+            self.names("sets variables", names);
+        }
+        self.given(bridge);
+    }
+
+    fn given(&mut self, bridge: &Bridge) {
         for filled in &bridge.filled_in {
             let source = match &filled.source {
                 FillSource::Variable(name) => format!("your environment's {}", quoted(name)),
@@ -166,15 +290,6 @@ impl Lines {
                 format!("{source}, in {}", quoted(&filled.place)),
             );
         }
-        let Filter { include, exclude } = &bridge.filter;
-        self.names("shows only", include.iter().flatten());
-        self.names("hides", exclude.iter());
-        if bridge.on_change == OnChange::Accept {
-            self.add(
-                "changes",
-                "its tools may change without your being asked (`on_change`)".to_owned(),
-            );
-        }
     }
 
     fn stdio(&mut self, written: &Stdio, filled: &Stdio) {
@@ -190,11 +305,10 @@ impl Lines {
         self.names("sets variables", names);
     }
 
+    /// A URL is shown whole: what is written in a project's files is no secret of the user's,
+    /// and what is filled in is not in it.
     fn http(&mut self, http: &Http) {
-        self.add(
-            "connects to",
-            plain(&Launch::Http(http.clone()).to_string()),
-        );
+        self.add("connects to", plain(&http.url));
     }
 
     /// The host that a URL leads to, with its variables filled in: the text of the URL could

@@ -1,6 +1,6 @@
 //! Reading what `dormouse.toml` says of an upstream.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use toml_edit::{Item, TableLike};
 
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 use super::problem::quoted;
-use super::reader::Reader;
+use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{paths, units};
 use crate::upstream::environment::is_inherited;
@@ -288,9 +288,17 @@ impl Reader<'_> {
             launch,
             missing,
             filled_in,
+            is_too_much,
         } = self.expanded(&written);
+        if is_too_much {
+            let message = format!("too much is filled into `[{at}]` and the servers before it");
+            let hint = "`filled_in` in `[discovery]` says how much may be";
+            self.problem(span, message, Some(hint.to_owned()));
+            return None;
+        }
+        let can_judge = missing.is_empty() && self.variables != Variables::Kept;
         if let Launch::Http(http) = &launch
-            && missing.is_empty()
+            && can_judge
             && let Err(wrong) = http.check_url()
         {
             // As it is written: what was filled in may be a secret.
@@ -299,7 +307,7 @@ impl Reader<'_> {
             self.problem(span.clone(), message, Some(wrong.hint().to_owned()));
         }
         if let Launch::Http(http) = &launch
-            && missing.is_empty()
+            && can_judge
             && let Err(wrong) = http.oauth.check()
         {
             let message = format!("`{at}.oauth.{}` {}", wrong.key, wrong.why);
@@ -323,15 +331,32 @@ impl Reader<'_> {
     }
 
     /// A launch with its variables expanded.
-    fn expanded(&self, written: &Launch) -> Expanded {
+    fn expanded(&mut self, written: &Launch) -> Expanded {
+        let left = match self.variables {
+            // No file is so large that its own text would be too much.
+            Variables::Kept => None,
+            Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
+        };
+        let is_too_much = Cell::new(false);
         let mut missing = Vec::new();
         let mut filled_in = BTreeSet::new();
         let secrets_filled_in = RefCell::new(Vec::new());
         let mut text = |text: &str, place: &str| {
+            let Some(left) = &left else {
+                return text.to_owned();
+            };
             let named = RefCell::new(Vec::new());
             let expanded = expand(text, &|name| {
                 named.borrow_mut().push(name.to_owned());
                 let value = std::env::var(name).ok()?;
+                match left.get().checked_sub(value.len()) {
+                    Some(rest) => left.set(rest),
+                    None => {
+                        left.set(0);
+                        is_too_much.set(true);
+                        return Some(String::new());
+                    }
+                }
                 if !is_inherited(name) {
                     secrets_filled_in.borrow_mut().push(Secret::new(&value));
                 }
@@ -378,10 +403,14 @@ impl Reader<'_> {
             }),
         };
         launch.set_filled_in(secrets_filled_in.into_inner());
+        if let Some(left) = left {
+            self.variables = Variables::FilledIn(Some(left.get()));
+        }
         Expanded {
             launch,
             missing,
             filled_in,
+            is_too_much: is_too_much.get(),
         }
     }
 }
@@ -393,6 +422,8 @@ struct Expanded {
     missing: Vec<String>,
     /// Those that it is made of, and where each goes.
     filled_in: BTreeSet<FilledIn>,
+    /// Whether more was to be filled in than may be.
+    is_too_much: bool,
 }
 
 fn secrets(

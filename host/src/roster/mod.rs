@@ -295,6 +295,13 @@ impl Roster {
         configured(&self.places, &self.trust)
     }
 
+    /// The same, with all filled in that is to be known of a project before it is trusted.
+    pub(super) fn configured_for_review(&self, project: &Path) -> anyhow::Result<Configured> {
+        let own = config::load(&self.places.config)?;
+        let around = self.places.around.as_ref();
+        Ok(Configured::for_review(own, around, &self.trust, project))
+    }
+
     fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,8 @@
 //! Trusting the project that the host works in. Before that there is nothing of it in the
 //! roster that could be listed, called or started.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
@@ -20,7 +22,15 @@ impl Roster {
         let untrusted = configured.untrusted.as_ref();
         let folder = untrusted.and_then(|project| project.folder.as_deref());
         let folder = folder.context("there is no project here that is not trusted")?;
-        configured.review(folder)
+        self.review(folder)
+    }
+
+    /// What is to be known of a project, trusted or not, as it is now.
+    ///
+    /// # Errors
+    /// It has no servers, or the configuration cannot be read.
+    pub fn review(&self, project: &Path) -> anyhow::Result<ProjectReview> {
+        self.configured_for_review(project)?.review(project)
     }
 
     /// Trusts a project with what its user was shown of it.
@@ -28,7 +38,8 @@ impl Roster {
     /// # Errors
     /// It is no longer what was shown, or that cannot be kept.
     pub fn trust(&self, shown: &ProjectReview, by: DecidedBy) -> anyhow::Result<()> {
-        self.configured()?.check(shown)?;
+        shown.check_usable()?;
+        self.configured_for_review(&shown.folder)?.check(shown)?;
         self.decisions.note(&Decision {
             what: "trust",
             subject: &shown.folder.to_string_lossy(),
@@ -46,6 +57,11 @@ impl Roster {
             Ok(review) => review,
             Err(error) => return tool_error(format!("{error:#}")),
         };
+        if let Err(error) = review.check_usable() {
+            return tool_error(format!(
+                "{error:#}\nhint: `dormouse trust` in its folder says what is wrong with them"
+            ));
+        }
         let message = format!(
             "{}\nTrust this project, and let all of these servers be started?",
             review.text

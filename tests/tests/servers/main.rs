@@ -26,3 +26,5 @@ mod session;
 mod switched_off;
 mod switching;
 mod trust;
+#[cfg(target_os = "linux")]
+mod untrusted_files;

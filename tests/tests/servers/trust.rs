@@ -291,14 +291,18 @@ fn the_host_that_is_connected_to_is_the_one_that_is_shown() {
     } });
     write(&all.project().join(".mcp.json"), &servers.to_string());
     let (_, shown) = all.run_in(&all.project(), &["trust"]);
-    for part in [&format!("its host is:       `{here}`"), "user name:"] {
+    for part in [
+        &format!("its host is:       `{here}`"),
+        "user name:",
+        // A project's own words are no secrets of the user's.
+        &format!("http://api.example.com:CANARY@{here}/mcp"),
+        "`filled`, not used as it is (claude-code)",
+        "`backslash`, not used as it is (claude-code)",
+    ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");
     }
-    assert!(!shown.contains("CANARY"), "{shown}");
     // Forge fills nothing into a URL, and so there is a user name in that one.
-    for name in ["`filled` (claude-code)", "`backslash`"] {
-        assert!(!shown.contains(name), "`{name}` in {shown}");
-    }
+    assert!(!shown.contains("`filled` (claude-code)"), "{shown}");
     all.run_in(&all.project(), &["trust", "--yes"]);
     let (_, said) = all.run_in(&all.project(), &["doctor"]);
     for part in ["another host than it says", "has a backslash in it"] {
@@ -317,7 +321,9 @@ fn the_host_that_is_connected_to_is_the_one_that_is_shown() {
             "another host than it says",
         ),
     ] {
-        let own = format!("[servers.sly]\nurl = '{url}'\n");
+        // Of a project without any server that could be used, nothing is trusted.
+        let fine = "[servers.fine]\ncommand = ['true']\n";
+        let own = format!("{fine}[servers.sly]\nurl = '{url}'\n");
         write(&all.project().join("dormouse.toml"), &own);
         all.run_in(&all.project(), &["trust", "--yes"]);
         let (_, said) = all.run_in(&all.project(), &["doctor"]);

@@ -80,9 +80,16 @@ pub(super) fn build(
     })
 }
 
+/// Whether a server could be started, by what is written alone.
+pub(super) fn may_be_started(name: &str, written: &Written) -> bool {
+    let launch = unfilled(written, None);
+    let is_web_socket = matches!(&launch, Launch::Http(http) if is_web_socket(&http.url));
+    !is_web_socket && !itself::is(name, &launch)
+}
+
 /// The launch before anything is filled in, which its fingerprint is of. What is
 /// taken from elsewhere is there by its name.
-fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
+pub(super) fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
     let table = |texts: &BTreeMap<String, Text>| {
         let secrets = texts
             .iter()
@@ -261,12 +268,16 @@ impl Filling<'_, '_> {
     }
 }
 
-fn judge(http: &Http) -> Result<(), Refused> {
-    let scheme = http.url.split_once("://").map(|(scheme, _)| scheme);
-    if matches!(
+fn is_web_socket(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    matches!(
         scheme.map(str::to_ascii_lowercase).as_deref(),
         Some("ws" | "wss")
-    ) {
+    )
+}
+
+fn judge(http: &Http) -> Result<(), Refused> {
+    if is_web_socket(&http.url) {
         return Err(Refused::Skipped(
             "servers behind WebSockets cannot be bridged".to_owned(),
         ));

@@ -10,6 +10,20 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Content(String);
 
+/// The hashes over the files of a project, from the fewest files to all of them. They are
+/// the same where there are no more files, and none where there
+/// are no files at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectContent {
+    /// Over the files that servers are written in: what is known before any file is opened
+    /// that these name.
+    pub own_files: Option<Content>,
+    /// Over those that its servers are filled in from as well.
+    pub with_filled_in: Option<Content>,
+    /// Over those that servers of the user's are filled in from as well.
+    pub with_users_servers: Option<Content>,
+}
+
 impl Content {
     pub(super) fn of(project: &Path, files: &BTreeMap<PathBuf, blake3::Hash>) -> Self {
         let mut hasher = blake3::Hasher::new();

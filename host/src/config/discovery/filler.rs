@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::expansion::{Expansion, Form, Means, Missing, Read};
+use super::fill_policy::EnteredProject;
 use super::{Surroundings, files};
 use crate::config::problem::quoted;
 use crate::config::{FillSource, FilledIn, Input, Inputs, inputs};
@@ -16,6 +17,11 @@ const LARGEST: usize = 1 << 20;
 
 /// How many files one server's texts may be taken from.
 const FILES: usize = 32;
+
+/// What is said of a file of the project that the process works in, for a server of the
+/// user's.
+pub(in crate::config) const NOT_TRUSTED: &str = "is one of the project that you are in, which is \
+    not trusted\nhint: `dormouse trust` in its folder shows what would be filled in, and allows it";
 
 /// How much is said of one server at most.
 const MOST: usize = 32;
@@ -37,15 +43,45 @@ pub(super) struct Filler<'a> {
     pub(super) notes: Vec<String>,
     /// How much was filled in so far, in bytes.
     pub(super) size: usize,
-    /// The files that were read, and their bytes: what a server is made of.
-    pub(super) read: Vec<(PathBuf, Vec<u8>)>,
+    /// The project that the process works in, where the server is the user's own.
+    pub(super) entered: Option<&'a EnteredProject>,
+    /// Whether a file of that project is filled in, or would be if it were trusted.
+    pub(super) is_of_entered: bool,
+    /// How much may still be filled in, in bytes.
+    pub(super) left: usize,
+    /// The files that were read: what a server is made of.
+    pub(super) read: Vec<ReadFile>,
     /// What of the user's own is filled in, and where.
     pub(super) filled_in: BTreeSet<FilledIn>,
     /// The values that were filled in and are not to be seen.
     pub(super) secrets: Vec<Secret>,
 }
 
+/// A file that was filled in.
+pub(super) struct ReadFile {
+    pub(super) file: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    /// Whether it is the project's that the process works in, and the server is the user's.
+    pub(super) is_of_entered: bool,
+}
+
 impl Filler<'_> {
+    /// Counts what is filled in. False where it is too much.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left;
+        self.left = self.left.saturating_sub(bytes);
+        if !fits {
+            // Nothing more fits, however short it is.
+            self.left = 0;
+            self.need(
+                "fill in less: its file, or its project, has more variables and files in it \
+                 than `filled_in` in `[discovery]` of dormouse.toml says"
+                    .to_owned(),
+            );
+        }
+        fits
+    }
+
     /// Notes that something of the user's is filled in.
     pub(super) fn note(&mut self, source: FillSource, at: &str) {
         self.filled_in.insert(FilledIn {
@@ -60,6 +96,9 @@ impl Filler<'_> {
             self.note(FillSource::Variable(name.to_owned()), at);
         }
         let value = self.variable(name)?.to_owned();
+        if !self.spend(value.len()) {
+            return Some(String::new());
+        }
         if !is_inherited(name) {
             self.secrets.push(Secret::new(&value));
         }
@@ -166,15 +205,17 @@ impl Filler<'_> {
             self.note(FillSource::Input(id.to_owned()), at);
         }
         match self.inputs.get(id) {
-            Some(Input::Value(value)) => {
+            Some(Input::Value(value)) if self.spend(value.expose().len()) => {
                 self.secrets.push(value.clone());
                 return value.expose().to_owned();
             }
+            Some(Input::Value(_)) => {}
             Some(Input::Variable(name)) => match self.around.value(name) {
-                Some(value) => {
+                Some(value) if self.spend(value.len()) => {
                     self.secrets.push(Secret::new(value));
                     return value.to_owned();
                 }
+                Some(_) => {}
                 None => self.need(format!(
                     "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
                     quoted(id)
@@ -214,7 +255,11 @@ impl Filler<'_> {
             ));
             return String::new();
         };
-        path.to_string_lossy().into_owned()
+        let path = path.to_string_lossy();
+        match self.spend(path.len()) {
+            true => path.into_owned(),
+            false => String::new(),
+        }
     }
 
     fn file(&mut self, written: &str, at: &str) -> String {
@@ -240,8 +285,22 @@ impl Filler<'_> {
         if self.read.len() >= FILES {
             return Err(format!("is one of more than {FILES}"));
         }
+        let is_of_entered = self.entered.is_some_and(|project| project.has(path));
+        if is_of_entered {
+            self.is_of_entered = true;
+            if self.entered.is_some_and(|project| !project.may_fill) {
+                return Err(NOT_TRUSTED.to_owned());
+            }
+        }
         let bytes = files::read(path, files::VALUE)?.ok_or("does not exist")?;
-        self.read.push((path.to_owned(), bytes.clone()));
+        if !self.spend(bytes.len()) {
+            return Err("does not fit in".to_owned());
+        }
+        self.read.push(ReadFile {
+            file: path.to_owned(),
+            bytes: bytes.clone(),
+            is_of_entered,
+        });
         files::text(bytes).map_err(|_| "is not UTF-8".to_owned())
     }
 }

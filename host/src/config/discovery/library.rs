@@ -5,19 +5,40 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::content::Content;
+use super::content::{Content, ProjectContent};
 use super::document::{self, Node};
 use super::entry::Reader;
-use super::files;
-use super::places::Syntax;
-use crate::config::Problem;
+use super::formats::claude_code;
+use super::places::{Place, Syntax};
+use super::search::project_of;
+use super::{Surroundings, files};
 use crate::config::lines::Lines;
+use crate::config::{Client, Problem};
 
 /// The files that were read so far, and of which projects they are.
-#[derive(Default)]
 pub(super) struct Library {
     files: BTreeMap<PathBuf, Rc<Loaded>>,
-    projects: BTreeMap<PathBuf, BTreeMap<PathBuf, blake3::Hash>>,
+    projects: BTreeMap<PathBuf, BTreeMap<PathBuf, ProjectFile>>,
+    /// How much may be filled in, and how much was, in bytes: by project, or else by file.
+    max_filled: usize,
+    filled: BTreeMap<PathBuf, usize>,
+}
+
+/// A file that servers of a project, or of the user's in that project, are made of.
+struct ProjectFile {
+    hash: blake3::Hash,
+    file_use: FileUse,
+}
+
+/// What a project's file is read for: the first of these that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FileUse {
+    /// Servers are written in it.
+    Configuration,
+    /// It is filled into servers of the project.
+    FilledIn,
+    /// It is filled into servers of the user's.
+    FilledIntoUsers,
 }
 
 /// What reading a file came to.
@@ -58,6 +79,50 @@ impl Loaded {
 }
 
 impl Library {
+    /// A library without files, of which so many bytes may be filled in for each project
+    /// and each file of the user's.
+    pub(super) fn new(max_filled: usize) -> Self {
+        Self {
+            files: BTreeMap::new(),
+            projects: BTreeMap::new(),
+            max_filled,
+            filled: BTreeMap::new(),
+        }
+    }
+
+    /// Opens those of a client's files that belong to projects.
+    pub(super) fn open_projects(
+        &mut self,
+        client: Client,
+        places: &[Place],
+        around: &Surroundings,
+    ) {
+        for place in places {
+            if let Some(project) = project_of(&place.scope) {
+                self.open(&place.file, place.shape.syntax, Some(project));
+            }
+        }
+        if client == Client::ClaudeCode {
+            for (scope, file) in claude_code::settings(around) {
+                if let Some(project) = project_of(&scope) {
+                    self.open(&file, Syntax::Json, Some(project));
+                }
+            }
+        }
+    }
+
+    /// How much may still be filled in, in bytes, where `whose` is a project or else a file.
+    pub(super) fn left(&self, whose: &Path) -> usize {
+        let filled = self.filled.get(whose).copied().unwrap_or_default();
+        self.max_filled.saturating_sub(filled)
+    }
+
+    /// Notes that so many bytes were filled in.
+    pub(super) fn spend(&mut self, whose: &Path, bytes: usize) {
+        let filled = self.filled.entry(whose.to_owned()).or_default();
+        *filled = filled.saturating_add(bytes);
+    }
+
     /// A file, which is a project's where one is given.
     pub(super) fn open(
         &mut self,
@@ -76,26 +141,41 @@ impl Library {
         };
         let bytes = files::read(file, largest);
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
-            self.add(project, file, bytes);
+            self.add(project, file, bytes, FileUse::Configuration);
         }
         let loaded = Rc::new(load(file, syntax, bytes));
         self.files.insert(file.to_owned(), Rc::clone(&loaded));
         loaded
     }
 
-    /// Notes that a project's servers depend on a file.
-    pub(super) fn add(&mut self, project: &Path, file: &Path, bytes: &[u8]) {
+    /// Notes that servers depend on a file of a project.
+    pub(super) fn add(&mut self, project: &Path, file: &Path, bytes: &[u8], file_use: FileUse) {
         let files = self.projects.entry(project.to_owned()).or_default();
-        files.insert(file.to_owned(), blake3::hash(bytes));
+        let file_use = files
+            .get(file)
+            .map_or(file_use, |known| known.file_use.min(file_use));
+        let hash = blake3::hash(bytes);
+        files.insert(file.to_owned(), ProjectFile { hash, file_use });
     }
 
-    /// The contents of the projects.
-    pub(super) fn contents(self) -> BTreeMap<PathBuf, Content> {
-        let projects = self.projects.into_iter();
+    /// The contents of the projects, as far as their files were read.
+    pub(super) fn contents(&self) -> BTreeMap<PathBuf, ProjectContent> {
+        let projects = self.projects.iter();
         projects
             .map(|(project, files)| {
-                let content = Content::of(&project, &files);
-                (project, content)
+                let of = |last: FileUse| {
+                    let files = files.iter().filter(|(_, file)| file.file_use <= last);
+                    let files: BTreeMap<_, _> = files
+                        .map(|(path, file)| (path.clone(), file.hash))
+                        .collect();
+                    (!files.is_empty()).then(|| Content::of(project, &files))
+                };
+                let content = ProjectContent {
+                    own_files: of(FileUse::Configuration),
+                    with_filled_in: of(FileUse::FilledIn),
+                    with_users_servers: of(FileUse::FilledIntoUsers),
+                };
+                (project.clone(), content)
             })
             .collect()
     }

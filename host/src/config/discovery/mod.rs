@@ -15,6 +15,7 @@ mod draft;
 mod entry;
 mod expansion;
 mod files;
+mod fill_policy;
 mod filler;
 mod formats;
 #[cfg(any(test, fuzzing))]
@@ -34,15 +35,18 @@ mod surroundings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-pub use content::Content;
+pub use content::{Content, ProjectContent};
+pub use fill_policy::FillPolicy;
+pub(super) use filler::NOT_TRUSTED;
 pub(super) use formats::claude_code::settings as settings_files;
 pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
 pub use surroundings::{Surroundings, project_of};
 
+use self::fill_policy::EnteredProject;
 use self::library::Library;
-use self::search::Search;
-use super::{Client, Inputs, Origin, Problem, Scope, ServerConfig};
+use self::search::{Search, Setting};
+use super::{Client, Origin, Problem, RefusedServer, Scope, ServerConfig};
 
 /// What the search of the clients' files has come to.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +58,12 @@ pub struct Discovery {
     pub found: Vec<Found>,
     /// What stands among the servers and is none that could be bridged.
     pub skipped: Vec<Skipped>,
-    contents: BTreeMap<PathBuf, Content>,
+    /// The servers of projects that nothing may be filled into: they are counted, and
+    /// nothing else is known of them.
+    pub counted: Vec<CountedServer>,
+    /// The servers in whose entries something is wrong.
+    pub refused: Vec<RefusedServer>,
+    contents: BTreeMap<PathBuf, ProjectContent>,
 }
 
 /// A file that was looked for.
@@ -97,8 +106,22 @@ pub struct Found {
     pub notes: Vec<String>,
     /// The same server in the words of `dormouse.toml`.
     pub own: Own,
+    /// The project that the process works in, where a file of it is filled into this server,
+    /// which is the user's own.
+    pub filled_from: Option<PathBuf>,
     /// The server that its own client takes instead of it, if it does.
     pub shadowed_by: Option<Origin>,
+}
+
+/// A server of a project whose files may not be filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedServer {
+    /// Its name, one that is fit for a server.
+    pub name: String,
+    /// Its name in the file.
+    pub written_name: String,
+    /// Where it is written.
+    pub origin: Origin,
 }
 
 /// An entry that is no server which could be bridged.
@@ -116,12 +139,12 @@ impl Discovery {
     /// The content of a project: of all files in it that servers are made of. None
     /// where there are no such files.
     #[must_use]
-    pub fn content_of(&self, project: &Path) -> Option<&Content> {
+    pub fn content_of(&self, project: &Path) -> Option<&ProjectContent> {
         self.contents.get(project)
     }
 
     /// The projects that have such files.
-    pub fn projects(&self) -> impl Iterator<Item = (&Path, &Content)> {
+    pub fn projects(&self) -> impl Iterator<Item = (&Path, &ProjectContent)> {
         let contents = self.contents.iter();
         contents.map(|(project, content)| (project.as_path(), content))
     }
@@ -135,6 +158,35 @@ impl Discovery {
             SourceState::Read { problems, .. } => problems.as_slice(),
         });
         all.filter(move |problem| told.insert((&problem.file, problem.line, problem.column)))
+    }
+
+    /// Gives each server a name that is fit for one.
+    fn name(&mut self) {
+        let written = |of_project: bool| {
+            let found = self.found.iter();
+            let found = found.filter(move |found| {
+                matches!(found.server.origin.scope, Scope::Project(_)) == of_project
+            });
+            found.map(|found| found.written_name.as_str())
+        };
+        let counted = self.counted.iter().map(|server| &*server.written_name);
+        let names = allowed::names(written(false), written(true).chain(counted));
+        for server in &mut self.counted {
+            if let Some(name) = names.get(&server.written_name) {
+                server.name.clone_from(name);
+            }
+        }
+        for found in &mut self.found {
+            if let Some(name) = names.get(&found.written_name) {
+                found.server.name.clone_from(name);
+            }
+            if found.server.name != found.written_name {
+                found.notes.push(format!(
+                    "it is called `{}` here, for its own name is none that agents accept",
+                    found.server.name
+                ));
+            }
+        }
     }
 
     /// Of an entry that several clients read, and that one of them takes, nobody
@@ -151,37 +203,51 @@ impl Discovery {
     }
 }
 
-/// Searches the files of some clients. `inputs` is what their user has answered to
-/// the clients' questions.
+/// Searches the files of some clients.
+///
+/// The files of projects are read first, and nothing else: what they name is opened, and
+/// filled in, only in those projects of which the policy says so.
 #[must_use]
-pub fn discover(surroundings: &Surroundings, clients: &[Client], inputs: &Inputs) -> Discovery {
-    let mut library = Library::default();
+pub fn discover(
+    surroundings: &Surroundings,
+    clients: &[Client],
+    policy: &FillPolicy<'_>,
+) -> Discovery {
+    let clients = Client::all().filter(|client| clients.contains(client));
+    let places: Vec<_> = clients
+        .map(|client| (client, places::files(client, surroundings)))
+        .collect();
+    let mut library = Library::new(policy.max_bytes);
+    for (client, places) in &places {
+        library.open_projects(*client, places, surroundings);
+    }
+    let own = library.contents();
+    let may_fill = |project: &Path| {
+        let content = own
+            .get(project)
+            .and_then(|content| content.own_files.as_ref());
+        (policy.may_fill)(project, content)
+    };
+    let setting = Setting {
+        around: surroundings,
+        inputs: policy.inputs,
+        entered: EnteredProject::of(surroundings, &may_fill),
+        filled: own
+            .keys()
+            .filter(|project| may_fill(project))
+            .cloned()
+            .collect(),
+    };
     let mut discovery = Discovery::default();
-    for client in Client::all().filter(|client| clients.contains(client)) {
-        let search = Search::of(client, (surroundings, inputs), &mut library);
+    for (client, places) in &places {
+        let search = Search::of(*client, places, &setting, &mut library);
         discovery.sources.extend(search.sources);
         discovery.found.extend(search.found);
         discovery.skipped.extend(search.skipped);
+        discovery.counted.extend(search.counted);
+        discovery.refused.extend(search.refused);
     }
-    let written = |of_project: bool| {
-        let found = discovery.found.iter();
-        let found = found.filter(move |found| {
-            matches!(found.server.origin.scope, Scope::Project(_)) == of_project
-        });
-        found.map(|found| found.written_name.as_str())
-    };
-    let names = allowed::names(written(false), written(true));
-    for found in &mut discovery.found {
-        if let Some(name) = names.get(&found.written_name) {
-            found.server.name.clone_from(name);
-        }
-        if found.server.name != found.written_name {
-            found.notes.push(format!(
-                "it is called `{}` here, for its own name is none that agents accept",
-                found.server.name
-            ));
-        }
-    }
+    discovery.name();
     discovery.contents = library.contents();
     discovery.skip_once();
     discovery

@@ -31,6 +31,8 @@ pub(super) struct Source<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
     /// What the user has answered to the client's questions.
     pub(super) inputs: &'a Inputs,
+    /// Whether its file of variables is another in each project.
+    pub(super) is_env_file_of_project: bool,
 }
 
 /// A part of a text.
@@ -73,7 +75,14 @@ impl Own {
         let args = args.map(|(index, arg)| self.text(arg, source, &format!("args[{index}]")));
         let args = args.collect();
         let mut variables = self.table(&written.env, source, "env");
-        if let Some(file) = &written.env_file {
+        if let Some(file) = &written.env_file
+            && source.is_env_file_of_project
+        {
+            self.missing.push(format!(
+                "write what it needs of the file {} into `env`: that file is another in each project",
+                quoted(file)
+            ));
+        } else if let Some(file) = &written.env_file {
             // Its values have no other way here.
             for (name, value) in &filled.env {
                 let value = escaped(value.expose());
@@ -333,6 +342,7 @@ mod tests {
                 ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
                 ("named".to_owned(), Input::Variable("N".to_owned())),
             ]),
+            is_env_file_of_project: false,
         };
         let text = own.translate(text, &source, "args[0]");
         (text, own.missing.len())

@@ -1,22 +1,24 @@
 //! The search of one client's files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::build::{Refused, build};
+use super::build::{Refused, build, may_be_started, unfilled};
 use super::dialect::Outcome;
 use super::document::{Member, Node, Value};
 use super::draft::Written;
 use super::entry::{Entry, Reader};
+use super::fill_policy::EnteredProject;
 use super::filler::Filler;
 use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
-use super::library::{Document, Library, Loaded};
+use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
-use super::places::{self, Place};
-use super::{Found, Skipped, Source, SourceState, Surroundings};
+use super::places::Place;
+use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings};
 use crate::config::problem::quoted;
-use crate::config::{Client, Inputs, Origin, Problem, Scope};
+use crate::config::{Client, Inputs, Origin, Problem, RefusedServer, Scope};
+use crate::upstream::Launch;
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -25,15 +27,27 @@ const SHARED: &str = ".mcp.json";
 /// reader busy has more.
 const MOST: usize = 1000;
 
+/// What a search for all clients' files depends on.
+pub(super) struct Setting<'a> {
+    pub(super) around: &'a Surroundings,
+    pub(super) inputs: &'a Inputs,
+    /// The projects whose servers may be filled in.
+    pub(super) filled: BTreeSet<PathBuf>,
+    /// The project that the process works in.
+    pub(super) entered: Option<EnteredProject>,
+}
+
 /// The search of one client's files, and what it has come to.
 pub(super) struct Search<'a> {
     pub(super) client: Client,
     pub(super) around: &'a Surroundings,
-    pub(super) inputs: &'a Inputs,
+    setting: &'a Setting<'a>,
     pub(super) library: &'a mut Library,
     pub(super) sources: Vec<Source>,
     pub(super) found: Vec<Found>,
     pub(super) skipped: Vec<Skipped>,
+    pub(super) counted: Vec<CountedServer>,
+    pub(super) refused: Vec<RefusedServer>,
     pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
 }
 
@@ -41,21 +55,24 @@ impl<'a> Search<'a> {
     /// Searches all files of a client.
     pub(super) fn of(
         client: Client,
-        (around, inputs): (&'a Surroundings, &'a Inputs),
+        places: &[Place],
+        setting: &'a Setting<'a>,
         library: &'a mut Library,
     ) -> Self {
         let mut search = Self {
             client,
-            around,
-            inputs,
+            around: setting.around,
+            setting,
             library,
             sources: Vec::new(),
             found: Vec::new(),
             skipped: Vec::new(),
+            counted: Vec::new(),
+            refused: Vec::new(),
             documents: Vec::new(),
         };
-        for place in places::files(client, around) {
-            search.place(&place);
+        for place in places {
+            search.place(place);
         }
         search.switch();
         search.shadow();
@@ -72,10 +89,10 @@ impl<'a> Search<'a> {
                 problems: vec![problem.clone()],
             },
             Loaded::Document(document) => {
-                let before = self.found.len();
+                let before = self.found.len() + self.counted.len();
                 let problems = self.document(document, place);
                 SourceState::Read {
-                    servers: self.found.len() - before,
+                    servers: self.found.len() + self.counted.len() - before,
                     problems,
                 }
             }
@@ -100,7 +117,7 @@ impl<'a> Search<'a> {
             _ => BTreeMap::new(),
         };
         let secrets = match self.client {
-            Client::Continue => {
+            Client::Continue if self.may_fill(&place.scope) => {
                 continue_dev::secrets(self.around, project_of(&place.scope), self.library)
             }
             _ => BTreeMap::new(),
@@ -120,7 +137,16 @@ impl<'a> Search<'a> {
             reader.problem(server.at, message, Some("those from here on are not read"));
         }
         for server in servers.iter().take(MOST) {
-            self.server(server, &context, &mut reader);
+            let before = reader.problems.len();
+            let written = self.server(server, &context, &mut reader);
+            if let Some(problems) = reader.problems.get(before..).filter(|new| !new.is_empty()) {
+                self.refused.push(RefusedServer {
+                    written_name: server.name.to_owned(),
+                    origin: context.origin(server, self.client, &reader),
+                    written,
+                    problems: problems.to_vec(),
+                });
+            }
         }
         reader
             .problems
@@ -171,29 +197,34 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn server(&mut self, server: &Named<'_>, context: &Context<'_>, reader: &mut Reader<'_>) {
+    /// Whether the servers of a file may be filled in.
+    fn may_fill(&self, scope: &Scope) -> bool {
+        project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
+    }
+
+    /// Reads a server. Where nobody could start it, returns how it is reached, as written.
+    fn server(
+        &mut self,
+        server: &Named<'_>,
+        context: &Context<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Option<Launch> {
         let place = context.place;
         let at = format!("{}.{}", context.keys, shown(server.name));
         if server.node.value == Value::Null {
-            return;
+            return None;
         }
         if !matches!(server.node.value, Value::Table(_)) {
             let message = format!("`{at}` has to be a table, and is {}", server.node.kind());
             reader.problem(server.node.at, message, None);
-            return;
+            return None;
         }
-        let origin = Origin {
-            file: place.file.clone(),
-            line: reader.lines.line(server.at),
-            client: Some(self.client),
-            scope: place.scope.clone(),
-            profile: place.profile.clone(),
-        };
+        let origin = context.origin(server, self.client, reader);
         // Whoever reads the shared file leaves Forge's own words to Forge.
         let shared = place.file.file_name().is_some_and(|name| name == SHARED);
         if shared && self.client != Client::Forge && forge::is_own(server.node) {
             self.skip(server.name, origin, "it is written for Forge".to_owned());
-            return;
+            return None;
         }
         let mut entry = Entry {
             reader: &mut *reader,
@@ -204,26 +235,37 @@ impl<'a> Search<'a> {
             Outcome::Server(draft) => *draft,
             Outcome::Skipped(why) => {
                 self.skip(server.name, origin, why);
-                return;
+                return None;
             }
-            Outcome::Bad => return,
+            Outcome::Bad => return None,
         };
         if let Some(Written::Http(http)) = &mut draft.launch
             && http.oauth.redirect_uri.is_none()
         {
             http.oauth.redirect_uri.clone_from(&context.redirect);
         }
+        if !self.may_fill(&place.scope) {
+            self.count(server.name, draft.launch.as_ref(), origin);
+            return None;
+        }
         let Some(written) = draft.launch.take() else {
             self.change(server, draft.enabled, origin, reader);
-            return;
+            return None;
         };
         let folder = place.file.parent().unwrap_or(Path::new(""));
+        let project = project_of(&place.scope);
+        // All files of a project are one person's.
+        let whose = project.unwrap_or(&place.file);
+        let left = self.library.left(whose);
         let mut filler = Filler {
             around: self.around,
             folder,
             variables: context.secrets.clone(),
             questions: &context.questions,
-            inputs: self.inputs,
+            inputs: self.setting.inputs,
+            entered: self.setting.entered.as_ref().filter(|_| project.is_none()),
+            is_of_entered: false,
+            left,
             needs: Vec::new(),
             notes: std::mem::take(&mut draft.notes),
             size: 0,
@@ -240,24 +282,32 @@ impl<'a> Search<'a> {
             expansion,
             &mut filler,
         );
-        if let Some(project) = project_of(&place.scope) {
-            for (file, bytes) in &filler.read {
-                self.library.add(project, file, bytes);
-            }
+        self.library.spend(whose, left - filler.left);
+        for read in &filler.read {
+            let (project, file_use) = match (project, self.setting.entered.as_ref()) {
+                (Some(project), _) => (project, FileUse::FilledIn),
+                (None, Some(entered)) if read.is_of_entered => {
+                    (entered.folder.as_path(), FileUse::FilledIntoUsers)
+                }
+                (None, _) => continue,
+            };
+            self.library.add(project, &read.file, &read.bytes, file_use);
         }
+        let entered = self.setting.entered.as_ref();
+        let entered = entered.filter(|_| filler.is_of_entered);
         match built {
             Ok(config) => {
-                let Some(filled) = config.bridge().map(|bridge| &bridge.launch) else {
-                    return;
-                };
+                let filled = config.bridge().map(|bridge| &bridge.launch)?;
                 let source = own::Source {
                     around: self.around,
                     expansion,
                     variables: &context.secrets,
-                    inputs: self.inputs,
+                    inputs: self.setting.inputs,
+                    is_env_file_of_project: entered.is_some(),
                 };
                 self.found.push(Found {
                     own: Own::of(&written, filled, &source),
+                    filled_from: entered.map(|entered| entered.folder.clone()),
                     server: config,
                     written_name: server.name.to_owned(),
                     notes: filler.notes,
@@ -265,7 +315,31 @@ impl<'a> Search<'a> {
                 });
             }
             Err(Refused::Skipped(why)) => self.skip(server.name, origin, why),
-            Err(Refused::Bad(message, hint)) => reader.problem(server.node.at, message, Some(hint)),
+            Err(Refused::Bad(message, hint)) => {
+                reader.problem(server.node.at, message, Some(hint));
+                return Some(unfilled(&written, project));
+            }
+        }
+        None
+    }
+
+    /// Counts a server that nothing may be filled into.
+    fn count(&mut self, name: &str, written: Option<&Written>, origin: Origin) {
+        let is_server = match written {
+            Some(written) => may_be_started(name, written),
+            // It changes one that an earlier file has.
+            None => {
+                let found = self.found.iter().map(|found| &found.written_name);
+                let counted = self.counted.iter().map(|server| &server.written_name);
+                found.chain(counted).any(|earlier| earlier == name)
+            }
+        };
+        if is_server {
+            self.counted.push(CountedServer {
+                name: name.to_owned(),
+                written_name: name.to_owned(),
+                origin,
+            });
         }
     }
 
@@ -312,6 +386,18 @@ struct Context<'p> {
     secrets: BTreeMap<String, String>,
     /// Where the browser comes back to after a login, where a server does not say.
     redirect: Option<String>,
+}
+
+impl Context<'_> {
+    fn origin(&self, server: &Named<'_>, client: Client, reader: &Reader<'_>) -> Origin {
+        Origin {
+            file: self.place.file.clone(),
+            line: reader.lines.line(server.at),
+            client: Some(client),
+            scope: self.place.scope.clone(),
+            profile: self.place.profile.clone(),
+        }
+    }
 }
 
 /// A server's table, its name, and where it begins.

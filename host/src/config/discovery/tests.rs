@@ -7,9 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::config::{Inputs, MAX_FILLED_IN};
 use crate::upstream::Launch;
 
 mod broken;
+mod filling;
 mod inputs;
 mod merged;
 mod oauth;
@@ -20,6 +22,16 @@ mod table;
 /// The homes that are kept beside the tests.
 fn homes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/homes")
+}
+
+/// What is found where everything may be filled in.
+fn discover_all(around: &Surroundings, clients: &[Client], inputs: &Inputs) -> Discovery {
+    let policy = FillPolicy {
+        inputs,
+        may_fill: &|_, _| true,
+        max_bytes: MAX_FILLED_IN,
+    };
+    discover(around, clients, &policy)
 }
 
 /// A copy of a home, with the paths in its files made real.
@@ -98,7 +110,7 @@ impl Home {
 
     /// What is found for some clients, as text.
     fn found(&self, clients: &[Client]) -> String {
-        self.shown(&describe(&discover(
+        self.shown(&describe(&discover_all(
             &self.around(),
             clients,
             &Inputs::new(),
@@ -259,7 +271,7 @@ fn every_client_has_a_home() {
 fn no_message_has_a_secret_in_it() {
     for name in all_homes() {
         let home = Home::of(&[&name]);
-        let discovery = discover(&home.around(), &[client_of(&name)], &Inputs::new());
+        let discovery = discover_all(&home.around(), &[client_of(&name)], &Inputs::new());
         let skipped = discovery.skipped.iter().map(|skipped| skipped.why.clone());
         let problems = discovery.problems().map(ToString::to_string);
         let said = discovery.found.iter().flat_map(|found| {
@@ -278,7 +290,7 @@ fn a_fingerprint_is_of_what_is_written() {
     let home = Home::of(&["claude-code", "codex", "vscode"]);
     let clients: Vec<_> = Client::all().collect();
     let fingerprints = |around: &Surroundings| {
-        let found = discover(around, &clients, &Inputs::new()).found;
+        let found = discover_all(around, &clients, &Inputs::new()).found;
         let prints = found
             .iter()
             .map(|found| found.server.bridge().unwrap().fingerprint.clone());
@@ -347,7 +359,7 @@ fn a_content_is_of_all_files_of_a_project() {
     let home = Home::of(&["vscode", "claude-code"]);
     let clients: Vec<_> = Client::all().collect();
     let content = || {
-        let discovery = discover(&home.around(), &clients, &Inputs::new());
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
         discovery.content_of(&home.path("project")).cloned()
     };
     let first = content().unwrap();
@@ -375,11 +387,11 @@ fn a_content_is_of_all_files_of_a_project() {
     let elsewhere = Home::of(&["vscode"]);
     let here = Home::of(&["vscode"]);
     let of = |home: &Home| {
-        let discovery = discover(&home.around(), &clients, &Inputs::new());
+        let discovery = discover_all(&home.around(), &clients, &Inputs::new());
         discovery.content_of(&home.path("project")).cloned()
     };
     assert_eq!(of(&elsewhere), of(&here));
-    let discovery = discover(&home.around(), &clients, &Inputs::new());
+    let discovery = discover_all(&home.around(), &clients, &Inputs::new());
     assert_eq!(discovery.content_of(&home.path("home")), None);
 }
 
@@ -399,7 +411,7 @@ fn servers_of_a_folder_without_a_project() {
         .to_string(),
     );
     home.write("home/.claude/settings.json", "{}");
-    let discovery = discover(&around, &[Client::ClaudeCode], &Inputs::new());
+    let discovery = discover_all(&around, &[Client::ClaudeCode], &Inputs::new());
     let found = discovery.found.iter().map(|found| {
         let scope = found.server.origin.scope.clone();
         (scope, found.server.enabled)

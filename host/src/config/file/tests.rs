@@ -513,6 +513,7 @@ on_change = "accept"
 [discovery]
 clients = ["cursor", "goose"]
 fetch = "background"
+filled_in = "1MiB"
 inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
 "#,
     );
@@ -574,6 +575,7 @@ inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
                 ("other key".to_owned(), Input::Variable("OTHER".to_owned())),
             ]),
             fetch: Fetch::Background,
+            filled_in: 1 << 20,
         }
     );
     assert!(!format!("{:?}", config.discovery).contains("SECRET"));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::entry::{Entry, Unit};
-use crate::config::discovery::library::Library;
+use crate::config::discovery::library::{FileUse, Library};
 use crate::config::discovery::{Surroundings, dotenv, expansion, files};
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -52,7 +52,7 @@ pub(in crate::config::discovery) fn secrets(
             continue;
         };
         if let Some(project) = project.filter(|project| file.starts_with(project)) {
-            library.add(project, &file, &bytes);
+            library.add(project, &file, &bytes, FileUse::FilledIn);
         }
         let Ok(text) = files::text(bytes) else {
             continue;

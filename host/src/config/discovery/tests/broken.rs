@@ -35,7 +35,7 @@ fn with(home: &Home, file: &str, bytes: &[u8]) -> Discovery {
     let before = fs::read(home.path(file)).unwrap();
     home.write(file, bytes);
     let start = Instant::now();
-    let discovery = discover(&home.around(), &all(), &Inputs::new());
+    let discovery = discover_all(&home.around(), &all(), &Inputs::new());
     assert!(start.elapsed() < Duration::from_secs(20), "{file}");
     home.write(file, before);
     for problem in discovery.problems() {
@@ -51,7 +51,7 @@ fn alone(home: &Home, discovery: &Discovery, file: &str) {
     let told = discovery.problems().any(|problem| problem.file == broken);
     assert!(told, "{file}");
     // Only what changes an entry of the broken file can have lost its meaning.
-    let whole = discover(&home.around(), &all(), &Inputs::new());
+    let whole = discover_all(&home.around(), &all(), &Inputs::new());
     for found in &whole.found {
         let origin = &found.server.origin;
         let still = discovery
@@ -100,7 +100,7 @@ fn a_byte_order_mark_is_no_mistake() {
         let home = Home::of(&[client.name()]);
         let mut bytes = b"\xef\xbb\xbf".to_vec();
         bytes.extend(fs::read(home.path(file)).unwrap());
-        let before = describe(&discover(&home.around(), &all(), &Inputs::new()));
+        let before = describe(&discover_all(&home.around(), &all(), &Inputs::new()));
         assert_eq!(describe(&with(&home, file, &bytes)), before, "{file}");
     }
 }
@@ -197,7 +197,7 @@ fn a_short_text_becomes_no_endless_one() {
         "home/.config/opencode/opencode.json",
         format!("{{\"mcp\": {{\"b\": {{\"type\": \"local\", {command}, \"args\": [{many}]}}}}}}"),
     );
-    let discovery = discover(&around, &all(), &Inputs::new());
+    let discovery = discover_all(&around, &all(), &Inputs::new());
     assert_eq!(discovery.found.len(), 2);
     for found in &discovery.found {
         let bridge = found.server.bridge().unwrap();
@@ -233,12 +233,12 @@ fn what_is_no_file_is_not_waited_for() {
     let file = home.path("project/.cursor/mcp.json");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    let discovery = discover(&home.around(), &all(), &Inputs::new());
+    let discovery = discover_all(&home.around(), &all(), &Inputs::new());
     let problem = discovery.problems().next().unwrap();
     assert_eq!(problem.message, "the file is none");
     fs::remove_dir(&file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-    let discovery = discover(&home.around(), &all(), &Inputs::new());
+    let discovery = discover_all(&home.around(), &all(), &Inputs::new());
     assert_eq!(discovery.problems().count(), 1);
     assert_eq!(discovery.found.len(), 2);
 }
@@ -250,7 +250,7 @@ fn problems(servers: &str) -> Vec<String> {
         "home/.cursor/mcp.json",
         format!("{{\"mcpServers\": {servers}}}"),
     );
-    let discovery = discover(&home.around(), &[Client::Cursor], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::Cursor], &Inputs::new());
     let problems = discovery.problems();
     let shown = problems.map(|problem| home.shown(&problem.to_string()));
     let good: Vec<_> = discovery

@@ -12,7 +12,7 @@ const SERVERS: &str = r#"{
 fn found(inputs: &Inputs) -> Found {
     let home = Home::empty();
     home.write("home/.config/Code/User/mcp.json", SERVERS);
-    let discovery = discover(&home.around(), &[Client::VsCode], inputs);
+    let discovery = discover_all(&home.around(), &[Client::VsCode], inputs);
     discovery.found.into_iter().next().unwrap()
 }
 

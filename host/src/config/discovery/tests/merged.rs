@@ -34,7 +34,7 @@ fn all_homes_at_once() {
     let names = names.iter().map(String::as_str);
     let names: Vec<_> = names.filter(|name| !name.ends_with("-managed")).collect();
     let home = Home::of(&names);
-    let discovery = discover(
+    let discovery = discover_all(
         &home.around(),
         &Client::all().collect::<Vec<_>>(),
         &Inputs::new(),
@@ -59,7 +59,7 @@ fn merged(files: [&str; 4], trusted: &dyn Fn(&Origin) -> bool) -> String {
             home.write(file, format!(r#"{{"mcpServers": {{{servers}}}}}"#));
         }
     }
-    let discovery = discover(
+    let discovery = discover_all(
         &home.around(),
         &Client::all().collect::<Vec<_>>(),
         &Inputs::new(),
@@ -153,7 +153,7 @@ fn a_project_turns_nothing_on_that_its_user_has_not() {
         "project/opencode.json",
         r#"{"mcp": {"a": {"enabled": true}, "b": {"enabled": false}}}"#,
     );
-    let discovery = discover(&home.around(), &[Client::OpenCode], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::OpenCode], &Inputs::new());
     let states = |trusted: &dyn Fn(&Origin) -> bool| {
         let merged = merge(&discovery, trusted);
         let states = merged.servers.values().map(|choice| choice.server.enabled);
@@ -166,7 +166,7 @@ fn a_project_turns_nothing_on_that_its_user_has_not() {
 #[test]
 fn administrators_have_the_last_word() {
     let home = Home::of(&["claude-code-managed"]);
-    let discovery = discover(&home.around(), &[Client::ClaudeCode], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::ClaudeCode], &Inputs::new());
     let merged = merge(&discovery, &|_| true);
     let names: Vec<_> = merged.servers.keys().collect();
     assert_eq!(names, ["company-internal", "github"]);
@@ -188,7 +188,9 @@ fn one_file_that_three_clients_read_is_read_as_the_first_reads_it() {
         r#"{"disabledMcpjsonServers": ["off"]}"#,
     );
     let all: Vec<_> = Client::all().collect();
-    let merged = merge(&discover(&home.around(), &all, &Inputs::new()), &|_| true);
+    let merged = merge(&discover_all(&home.around(), &all, &Inputs::new()), &|_| {
+        true
+    });
     let clients: Vec<_> = merged
         .servers
         .values()

@@ -6,7 +6,7 @@ use crate::upstream::{Http, OAuth};
 
 /// The only server that is found.
 fn only(home: &Home, client: Client) -> Found {
-    let discovery = discover(&home.around(), &[client], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[client], &Inputs::new());
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert_eq!(problems, [""; 0], "{client}");
     assert_eq!(discovery.found.len(), 1, "{client}");
@@ -194,7 +194,7 @@ fn a_wrong_value_is_told_without_it() {
     let text = r#"{"mcpServers": {"s": {"url": "https://x/mcp", "auth": {
         "CLIENT_ID": "me", "CLIENT_SECRET": ["hush"]}}}}"#;
     home.write("project/.cursor/mcp.json", text);
-    let discovery = discover(&home.around(), &[Client::Cursor], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::Cursor], &Inputs::new());
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].contains("`mcpServers.s.auth.CLIENT_SECRET` has to be a string"));

@@ -16,7 +16,7 @@ fn denied(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     for (file, text) in settings {
         home.write(file, text);
     }
-    let discovery = discover(&home.around(), &[Client::ClaudeCode], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::ClaudeCode], &Inputs::new());
     let denied = discovery.found.iter().filter_map(|found| {
         let why = found.server.denied.as_ref()?;
         assert!(!found.server.enabled);
@@ -149,7 +149,7 @@ fn what_is_wrong_with_a_policy_is_told_with_its_place() {
         MANAGED,
         "{\n  \"deniedMcpServers\": [{\"serverNam\": \"SECRET\"}]\n}",
     );
-    let discovery = discover(&home.around(), &[Client::ClaudeCode], &Inputs::new());
+    let discovery = discover_all(&home.around(), &[Client::ClaudeCode], &Inputs::new());
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(

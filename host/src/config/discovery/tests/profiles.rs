@@ -12,7 +12,7 @@ fn a_profiles_servers_come_after_the_default_ones() {
         "home/.config/Code/User/profiles/4328b3eb/settings.json",
         r#"{"chatmd.mcpServers": {"chat": {"command": "x"}}}"#,
     );
-    let discovery = discover(
+    let discovery = discover_all(
         &home.around(),
         &[Client::VsCode, Client::ChatMd],
         &Inputs::new(),
@@ -65,7 +65,7 @@ fn replacing_leaves_no_profile_without_its_servers() {
     fs::remove_dir_all(home.path("project/.vscode")).unwrap();
     let around = home.around();
     let clients = [Client::VsCode];
-    let discovery = discover(&around, &clients, &Inputs::new());
+    let discovery = discover_all(&around, &clients, &Inputs::new());
     let program = Program {
         command: "dormouse".to_owned(),
         options: Vec::new(),

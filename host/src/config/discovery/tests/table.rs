@@ -47,7 +47,7 @@ fn filled(client: Client, header: bool, value: &str) -> String {
     }
     fs::create_dir_all(place.file.parent().unwrap()).unwrap();
     fs::write(&place.file, text).unwrap();
-    let discovery = discover(&around, &[client], &Inputs::new());
+    let discovery = discover_all(&around, &[client], &Inputs::new());
     let problems: Vec<_> = discovery.problems().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{problems:?}");
     let bridge = discovery.found[0].server.bridge().unwrap();

@@ -1,0 +1,125 @@
+//! What is filled in, and what is not: files of projects that nobody trusts, and too much.
+
+use super::*;
+
+/// What is found for all clients where so much may be filled in, and nothing in projects.
+fn discover_within(around: &Surroundings, may_fill: bool, max_bytes: usize) -> Discovery {
+    let clients: Vec<_> = Client::all().collect();
+    let policy = FillPolicy {
+        inputs: &Inputs::new(),
+        may_fill: &|_, _| may_fill,
+        max_bytes,
+    };
+    discover(around, &clients, &policy)
+}
+
+/// A client's file of as many servers as are read, each of which names a file several times.
+fn naming(file: &str, times: usize) -> String {
+    let args = vec![format!("\"{{file:{file}}}\""); times].join(",");
+    let server = format!(r#"{{"type": "local", "command": ["x", {args}]}}"#);
+    let servers: Vec<_> = (0..1000).map(|n| format!("\"s{n}\": {server}")).collect();
+    format!("{{\"mcp\": {{{}}}}}", servers.join(","))
+}
+
+/// How many bytes all arguments of all servers come to.
+fn filled(discovery: &Discovery) -> usize {
+    let launches = discovery
+        .found
+        .iter()
+        .filter_map(|found| found.server.bridge());
+    let sizes = launches.map(|bridge| match &bridge.launch {
+        Launch::Stdio(stdio) => stdio.args.iter().map(String::len).sum(),
+        Launch::Http(_) => 0,
+    });
+    sizes.sum()
+}
+
+#[test]
+fn servers_of_a_project_that_nothing_may_be_filled_into_are_counted() {
+    let home = Home::empty();
+    home.write("project/opencode.json", naming("./v", 2));
+    home.write("project/v", "v".repeat(60_000));
+    let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+    assert_eq!(discovery.found, []);
+    assert_eq!(discovery.counted.len(), 1000);
+    let content = discovery.content_of(&home.path("project")).unwrap();
+    assert_eq!(content.own_files, content.with_filled_in, "it was not read");
+}
+
+#[test]
+fn all_files_of_a_project_share_what_may_be_filled_in() {
+    let home = Home::empty();
+    for file in ["opencode.json", "opencode.jsonc", ".opencode/opencode.json"] {
+        home.write(&format!("project/{file}"), naming("~/v", 15));
+    }
+    home.write("home/v", "v".repeat(60_000));
+    let discovery = discover_within(&home.around(), true, 4 << 20);
+    assert_eq!(discovery.found.len(), 3000);
+    let size = filled(&discovery);
+    assert!((1 << 20..=4 << 20).contains(&size), "{size}");
+    let last = discovery.found.last().unwrap().server.bridge().unwrap();
+    assert!(last.needs[0].contains("`filled_in`"), "{:?}", last.needs);
+}
+
+#[test]
+fn a_file_of_the_users_has_a_limit_as_well() {
+    let home = Home::empty();
+    home.write("home/.config/opencode/opencode.json", naming("~/v", 15));
+    home.write("home/v", "v".repeat(60_000));
+    let other = r#"{"mcpServers": {"other": {"command": "${API_KEY}"}}}"#;
+    home.write(
+        "home/.cursor/mcp.json",
+        other.replace("API_KEY", "env:API_KEY"),
+    );
+    let discovery = discover_within(&home.around(), true, 4 << 20);
+    let size = filled(&discovery);
+    assert!((1 << 20..=4 << 20).contains(&size), "{size}");
+    // Other files have their own.
+    let mut found = discovery.found.iter();
+    let other = found.find(|found| found.written_name == "other").unwrap();
+    assert_eq!(other.server.bridge().unwrap().needs, [""; 0]);
+}
+
+/// A user's own server that is made of a file of the project that the user is in.
+#[test]
+fn a_users_server_that_takes_a_file_of_a_project_takes_it_from_that_project_alone() {
+    let home = Home::empty();
+    home.write("project/real.env", "A=1\n");
+    home.write("project/sub/file", "");
+    home.write("home/own.env", "A=2\n");
+    home.write("project/.mcp.json", "{}");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(home.path("home/own.env"), home.path("project/out.env"))
+            .unwrap();
+        std::os::unix::fs::symlink(home.path("project"), home.path("home/in")).unwrap();
+    }
+    for (file, is_of_project) in [
+        ("${workspaceFolder}/real.env", true),
+        ("${workspaceFolder}/sub/../real.env", true),
+        ("real.env", true),
+        ("${workspaceFolder}/none.env", true),
+        #[cfg(unix)]
+        ("${workspaceFolder}/out.env", true),
+        #[cfg(unix)]
+        ("${userHome}/in/real.env", true),
+        ("${userHome}/own.env", false),
+    ] {
+        let server = format!(r#"{{"type": "stdio", "command": "x", "envFile": "{file}"}}"#);
+        let text = format!(r#"{{"servers": {{"a": {server}}}}}"#);
+        home.write("home/.config/Code/User/mcp.json", text);
+        for may_fill in [false, true] {
+            let discovery = discover_within(&home.around(), may_fill, MAX_FILLED_IN);
+            let found = &discovery.found[0];
+            let of = is_of_project.then(|| home.path("project"));
+            assert_eq!(found.filled_from, of, "{file}");
+            let needs = &found.server.bridge().unwrap().needs;
+            let is_refused = needs.iter().any(|need| need.contains("dormouse trust"));
+            assert_eq!(is_refused, is_of_project && !may_fill, "{file}: {needs:?}");
+            let content = discovery.content_of(&home.path("project")).unwrap();
+            let is_in_hash = content.with_users_servers != content.own_files;
+            let is_there = !file.contains("none");
+            assert_eq!(is_in_hash, is_of_project && may_fill && is_there, "{file}");
+        }
+    }
+}

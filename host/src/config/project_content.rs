@@ -1,0 +1,86 @@
+//! What a project's files say, as hashes: what trust is given to, and compared with.
+
+use super::discovery::{Content, ProjectContent};
+
+/// The hashes over all of a project's files: its clients' ones and its own `dormouse.toml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ProjectHashes {
+    /// Over the files that servers are written in; empty where there are none.
+    own_files: String,
+    /// Over those that its servers are filled in from as well.
+    with_filled_in: String,
+    /// Over those that servers of the user's are filled in from as well.
+    all: String,
+}
+
+/// What stands between two hashes in the file of trusted folders. Versions before there were
+/// two wrote one, over the files of the project and those that its servers are filled in from.
+const BETWEEN: char = '.';
+
+impl ProjectHashes {
+    /// The hashes of a project. `own` is the text of its `dormouse.toml`.
+    pub(super) fn new(clients: Option<&ProjectContent>, own: Option<&str>) -> Self {
+        let of =
+            |part: fn(&ProjectContent) -> Option<&Content>| with_own(clients.and_then(part), own);
+        Self {
+            own_files: of(|content| content.own_files.as_ref()),
+            with_filled_in: of(|content| content.with_filled_in.as_ref()),
+            all: of(|content| content.with_users_servers.as_ref()),
+        }
+    }
+
+    /// What the file of trusted folders says of a project that is trusted as it is now.
+    pub(super) fn recorded(&self) -> String {
+        format!("{}{BETWEEN}{}", self.own_files, self.all)
+    }
+
+    /// Whether a record is of just these files, but for those that servers of the user's are
+    /// filled in from where the record is older than their being part of it.
+    pub(super) fn is_recorded(&self, record: &str) -> bool {
+        record == self.recorded() || record == self.with_filled_in
+    }
+
+    /// Whether a record is of all of these files.
+    pub(super) fn is_wholly_recorded(&self, record: &str) -> bool {
+        record == self.recorded() || record == self.all
+    }
+}
+
+/// Whether a record can be of a project, by the files alone that its servers are written in.
+/// `clients` is the content of its clients' ones, `own` the text of its `dormouse.toml`.
+pub(super) fn may_be_recorded(record: &str, clients: Option<&Content>, own: Option<&str>) -> bool {
+    match record.split_once(BETWEEN) {
+        Some((own_files, _)) => own_files == with_own(clients, own),
+        // Of an older version, which can be told only with all files.
+        None => true,
+    }
+}
+
+fn with_own(clients: Option<&Content>, own: Option<&str>) -> String {
+    let clients = clients.map_or("", Content::as_str);
+    match own {
+        None => clients.to_owned(),
+        Some(own) => {
+            let own = blake3::hash(own.as_bytes()).to_hex();
+            let both = blake3::hash(format!("{clients} {own}").as_bytes());
+            both.to_hex().to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_other_files_is_told_before_what_they_name_is_opened() {
+        let first = ProjectHashes::new(None, Some("first"));
+        let record = first.recorded();
+        assert!(may_be_recorded(&record, None, Some("first")));
+        assert!(first.is_recorded(&record) && first.is_wholly_recorded(&record));
+        assert!(!may_be_recorded(&record, None, Some("second")));
+        assert!(!may_be_recorded(&record, None, None));
+        let second = ProjectHashes::new(None, Some("second"));
+        assert!(!second.is_recorded(&record) && !second.is_wholly_recorded(&record));
+    }
+}

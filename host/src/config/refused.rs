@@ -1,0 +1,17 @@
+//! Servers that a file names and that nobody could use as they are written.
+
+use super::{Origin, Problem};
+use crate::upstream::Launch;
+
+/// A server that is not used, because something in its entry is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefusedServer {
+    /// Its name in the file.
+    pub written_name: String,
+    /// Where it is written.
+    pub origin: Origin,
+    /// How it is reached, no variable expanded, where so much of it could be read.
+    pub written: Option<Launch>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
