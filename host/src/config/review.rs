@@ -343,6 +343,10 @@ impl Lines {
             };
             self.add("login", format!("{key} {value}"));
         }
+        if oauth.private_network {
+            let text = "may be in your private network (`private_network`)";
+            self.add("login", text.to_owned());
+        }
         self.names("asks for scopes", oauth.scopes.iter());
     }
 }

@@ -55,6 +55,7 @@ const OAUTH: &[&str] = &[
     "metadata_url",
     "authorization_url",
     "token_url",
+    "private_network",
 ];
 
 impl Reader<'_> {
@@ -135,6 +136,10 @@ impl Reader<'_> {
                 }
                 "scopes" => {
                     oauth.scopes = self.strings(item, &here);
+                    continue;
+                }
+                "private_network" => {
+                    oauth.private_network = self.boolean(item, &here).unwrap_or_default();
                     continue;
                 }
                 "callback_port" => {

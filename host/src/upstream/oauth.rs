@@ -31,6 +31,8 @@ pub struct OAuth {
     pub authorization_url: Option<String>,
     /// Where that server gives out tokens.
     pub token_url: Option<String>,
+    /// Whether what logs people in may be in a private network, though the server is not.
+    pub private_network: bool,
 }
 
 /// What is wrong with an [`OAuth`].
@@ -96,6 +98,7 @@ impl OAuth {
             metadata_url: text("metadata_url", &self.metadata_url),
             authorization_url: text("authorization_url", &self.authorization_url),
             token_url: text("token_url", &self.token_url),
+            private_network: self.private_network,
         };
         for scope in &self.scopes {
             let scopes = change(scope, "scopes");

@@ -112,6 +112,9 @@ fn oauth_table(oauth: &OAuth) -> Option<Table> {
     for (key, text) in oauth.texts().filter(|_| !oauth.off) {
         table.insert(key, Item::Value(text.into()));
     }
+    if !oauth.off && oauth.private_network {
+        table.insert("private_network", Item::Value(true.into()));
+    }
     if !oauth.off && !oauth.scopes.is_empty() {
         table.insert("scopes", Item::Value(list(&oauth.scopes)));
     }

@@ -7,6 +7,7 @@ use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
 };
 
+use super::reach::LoginReach;
 use super::server::causes;
 use crate::upstream::Http;
 use crate::upstream::http::{Reach, client};
@@ -21,6 +22,17 @@ const LARGEST: usize = 1 << 20;
 /// it and the upstream say. True where nobody has said anything, so that it is a guess
 /// (MCP of 2025-03-26). The error is for people.
 pub(super) async fn metadata(
+    manager: &AuthorizationManager,
+    http: &Http,
+    reach: &LoginReach,
+    challenge: Option<&str>,
+) -> Result<(AuthorizationMetadata, bool), String> {
+    let (metadata, is_guessed) = found(manager, http, challenge).await?;
+    reach.check(&metadata)?;
+    Ok((metadata, is_guessed))
+}
+
+async fn found(
     manager: &AuthorizationManager,
     http: &Http,
     challenge: Option<&str>,

@@ -9,6 +9,7 @@ mod callback;
 mod failure;
 mod metadata;
 mod pending;
+mod reach;
 mod redirect;
 mod server;
 mod store;

@@ -7,8 +7,8 @@ use rmcp::transport::auth::{
 
 use super::Failure;
 use super::metadata::{metadata, revocation};
+use super::reach::LoginReach;
 use super::store::Login;
-use crate::upstream::http::{AddressKind, Reach, choose_cryptography, client};
 use crate::upstream::{Http, OAuth};
 
 /// What Dormouse calls itself where it registers.
@@ -50,9 +50,10 @@ impl Attempt {
         // What people are told is not what is asked: there may be a secret in the URL.
         let url = &http.shown();
         let memory = InMemoryCredentialStore::new();
-        let mut manager = manager(http, &memory).await?;
+        let reach = LoginReach::of(http, None).await;
+        let mut manager = manager(http, &reach, &memory).await?;
         let (metadata, guessed) =
-            metadata(&manager, http, challenge)
+            metadata(&manager, http, &reach, challenge)
                 .await
                 .map_err(|why| Failure::Discovery {
                     url: url.clone(),
@@ -150,8 +151,9 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
     let issuer = kept.issuer.clone();
     memory.save(kept).await.map_err(|error| failure(&error))?;
 
-    let mut manager = manager(http, &memory).await?;
-    let (metadata, _) = metadata(&manager, http, login.challenge.as_deref())
+    let reach = LoginReach::of(http, issuer.as_deref()).await;
+    let mut manager = manager(http, &reach, &memory).await?;
+    let (metadata, _) = metadata(&manager, http, &reach, login.challenge.as_deref())
         .await
         .map_err(|why| Failure::Refresh {
             url: http.shown(),
@@ -188,24 +190,24 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
 
 async fn manager(
     http: &Http,
+    reach: &LoginReach,
     memory: &InMemoryCredentialStore,
 ) -> Result<AuthorizationManager, Failure> {
     let url = http.url.as_str();
-    choose_cryptography();
-    // A company's servers are in its private network, and so is what logs its people in. An
-    // upstream elsewhere has no business there, and none that is not on this machine has
-    // any with its ports. What names lead to, rmcp's resolver judges by the same rule.
-    let reach = match reqwest::Url::parse(url) {
-        Ok(configured) => Reach::of_configured(&configured).await,
-        Err(_) => Reach::Public,
-    };
-    let manager = match reach {
-        Reach::And(AddressKind::Private) => {
-            AuthorizationManager::new_allowing_private_addresses(url).await
-        }
-        _ => AuthorizationManager::new(url).await,
+    // Where names lead is judged by this client, and which addresses documents may name by
+    // rmcp and by `LoginReach::check`.
+    let client = reach.client().map_err(|lost| Failure::Discovery {
+        url: http.shown(),
+        why: lost.to_string(),
+    })?;
+    let manager = match reach.allows_private() {
+        true => AuthorizationManager::new_allowing_private_addresses(url).await,
+        false => AuthorizationManager::new(url).await,
     };
     let mut manager = manager.map_err(|error| discovery(http, &error))?;
+    manager
+        .with_client(client)
+        .map_err(|error| discovery(http, &error))?;
     manager.set_credential_store(memory.clone());
     Ok(manager)
 }
@@ -358,10 +360,13 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         .append_pair("client_secret", secret.as_deref().unwrap_or_default());
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
-    let configured = reqwest::Url::parse(&http.url).map_err(|error| error.to_string())?;
-    let reach = Reach::of_configured(&configured).await;
-    let response = client(&endpoint, reach)
-        .map_err(|lost| lost.to_string())?
+    let issuer = login.credentials.issuer.as_deref();
+    let reach = LoginReach::of(http, issuer).await;
+    if !reach.allows_url(&endpoint) {
+        return Err("it would have them where this server's logins may not lead".to_owned());
+    }
+    let client = reach.client().map_err(|lost| lost.to_string())?;
+    let response = client
         .post(endpoint)
         .timeout(REVOKE)
         .header("content-type", "application/x-www-form-urlencoded")

@@ -5,6 +5,7 @@
 //! where the configured server is, too. Names are judged by the addresses that a connection
 //! is made to, so that what is checked is what is connected to.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -25,9 +26,25 @@ pub(in crate::upstream) enum AddressKind {
     Private,
     /// The same cable, and the metadata services of clouds.
     LinkLocal,
+    /// A network on which others are measured (198.18.0.0/15). Some proxies answer for all
+    /// names with such addresses, and connect to what was meant.
+    Benchmarking,
     /// Nobody in particular: unspecified, multicast, for documentation or the future. Some
     /// of these lead to this machine.
     Reserved,
+}
+
+impl fmt::Display for AddressKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Public => "on the internet",
+            Self::Loopback => "on this machine",
+            Self::Private => "in a private network",
+            Self::LinkLocal => "a link-local address",
+            Self::Benchmarking => "an address that some proxies give all names",
+            Self::Reserved => "no address of anybody in particular",
+        })
+    }
 }
 
 impl AddressKind {
@@ -47,11 +64,10 @@ impl AddressKind {
             (127, ..) => Self::Loopback,
             (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => Self::Private,
             (169, 254, _) => Self::LinkLocal,
-            (0 | 224..=255, ..)
-            | (192, 0, 0 | 2)
-            | (198, 18 | 19, _)
-            | (198, 51, 100)
-            | (203, 0, 113) => Self::Reserved,
+            (198, 18 | 19, _) => Self::Benchmarking,
+            (0 | 224..=255, ..) | (192, 0, 0 | 2) | (198, 51, 100) | (203, 0, 113) => {
+                Self::Reserved
+            }
             _ => Self::Public,
         }
     }
@@ -91,6 +107,9 @@ pub(in crate::upstream) enum Reach {
     Public,
     /// To the internet, and to addresses of this kind.
     And(AddressKind),
+    /// To the internet, and to private networks, and where it says so to this machine and to
+    /// addresses that some proxies give all names.
+    Local { loopback: bool, benchmarking: bool },
 }
 
 impl Reach {
@@ -111,8 +130,9 @@ impl Reach {
         }
     }
 
-    /// The same before anybody has answered. A name counts as private only if all of its
-    /// addresses are: one of them may be its server's to choose.
+    /// The same before anybody has answered. A name counts as one of a private network, or of
+    /// such a proxy, only if all of its addresses are: one of them may be its server's to
+    /// choose.
     pub(in crate::upstream) async fn of_configured(configured: &Url) -> Self {
         let reach = Self::of_named_by(configured, None);
         let Some(name) = configured.host_str() else {
@@ -125,11 +145,10 @@ impl Reach {
             return reach;
         };
         let kinds: Vec<_> = found.map(|found| AddressKind::of(found.ip())).collect();
-        let private = |kind: &AddressKind| *kind == AddressKind::Private;
-        match !kinds.is_empty() && kinds.iter().all(private) {
-            true => Self::And(AddressKind::Private),
-            false => reach,
-        }
+        let alike = [AddressKind::Private, AddressKind::Benchmarking];
+        let mut alike = alike.into_iter();
+        let kind = alike.find(|alike| !kinds.is_empty() && kinds.iter().all(|kind| kind == alike));
+        kind.map_or(reach, Self::And)
     }
 
     /// Whether an address is within it.
@@ -139,6 +158,15 @@ impl Reach {
             Self::Configured => true,
             Self::Public => kind == AddressKind::Public,
             Self::And(other) => kind == AddressKind::Public || kind == other,
+            Self::Local {
+                loopback,
+                benchmarking,
+            } => match kind {
+                AddressKind::Public | AddressKind::Private => true,
+                AddressKind::Loopback => loopback,
+                AddressKind::Benchmarking => benchmarking,
+                AddressKind::LinkLocal | AddressKind::Reserved => false,
+            },
         }
     }
 
@@ -153,7 +181,7 @@ impl Reach {
 }
 
 /// The address that a URL has instead of a name.
-fn literal(url: &Url) -> Option<IpAddr> {
+pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.parse().ok()
@@ -166,30 +194,61 @@ fn is_local_name(url: &Url) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Whether a proxy may have answered instead of whoever was meant.
+/// The URLs of proxies that the environment names, which may answer instead of whoever was
+/// meant.
+fn proxy_urls() -> impl Iterator<Item = String> {
+    let names = PROXIES.iter();
+    let names = names.flat_map(|name| [(*name).to_owned(), name.to_ascii_uppercase()]);
+    names
+        .filter_map(std::env::var_os)
+        .map(|value| value.to_string_lossy().into_owned())
+        .filter(|value| !value.is_empty())
+}
+
 fn has_proxy() -> bool {
-    PROXIES.iter().any(|name| {
-        [(*name).to_owned(), name.to_ascii_uppercase()]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+    proxy_urls().next().is_some()
+}
+
+/// The hosts of those proxies.
+fn proxies() -> impl Iterator<Item = String> {
+    proxy_urls().filter_map(|url| {
+        let url = match url.contains("://") {
+            true => url,
+            false => format!("http://{url}"),
+        };
+        Some(Url::parse(&url).ok()?.host_str()?.to_ascii_lowercase())
     })
 }
 
 /// Resolves names to those of their addresses that are within reach.
 #[derive(Debug)]
-pub(super) struct FilteredResolver(pub(super) Reach);
+pub(super) struct FilteredResolver {
+    reach: Reach,
+    /// Names that may lead anywhere: those that the user has configured, and proxies.
+    unfiltered: Vec<String>,
+    hint: &'static str,
+}
 
 /// A name that leads to nothing within reach.
 #[derive(Debug, thiserror::Error)]
-#[error("`{name}` leads to {address}, which is on this machine or in its network")]
+#[error(
+    "`{name}` leads to {address}, which is {}, where what a server names may not lead ({hint})",
+    AddressKind::of(*address)
+)]
 struct OutOfReach {
     name: String,
     address: IpAddr,
+    hint: &'static str,
 }
 
 impl Resolve for FilteredResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let reach = self.0;
+        let hint = self.hint;
+        let is_unfiltered = self.unfiltered.iter().any(|other| other == name.as_str());
+        let reach = match is_unfiltered {
+            true => Reach::Configured,
+            false => self.reach,
+        };
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let (within, beyond): (Vec<SocketAddr>, Vec<SocketAddr>) =
@@ -198,6 +257,7 @@ impl Resolve for FilteredResolver {
                 return Err(Box::new(OutOfReach {
                     name: name.as_str().to_owned(),
                     address: address.ip(),
+                    hint,
                 })
                     as Box<dyn std::error::Error + Send + Sync>);
             }
@@ -208,8 +268,15 @@ impl Resolve for FilteredResolver {
 }
 
 impl FilteredResolver {
-    pub(super) fn shared(reach: Reach) -> Arc<Self> {
-        Arc::new(Self(reach))
+    /// One that lets those names lead anywhere. The hint is for people.
+    pub(super) fn new(reach: Reach, hosts: &[String], hint: &'static str) -> Arc<Self> {
+        // A proxy resolves what it is asked for itself.
+        let unfiltered = hosts.iter().cloned().chain(proxies());
+        Arc::new(Self {
+            reach,
+            unfiltered: unfiltered.collect(),
+            hint,
+        })
     }
 }
 
@@ -219,7 +286,7 @@ mod tests {
 
     #[test]
     fn addresses_are_of_one_kind_however_they_are_written() {
-        use AddressKind::{LinkLocal, Loopback, Private, Public, Reserved};
+        use AddressKind::{Benchmarking, LinkLocal, Loopback, Private, Public, Reserved};
         for (address, kind) in [
             ("127.0.0.1", Loopback),
             ("127.255.0.1", Loopback),
@@ -251,7 +318,8 @@ mod tests {
             ("fe80::1", LinkLocal),
             ("224.0.0.1", Reserved),
             ("255.255.255.255", Reserved),
-            ("198.18.0.1", Reserved),
+            ("198.18.0.1", Benchmarking),
+            ("198.19.255.1", Benchmarking),
             ("192.0.2.1", Reserved),
             ("ff02::1", Reserved),
             ("2001:0:1::1", Reserved),
@@ -308,6 +376,25 @@ mod tests {
                 "http://10.0.0.1/",
                 false,
             ),
+            // Behind a proxy that gives all names such addresses, all of them have one.
+            (
+                "https://a.example/",
+                Some("198.18.0.2"),
+                "http://198.18.0.3/",
+                true,
+            ),
+            (
+                "https://a.example/",
+                Some("198.18.0.2"),
+                "http://10.0.0.1/",
+                false,
+            ),
+            (
+                "https://a.example/",
+                Some("1.1.1.1"),
+                "http://198.18.0.3/",
+                false,
+            ),
             (
                 "https://1.1.1.1/",
                 Some("127.0.0.1"),
@@ -330,7 +417,7 @@ mod tests {
     async fn names_are_judged_by_their_addresses() {
         let resolve = |reach: Reach| async move {
             let name: Name = "localhost".parse().unwrap();
-            FilteredResolver(reach)
+            FilteredResolver::new(reach, &[], "a way out")
                 .resolve(name)
                 .await
                 .map(Iterator::count)

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 
 use super::Site;
-use super::address::{FilteredResolver, Reach};
+use super::address::{AddressKind, FilteredResolver, Reach, literal};
 use crate::upstream::Lost;
 
 /// How long a connection may take to be made, TLS included.
@@ -18,6 +18,12 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 /// After how much silence the other machine is asked whether it still is there:
 /// calls may take as long as they like, so nothing else would notice its end.
 const ALIVE_TIME: Duration = Duration::from_secs(45);
+
+/// How long a request of a login may take.
+const LOGIN_TIME: Duration = Duration::from_secs(30);
+
+/// What a refusal to go where a server leads says about the way out.
+const CONFIGURE: &str = "if that is meant, configure that URL";
 
 /// What clients differ in. There are few, so all of them are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,9 +41,10 @@ struct ClientKind {
 pub(in crate::upstream) fn client(url: &Url, reach: Reach) -> Result<Client, Lost> {
     static CLIENTS: LazyLock<Mutex<HashMap<ClientKind, Client>>> = LazyLock::new(Mutex::default);
     if !reach.allows_url(url) {
+        let kind = literal(url).map_or(AddressKind::Loopback, AddressKind::of);
         return Err(Lost::Broken(format!(
-            "`{}` is on this machine or in its network, where a server may not lead\n\
-             hint: if that is meant, configure that URL",
+            "`{}` is {kind}, where what a server names may not lead\n\
+             hint: {CONFIGURE}",
             Site::shown(url)
         )));
     }
@@ -57,14 +64,29 @@ pub(in crate::upstream) fn client(url: &Url, reach: Reach) -> Result<Client, Los
 
 /// Makes *ring* the process's cryptography, unless something has been chosen.
 /// Whatever makes an HTTP client of its own has to call this first.
-pub(in crate::upstream) fn choose_cryptography() {
+fn choose_cryptography() {
     // The error means that a choice has been made, by us or somebody else.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-fn build(kind: ClientKind) -> Result<Client, Lost> {
+/// The client of a login, whose requests go to the internet, as far as `reach` says, and to
+/// those hosts wherever they are. What it is not to reach is refused with that hint.
+///
+/// # Errors
+/// The system has no root certificates.
+pub(in crate::upstream) fn named_hosts_client(
+    reach: Reach,
+    hosts: &[String],
+    hint: &'static str,
+) -> Result<Client, Lost> {
+    let builder = basic().timeout(LOGIN_TIME);
+    let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));
+    made(builder)
+}
+
+fn basic() -> ClientBuilder {
     choose_cryptography();
-    let mut builder = Client::builder()
+    Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
         // Followed by hand, because only we know whose headers are whose.
         .redirect(redirect::Policy::none())
@@ -72,9 +94,13 @@ fn build(kind: ClientKind) -> Result<Client, Lost> {
         .connect_timeout(CONNECT_TIME)
         .pool_idle_timeout(IDLE_TIME)
         .tcp_keepalive(ALIVE_TIME)
-        .tcp_nodelay(true);
+        .tcp_nodelay(true)
+}
+
+fn build(kind: ClientKind) -> Result<Client, Lost> {
+    let mut builder = basic();
     if kind.reach != Reach::Configured {
-        builder = builder.dns_resolver(FilteredResolver::shared(kind.reach));
+        builder = builder.dns_resolver(FilteredResolver::new(kind.reach, &[], CONFIGURE));
     }
     if !kind.secure {
         // Reading the system's roots costs time and memory, and fails where there
@@ -84,6 +110,10 @@ fn build(kind: ClientKind) -> Result<Client, Lost> {
     if kind.direct {
         builder = builder.no_proxy();
     }
+    made(builder)
+}
+
+fn made(builder: ClientBuilder) -> Result<Client, Lost> {
     builder.build().map_err(|error| {
         Lost::Broken(format!(
             "no TLS connection can be made: {}\n\

@@ -31,7 +31,7 @@ use futures::future::BoxFuture;
 use reqwest::Response;
 
 pub(in crate::upstream) use address::{AddressKind, Reach};
-pub(in crate::upstream) use client::{choose_cryptography, client, is_here};
+pub(in crate::upstream) use client::{client, is_here, named_hosts_client};
 pub(in crate::upstream) use credentials::Credentials;
 use inbox::Inbox;
 pub(in crate::upstream) use message::excerpt;
