@@ -490,6 +490,20 @@ fn a_token_file_that_others_can_read_is_refused() {
 }
 
 #[test]
+fn a_token_is_taken_from_the_environment() {
+    let home = home(&["echo"]);
+    let mut command = home.command(&["serve", "--http", "127.0.0.1:0"]);
+    command.env("DORMOUSE_TOKEN", "s3cret-of-mine");
+    let server = Server::start(&mut command).unwrap();
+    let list = || Request::stateless(1, "tools/list", json!({}));
+    for (token, status) in [("Bearer wrong", 401), ("Bearer s3cret-of-mine", 200)] {
+        let answer = server.ask(&list().header("authorization", token)).unwrap();
+        assert_eq!(answer.status, status, "{token}");
+    }
+    assert!(!home.path().join("cache/data/dormouse/http-token").exists());
+}
+
+#[test]
 fn what_is_no_message_is_refused_as_the_specification_says() {
     let home = home(&["echo"]);
     let server = home.serve_http(&["--max-body", "1KiB"]).unwrap();

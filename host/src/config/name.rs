@@ -5,6 +5,21 @@ use crate::nearest::nearest;
 /// What separates a server's name from a tool's in the names that agents see.
 const SEPARATOR: &str = "__";
 
+/// The name of Dormouse, which no server has.
+const OWN: &str = "dormouse";
+
+/// Whether a name that agents see is one of Dormouse's own, however its letters are written.
+#[must_use]
+pub fn is_own(shown: &str) -> bool {
+    let own = OWN.len();
+    shown
+        .get(..own)
+        .is_some_and(|first| first.eq_ignore_ascii_case(OWN))
+        && shown
+            .get(own..)
+            .is_some_and(|rest| rest.starts_with(SEPARATOR))
+}
+
 /// Why a name cannot be a server's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
@@ -19,6 +34,9 @@ pub enum BadName {
         /// The first such character.
         found: char,
     },
+    /// It is Dormouse's own.
+    #[error("server name `{0}` is Dormouse's own")]
+    Reserved(String),
     /// It has the separator in it.
     #[error("server name `{0}` has a `__` in it")]
     Separator(String),
@@ -30,6 +48,9 @@ impl BadName {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Empty | Self::Character { .. } => "use letters (a-z, A-Z), digits, `-` and `_`",
+            Self::Reserved(_) => {
+                "use another: what is called `dormouse` speaks for Dormouse itself"
+            }
             Self::Separator(_) => {
                 "use a single `_`: two of them separate the server from the tool, as in `time__convert_time`"
             }
@@ -60,6 +81,11 @@ pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
             name: prefix.to_owned(),
             found,
         });
+    }
+    // With underscores behind it, it would be the beginning of `dormouse__` as well.
+    let first = prefix.trim_end_matches('_');
+    if first.eq_ignore_ascii_case(OWN) {
+        return Err(BadName::Reserved(prefix.to_owned()));
     }
     if prefix.contains(SEPARATOR) {
         return Err(BadName::Separator(prefix.to_owned()));
@@ -128,9 +154,23 @@ mod tests {
             ("a\nb", "server name `a\\nb` has a `\\n` in it"),
             ("a__b", "server name `a__b` has a `__` in it"),
             ("日本", "server name `日本` has a `日` in it"),
+            ("dormouse", "server name `dormouse` is Dormouse's own"),
+            ("Dormouse", "server name `Dormouse` is Dormouse's own"),
+            ("dormouse_", "server name `dormouse_` is Dormouse's own"),
         ] {
             assert_eq!(check(bad).unwrap_err().to_string(), message);
         }
         assert_eq!(check_prefix(""), Ok(()));
+        assert!(check_prefix("dormouse").is_err());
+        assert_eq!(check("dormouse-1"), Ok(()));
+        for (shown, own) in [
+            ("dormouse__trust_project", true),
+            ("DORMOUSE__x", true),
+            ("dormouse_x", false),
+            ("dormouse-1__x", false),
+            ("x__dormouse__x", false),
+        ] {
+            assert_eq!(is_own(shown), own, "{shown}");
+        }
     }
 }

@@ -18,7 +18,6 @@ pub(super) fn is_offered(caller: &Caller<'_>, snapshot: &Snapshot) -> bool {
     snapshot.untrusted().is_some()
         && caller.may_decide
         && can(&caller.capabilities, Capability::ElicitationForm)
-        && snapshot.find(NAME).is_none()
 }
 
 /// Appends the MCP `Tool` object to the text of a list.

@@ -15,12 +15,13 @@ pub struct Collision {
 }
 
 impl Collision {
-    /// One thing of a server that is called what Dormouse keeps for itself.
-    pub(super) fn with_dormouse(what: &'static str, name: &str, server: &str) -> Self {
+    /// One thing of a server, as (server, own name), that would be called what Dormouse keeps
+    /// for itself.
+    pub(super) fn with_dormouse(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
         Self {
             what,
             name: name.to_owned(),
-            owners: vec![(server.to_owned(), name.to_owned())],
+            owners: vec![(owner.0.to_owned(), owner.1.to_owned())],
         }
     }
 }
@@ -29,10 +30,20 @@ impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, name, owners } = self;
         if let [(server, own)] = owners.as_slice() {
+            let (begins, hint) = match *what {
+                "tool" | "prompt" => (
+                    "dormouse__",
+                    "give the server another `prefix` in the configuration",
+                ),
+                _ => (
+                    "dormouse:",
+                    "whoever wrote the server has to name it otherwise",
+                ),
+            };
             return write!(
                 f,
                 "{what} `{own}` of server `{server}` is not shown, because what begins with \
-                 `dormouse:` is Dormouse's own\nhint: whoever wrote the server has to name it otherwise"
+                 `{begins}` is Dormouse's own\nhint: {hint}"
             );
         }
         let servers: BTreeSet<&str> = owners.iter().map(|(server, _)| server.as_str()).collect();
@@ -113,7 +124,8 @@ mod tests {
             told("tool", &[("a__x", "a", "x"), ("b__x", "b", "x")]),
             [""; 0]
         );
-        let own = Collision::with_dormouse("resource", "dormouse://status", "a").to_string();
+        let uri = "dormouse://status";
+        let own = Collision::with_dormouse("resource", uri, ("a", uri)).to_string();
         assert!(
             own.starts_with("resource `dormouse://status` of server `a` is not shown"),
             "{own}"

@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::confirm::confirm;
+use super::confirm::Asked;
 use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
@@ -164,7 +164,9 @@ impl Roster {
             let mut why = "its user has not seen it as it is now".to_owned();
             if upstream.on_change == OnChange::Ask {
                 let message = shown(server, &known.pending);
-                match confirm(caller, message, "Allow all of this as it is now").await {
+                let what = "Allow all of this as it is now";
+                let asked = Asked::Approval(server.to_owned());
+                match self.confirm(asked, caller, message, what).await {
                     Ok(()) => {
                         let shown = known.pending.digest();
                         let approval = self.approve(server, &shown, DecidedBy::Client);

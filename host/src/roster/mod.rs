@@ -39,6 +39,7 @@ use dormouse_catalog::Catalog;
 pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
+use confirm::Asked;
 pub use error::{NoSuchTool, Refusal};
 use named::Named;
 pub use offers::{Kind, Offer, Offers};
@@ -78,6 +79,8 @@ pub struct Roster {
     once: Mutex<BTreeMap<String, bool>>,
     /// Why nothing is asked of servers of which what they offer cannot be kept.
     unkept: Mutex<BTreeMap<String, String>>,
+    /// What the user was asked and has not agreed to.
+    refused: Mutex<BTreeSet<Asked>>,
     changes: Changes,
     named: Mutex<Named>,
     settled: Once,
@@ -157,6 +160,7 @@ impl Roster {
             config: Mutex::default(),
             once: Mutex::default(),
             unkept: Mutex::default(),
+            refused: Mutex::default(),
             changes: Changes::default(),
             named: Mutex::default(),
             settled: Once::new(),

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::collision::{Collision, colliding, collisions};
 use super::snapshot::renamed;
 use super::{Server, names, resource};
+use crate::config::name;
 
 /// The kinds of things that are offered beside tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,19 +188,18 @@ impl Offers {
             }));
         }
         let mut reserved = Vec::new();
-        if matches!(kind, Kind::Resource | Kind::Template) {
-            all.retain(|offer| {
-                let own = resource::is_own(&offer.key);
-                if own {
-                    reserved.push(Collision::with_dormouse(
-                        kind.noun(),
-                        &offer.key,
-                        offer.server(),
-                    ));
-                }
-                !own
-            });
-        }
+        all.retain(|offer| {
+            let is_own = match kind {
+                Kind::Prompt => name::is_own(&offer.key),
+                Kind::Resource | Kind::Template => resource::is_own(&offer.key),
+            };
+            if is_own {
+                let own = offer.declared().map_or("", |declared| &declared.key);
+                let owner = (offer.server(), own);
+                reserved.push(Collision::with_dormouse(kind.noun(), &offer.key, owner));
+            }
+            !is_own
+        });
         let owners = all.iter().map(|offer| {
             let own = offer.declared().map_or("", |declared| &declared.key);
             (offer.key.as_str(), offer.server(), own)

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
 use super::{Server, names};
-use crate::config::UntrustedProject;
+use crate::config::{UntrustedProject, name};
 use crate::runtime::Catalog;
 
 /// The servers and what they offer at one moment; never changes.
@@ -78,6 +78,8 @@ impl Snapshot {
                 index,
             }));
         }
+        let (own, mut tools): (Vec<_>, Vec<_>) =
+            tools.into_iter().partition(|tool| name::is_own(&tool.name));
         let owners = tools
             .iter()
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
@@ -86,6 +88,10 @@ impl Snapshot {
             let colliding = colliding(&all);
             tools.retain(|tool| !colliding.contains(&tool.name));
         }
+        all.extend(own.iter().map(|tool| {
+            let owner = (tool.server(), tool.tool());
+            Collision::with_dormouse("tool", &tool.name, owner)
+        }));
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
                 let (offers, collisions) = Offers::new(kind, servers.values());

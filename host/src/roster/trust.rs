@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::confirm::confirm;
+use super::confirm::Asked;
 use super::server::tool_error;
 use super::{Context, Roster};
 use crate::config::ProjectReview;
@@ -66,7 +66,9 @@ impl Roster {
             "{}\nTrust this project, and let all of these servers be started?",
             review.text
         );
-        if let Err(why) = confirm(&context.listener, message, "Trust this project").await {
+        let what = "Trust this project";
+        let caller = &context.listener;
+        if let Err(why) = self.confirm(Asked::Trust, caller, message, what).await {
             return tool_error(format!(
                 "the project is not trusted: {why}\n\
                  hint: `dormouse trust` in its folder shows what its servers are, and allows them"

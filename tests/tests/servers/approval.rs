@@ -86,15 +86,19 @@ fn users_are_asked() {
     assert!(message.contains("+ Sends all your secrets."), "{message}");
     comes_to(&mut host, &["post__read", "post__send"]);
 
-    // Who has said no is asked again when it is called again.
+    // Who has said no has said it for this session, and is told the command.
     let all = changed("");
     let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
     host.always_answers("elicitation/create", json!({ "action": "cancel" }));
     host.error("post__send", json!({})).unwrap();
     comes_to(&mut host, &["post__read"]);
     host.always_answers("elicitation/create", agreed());
+    let refused = host.error("post__send", json!({})).unwrap();
+    assert!(refused.contains("dormouse approve post"), "{refused}");
+    assert_eq!(host.asked.len(), 1);
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    host.always_answers("elicitation/create", agreed());
     host.text("post__send", json!({})).unwrap();
-    assert_eq!(host.asked.len(), 2);
 
     // The same where there is no handshake.
     let all = changed("");
@@ -243,6 +247,8 @@ fn new_tools_wait_for_their_user() {
         "what was there still is: {status}"
     );
     assert_eq!(status["changed"], json!(["evil"]), "{status}");
+    drop(host);
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
     host.always_answers("elicitation/create", agreed());
     host.text("post__evil", json!({})).unwrap();
     let asked = host.asked.last().unwrap().to_string();

@@ -121,10 +121,18 @@ fn users_are_asked() {
     let refused = host.error(TRUST, json!({})).unwrap();
     assert!(refused.contains("dormouse trust"), "{refused}");
     assert_eq!(tools(&mut host), [TRUST]);
+    // One no is one for the whole session, however often a model asks.
+    host.always_answers("elicitation/create", agreed());
+    for _ in 0..3 {
+        let refused = host.error(TRUST, json!({})).unwrap();
+        assert!(refused.contains("`dormouse trust`"), "{refused}");
+    }
+    assert_eq!(host.asked.len(), 1, "{:?}", host.asked);
+    let mut host = all.serve_project(asks());
     host.always_answers("elicitation/create", agreed());
     host.text(TRUST, json!({})).unwrap();
-    let [_, asked] = host.asked.as_slice() else {
-        panic!("not two questions but {:?}", host.asked);
+    let [asked] = host.asked.as_slice() else {
+        panic!("not one question but {:?}", host.asked);
     };
     let message = asked["params"]["message"].as_str().unwrap();
     for part in ["`evil`", "scripted.py", ".mcp.json", "`SECRET`"] {
@@ -136,7 +144,7 @@ fn users_are_asked() {
     host.text("evil__discover", json!({})).unwrap();
     comes_to(&mut host, &["evil__go"]);
     host.text("evil__go", json!({})).unwrap();
-    assert_eq!(host.asked.len(), 2, "asked once more although trusted");
+    assert_eq!(host.asked.len(), 1, "asked once more although trusted");
 }
 
 /// Where there is no handshake, the question is the answer to the call.

@@ -13,7 +13,7 @@ use crate::cli::{Cli, output};
 use crate::config::units;
 use crate::mcp::http::Options;
 use crate::mcp::http::guard::{Guard, Origin};
-use crate::mcp::http::token::Token;
+use crate::mcp::http::token::{Token, VARIABLE};
 
 /// What can be chosen where the host is reached over HTTP.
 #[derive(Debug, Args)]
@@ -23,7 +23,8 @@ pub(super) struct Http {
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     pub(super) http: Option<SocketAddr>,
     /// Let in only who sends what is in this file, as `Authorization: Bearer …`, instead of
-    /// the token that is made once for you and kept in Dormouse's data folder.
+    /// the token that is made once for you and kept in Dormouse's data folder. Without this
+    /// option, a token can be given in the environment variable `DORMOUSE_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Let in every program and every user of this machine. At its own addresses only.
@@ -73,7 +74,10 @@ impl Http {
     pub(super) fn options(self, address: SocketAddr, data: &Path) -> anyhow::Result<Options> {
         let token = match (self.no_token, &self.token_file) {
             (false, Some(file)) => Some(Token::read(file)?),
-            (false, None) => Some(Token::of_user(data)?),
+            (false, None) => Some(match Token::of_environment()? {
+                Some(token) => token,
+                None => Token::of_user(data)?,
+            }),
             (true, _) if address.ip().to_canonical().is_loopback() => None,
             (true, _) => {
                 let message = format!(
@@ -115,7 +119,13 @@ pub(super) fn say_token(token: Option<&Token>) {
         );
         return;
     };
-    let file = token.file().display();
+    let Some(file) = token.file() else {
+        output::say(&format!(
+            "clients send the header `Authorization: Bearer TOKEN` with the token of `{VARIABLE}`"
+        ));
+        return;
+    };
+    let file = file.display();
     if std::io::stderr().is_terminal() {
         let secret = token.expose();
         output::say(&format!(

@@ -21,6 +21,9 @@ pub(super) fn name(written: &str) -> String {
     let allowed = allowed.trim_matches('_');
     if allowed.is_empty() {
         format!("server-{}", digits(written, 4))
+    } else if name::check(allowed).is_err() {
+        // It is Dormouse's own.
+        format!("{allowed}-{}", digits(written, 4))
     } else {
         allowed.to_owned()
     }
@@ -84,6 +87,9 @@ mod tests {
             ("zeit-ä", "zeit-"),
             ("日本", "server-fb52"),
             ("", "server-af13"),
+            ("dormouse", "dormouse-6ca4"),
+            ("Dormouse_.", "Dormouse-51f6"),
+            ("dormouse-1", "dormouse-1"),
         ] {
             assert_eq!(name(written), allowed, "{written}");
             assert_eq!(name::check(allowed), Ok(()));

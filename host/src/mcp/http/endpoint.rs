@@ -72,7 +72,7 @@ impl Endpoint {
         let origin = headers.get(ORIGIN).cloned();
         let mut response = match request.uri().path() {
             PATH if cors::is_preflight(request.method(), headers) => cors::preflight(headers),
-            PATH => match self.guard.token(connection.local, headers) {
+            PATH => match self.guard.token(connection.local, request.uri(), headers) {
                 Ok(()) => self.admitted(connection, request).await,
                 Err(refusal) => refused(&refusal),
             },

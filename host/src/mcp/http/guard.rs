@@ -110,11 +110,15 @@ impl fmt::Display for Refusal {
                 );
             }
             Self::Origin(origin) => {
-                return write!(
-                    f,
-                    "requests from web pages of `{origin}` are not served\n\
-                     hint: `--allow-origin {origin}`, if you trust them with all of your servers"
-                );
+                write!(f, "requests from web pages of `{origin}` are not served")?;
+                // What is no origin, such as `null`, is anybody's, and cannot be let in.
+                return match origin.parse::<Origin>() {
+                    Ok(_) => write!(
+                        f,
+                        "\nhint: `--allow-origin {origin}`, if you trust them with all of your servers"
+                    ),
+                    Err(_) => Ok(()),
+                };
             }
             Self::NoToken(file) => ("a token is needed", file),
             Self::WrongToken(file) => ("this is not the token of this host", file),
@@ -195,14 +199,21 @@ impl Guard {
     }
 
     /// Whether a request has the token, if one is needed. Where its file is, is told to
-    /// programs of this machine only; `local` is the address that the request has come to.
-    pub(super) fn token(&self, local: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
+    /// programs of this machine only, and not through a proxy or a tunnel that ends here;
+    /// `local` is the address that the request has come to.
+    pub(super) fn token(
+        &self,
+        local: IpAddr,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
         let Some(token) = &self.token else {
             return Ok(());
         };
         let file = || {
-            let told = local.to_canonical().is_loopback();
-            told.then(|| token.file().display().to_string())
+            let is_here = local.to_canonical().is_loopback() && is_asked_of_loopback(uri, headers);
+            let file = token.file().filter(|_| is_here)?;
+            Some(file.display().to_string())
         };
         let sent = only(headers, AUTHORIZATION).map_err(|()| Refusal::WrongToken(file()))?;
         match sent.and_then(|sent| sent.split_once(' ')) {
@@ -215,6 +226,37 @@ impl Guard {
             _ => Err(Refusal::NoToken(file())),
         }
     }
+}
+
+/// Headers that proxies and tunnels add to what they hand on.
+const FORWARDED: [&str; 8] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+    "x-forwarded-server",
+    "x-real-ip",
+];
+
+/// Whether a request names a loopback address, and nobody says that it was handed on.
+fn is_asked_of_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
+    let is_loopback = |authority: &Authority| is_loopback(authority.host());
+    let said = only(headers, HOST).ok().flatten();
+    let said = said.map(|host| {
+        host.parse::<Authority>()
+            .is_ok_and(|host| is_loopback(&host))
+    });
+    let named = uri.authority().map(is_loopback);
+    let is_named = said
+        .into_iter()
+        .chain(named)
+        .reduce(|one, other| one && other);
+    let is_handed_on = headers.keys().any(|name| {
+        FORWARDED.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-")
+    });
+    is_named == Some(true) && !is_handed_on
 }
 
 /// Whether an authority is a host, and behind it a port or nothing. What is no port would
@@ -270,7 +312,7 @@ mod tests {
         }
         guard
             .place(LOCAL.into(), &uri.parse().unwrap(), &headers)
-            .and_then(|()| guard.token(LOCAL.into(), &headers))
+            .and_then(|()| guard.token(LOCAL.into(), &uri.parse().unwrap(), &headers))
     }
 
     #[test]
@@ -362,6 +404,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_origin_is_not_said_to_be_one_that_could_be_allowed() {
+        for (origin, could_be) in [
+            ("https://evil.example", true),
+            ("null", false),
+            ("?", false),
+        ] {
+            let told = Refusal::Origin(origin.to_owned()).to_string();
+            assert_eq!(told.contains("--allow-origin"), could_be, "{told}");
+        }
+    }
+
+    #[test]
     fn tokens() {
         let guard = Guard {
             token: Some(Token::for_test("s3cret")),
@@ -398,9 +452,30 @@ mod tests {
             token: Some(Token::for_test("s3cret")),
             ..Guard::default()
         };
-        let refusal = |local: [u8; 4]| guard.token(local.into(), &HeaderMap::new()).unwrap_err();
-        for (local, told) in [([127, 0, 0, 1], true), (LOCAL, false)] {
-            let refusal = refusal(local);
+        const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
+        let refusal = |local: [u8; 4], lines: &[(&'static str, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in lines {
+                headers.append(*name, value.parse().unwrap());
+            }
+            let uri = "/mcp".parse().unwrap();
+            guard.token(local.into(), &uri, &headers).unwrap_err()
+        };
+        let here = ("host", "localhost:1");
+        for (local, lines, told) in [
+            (LOOPBACK, &[here][..], true),
+            (LOOPBACK, &[("host", "[::1]:1")], true),
+            (LOCAL, &[here], false),
+            // A proxy or a tunnel on this machine, and whoever is behind it.
+            (LOOPBACK, &[], false),
+            (LOOPBACK, &[("host", "tools.example.com")], false),
+            (LOOPBACK, &[here, ("forwarded", "for=1.1.1.1")], false),
+            (LOOPBACK, &[here, ("x-forwarded-for", "1.1.1.1")], false),
+            (LOOPBACK, &[here, ("x-forwarded-anything", "")], false),
+            (LOOPBACK, &[here, ("x-real-ip", "1.1.1.1")], false),
+            (LOOPBACK, &[here, ("via", "1.1 proxy")], false),
+        ] {
+            let refusal = refusal(local, lines);
             let challenge = refusal.challenge().unwrap();
             let challenge = challenge.to_str().unwrap();
             let text = refusal.to_string();

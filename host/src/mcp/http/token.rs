@@ -20,10 +20,13 @@ const RANDOM_BYTES: usize = 32;
 /// Longest token file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 4096;
 
+/// Name of the environment variable that a token can be given in.
+pub const VARIABLE: &str = "DORMOUSE_TOKEN";
+
 /// Secret that a client sends with each request (`Authorization: Bearer …`).
 pub struct Token {
     secret: String,
-    file: PathBuf,
+    file: Option<PathBuf>,
 }
 
 impl Token {
@@ -64,27 +67,38 @@ impl Token {
         let shown = file.display();
         let text = read_private(file)
             .with_context(|| format!("the token file `{shown}` cannot be used"))?;
-        let secret = text.trim();
-        let why = if secret.is_empty() {
-            "it is empty"
-        } else if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-            "it has other than visible ASCII characters in it"
-        } else {
-            return Ok(Self {
-                secret: secret.to_owned(),
-                file: file.to_owned(),
-            });
-        };
-        bail!(
-            "there is no token in `{shown}`: {why}\n\
-             hint: put a long random word into it, such as from `openssl rand -hex 32`"
-        );
+        let file = Some(file.to_owned());
+        secret(&text)
+            .map(|secret| Self { secret, file })
+            .map_err(|why| {
+                anyhow::anyhow!(
+                    "there is no token in `{shown}`: {why}\n\
+                     hint: put a long random word into it, such as from `openssl rand -hex 32`"
+                )
+            })
     }
 
-    /// The file that it is kept in.
+    /// Reads a token from the environment ([`VARIABLE`]). None where it is not there.
+    ///
+    /// # Errors
+    /// It is what cannot be sent in a header.
+    pub fn of_environment() -> anyhow::Result<Option<Self>> {
+        let Some(text) = std::env::var_os(VARIABLE) else {
+            return Ok(None);
+        };
+        match secret(&text.to_string_lossy()) {
+            Ok(secret) => Ok(Some(Self { secret, file: None })),
+            Err(why) => bail!(
+                "there is no token in the environment variable `{VARIABLE}`: {why}\n\
+                 hint: put a long random word into it, or unset it to have one made"
+            ),
+        }
+    }
+
+    /// The file that it is kept in. None where it is from the environment.
     #[must_use]
-    pub fn file(&self) -> &Path {
-        &self.file
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// The secret itself, for those who have to send it.
@@ -103,7 +117,7 @@ impl Token {
     pub(super) fn for_test(secret: &str) -> Self {
         Self {
             secret: secret.to_owned(),
-            file: PathBuf::from("/data/http-token"),
+            file: Some(PathBuf::from("/data/http-token")),
         }
     }
 }
@@ -113,6 +127,18 @@ impl fmt::Debug for Token {
         f.debug_struct("Token")
             .field("file", &self.file)
             .finish_non_exhaustive()
+    }
+}
+
+/// What can be sent as a token, without the space around it. The error says what else it is.
+fn secret(text: &str) -> Result<String, &'static str> {
+    let secret = text.trim();
+    if secret.is_empty() {
+        Err("it is empty")
+    } else if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Err("it has other than visible ASCII characters in it")
+    } else {
+        Ok(secret.to_owned())
     }
 }
 
@@ -155,26 +181,43 @@ fn read_private(path: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// The user who can read everything anyway.
+#[cfg(unix)]
+const ROOT: u32 = 0;
+
 #[cfg(unix)]
 fn check_owner(metadata: &fs::Metadata) -> anyhow::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     let user = rustix::process::geteuid().as_raw();
-    if metadata.uid() != user {
-        bail!(
-            "it belongs to another user (uid {}), who knows what is in it\n\
-             hint: make a file of your own",
-            metadata.uid()
-        );
-    }
     let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        bail!(
+    judge_owner(metadata.uid(), mode, user)
+}
+
+/// Whether nobody but a user can know or change what is in a file.
+#[cfg(unix)]
+fn judge_owner(owner: u32, mode: u32, user: u32) -> anyhow::Result<()> {
+    // Whoever runs a container puts secrets into it that are root's, and of a group.
+    let is_for_a_group = mode & 0o027 == 0;
+    match owner {
+        _ if owner == user && mode & 0o077 == 0 => Ok(()),
+        _ if owner == user => bail!(
             "other users of this machine can reach it (mode `{mode:03o}`), and could have read it\n\
-             hint: put another token into it, and `chmod 600` it"
-        );
+             hint: put another token into it, and `chmod 600` it; where it cannot be changed, give \
+             the token in the environment variable `{VARIABLE}`"
+        ),
+        ROOT if is_for_a_group => Ok(()),
+        ROOT => bail!(
+            "it is root's, and others than its group can reach it (mode `{mode:03o}`), and could have \
+             read it\n\
+             hint: have it made with mode 0440 and a group of yours, or give the token in the \
+             environment variable `{VARIABLE}`"
+        ),
+        _ => bail!(
+            "it belongs to another user (uid {owner}), who knows what is in it\n\
+             hint: make a file of your own"
+        ),
     }
-    Ok(())
 }
 
 /// Files below a user's own folder are theirs alone by default there.
@@ -202,7 +245,7 @@ mod tests {
         // Nothing is left over of how it was made.
         assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
         // One that another host has made meanwhile stays.
-        make(&data, first.file()).unwrap();
+        make(&data, first.file().unwrap()).unwrap();
         assert_eq!(Token::of_user(&data).unwrap().expose(), first.expose());
     }
 
@@ -215,15 +258,39 @@ mod tests {
         let data = folder.path().join("data");
         let token = Token::of_user(&data).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(token.file()), mode(&data)), (0o600, 0o700));
+        assert_eq!((mode(token.file().unwrap()), mode(&data)), (0o600, 0o700));
         for bad in [0o640, 0o604, 0o620, 0o666] {
-            fs::set_permissions(token.file(), fs::Permissions::from_mode(bad)).unwrap();
+            fs::set_permissions(token.file().unwrap(), fs::Permissions::from_mode(bad)).unwrap();
             let error = format!("{:#}", Token::of_user(&data).unwrap_err());
             assert!(error.contains(&format!("`{bad:03o}`")), "{error}");
             assert!(!error.contains(token.expose()), "{error}");
         }
-        fs::set_permissions(token.file(), fs::Permissions::from_mode(0o400)).unwrap();
-        assert!(Token::read(token.file()).is_ok());
+        fs::set_permissions(token.file().unwrap(), fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(Token::read(token.file().unwrap()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_token_of_roots_is_taken_where_only_a_group_can_read_it() {
+        for (owner, mode, user, why) in [
+            (1000, 0o600, 1000, ""),
+            (1000, 0o400, 1000, ""),
+            (1000, 0o440, 1000, "chmod 600"),
+            (0, 0o440, 1000, ""),
+            (0, 0o400, 1000, ""),
+            (0, 0o444, 1000, "DORMOUSE_TOKEN"),
+            (0, 0o644, 1000, "DORMOUSE_TOKEN"),
+            (0, 0o660, 1000, "DORMOUSE_TOKEN"),
+            (0, 0o600, 0, ""),
+            (0, 0o440, 0, "DORMOUSE_TOKEN"),
+            (1001, 0o440, 1000, "another user (uid 1001)"),
+            (1001, 0o600, 0, "another user (uid 1001)"),
+        ] {
+            let judged = judge_owner(owner, mode, user);
+            assert_eq!(judged.is_ok(), why.is_empty(), "{owner} {mode:o} {user}");
+            let told = judged.map_or_else(|error| error.to_string(), |()| String::new());
+            assert!(told.contains(why), "{told}");
+        }
     }
 
     #[test]
