@@ -161,17 +161,17 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
 }
 
 /// What happens to a tool whose description or schema is no longer what it was
-/// when its user last saw it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// when its user last saw it, from the least cautious on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum OnChange {
+    /// It is taken as it is now.
+    Accept,
     /// It is quarantined; a client that can ask its user asks, the others say what
     /// to do.
     #[default]
     Ask,
     /// It is quarantined until `dormouse approve`.
     Block,
-    /// It is taken as it is now.
-    Accept,
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::file::Variables;
 use super::project_content::{ProjectHashes, may_be_recorded};
 use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fingerprint, Origin, Overlay, Problem, RefusedServer,
-    Scope, ServerConfig, file,
+    Adapter, Client, Config, DiscoveryConfig, Fingerprint, OnChange, Origin, Overlay, Problem,
+    RefusedServer, Scope, ServerConfig, file,
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
@@ -152,7 +152,41 @@ impl Configured {
             overlays.remove(name);
         }
         all.stray = overlays;
+        all.share_caution();
         all
+    }
+
+    /// What is known of servers that are reached in the same way is kept once, and what one of
+    /// them takes as seen is seen for all. So the most cautious of them counts for all.
+    fn share_caution(&mut self) {
+        let mut cautious: BTreeMap<Fingerprint, (OnChange, String)> = BTreeMap::new();
+        for server in self.servers.values() {
+            let Some(bridge) = server.bridge() else {
+                continue;
+            };
+            let most = (bridge.on_change, server.name.clone());
+            let known = cautious.entry(bridge.fingerprint.clone());
+            let known = known.or_insert_with(|| most.clone());
+            if known.0 < most.0 {
+                *known = most;
+            }
+        }
+        for server in self.servers.values_mut() {
+            let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter
+            else {
+                continue;
+            };
+            if let Some((most, other)) = cautious.get(&bridge.fingerprint)
+                && bridge.on_change < *most
+            {
+                bridge.on_change = *most;
+                let note = format!(
+                    "its `on_change` is that of `{other}`, which is reached in the same way and \
+                     more cautious\nhint: write the same in both"
+                );
+                self.notes.push((server.name.clone(), note));
+            }
+        }
     }
 
     fn look_around(&mut self, around: &Surroundings, trust: &Trust, reviewed: Option<&Path>) {
@@ -495,6 +529,27 @@ mod tests {
                 .any(|(of, note)| of == "mine" && note.contains("`git`"));
             assert_eq!(told, name == "mine", "{own}");
         }
+    }
+
+    #[test]
+    fn the_most_cautious_of_servers_of_one_launch_counts_for_all() {
+        let two = |first: &str, second: &str| {
+            let all = with(&format!(
+                "[servers.one]\ncommand = ['x']\non_change = '{first}'\n\
+                 [servers.two]\ncommand = ['x']\non_change = '{second}'\n"
+            ));
+            let of = |name: &str| all.servers[name].bridge().unwrap().on_change;
+            let told = all
+                .notes
+                .iter()
+                .any(|(_, note)| note.contains("more cautious"));
+            (of("one"), of("two"), told)
+        };
+        use OnChange::{Accept, Ask, Block};
+        assert_eq!(two("accept", "accept"), (Accept, Accept, false));
+        assert_eq!(two("accept", "ask"), (Ask, Ask, true));
+        assert_eq!(two("block", "accept"), (Block, Block, true));
+        assert_eq!(two("block", "ask"), (Block, Block, true));
     }
 
     #[test]
