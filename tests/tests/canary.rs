@@ -39,6 +39,41 @@ echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"$* 
 exit 1
 "#;
 
+/// A server that says all that it was given in whatever is no result.
+const TALKATIVE: &str = r#"
+import base64, json, os, sys, urllib.parse
+words = sys.argv[1:] + list(os.environ.values())
+words += [urllib.parse.quote(word) for word in words] + [json.dumps(word) for word in words]
+said = " ".join(word for word in words if "canary" in word.lower())
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def log():
+    send(method="notifications/message",
+         params={"level": "error", "logger": "l", "data": {"said": said}})
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
+        continue
+    id, method = message["id"], message["method"]
+    log()
+    if method == "initialize":
+        send(id=id, result={
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}, "prompts": {}, "logging": {}},
+            "serverInfo": {"name": "talks", "version": "1"}})
+    elif method == "tools/list":
+        send(id=id, result={"tools": [{"name": "x", "inputSchema": {"type": "object"}}]})
+    else:
+        token = message.get("params", {}).get("_meta", {}).get("progressToken")
+        if token is not None:
+            send(method="notifications/progress",
+                 params={"progressToken": token, "progress": 1, "message": said})
+        send(id=id, error={"code": -32000, "message": said, "data": {"said": said, said: 1}})
+"#;
+
 /// A server that refuses everything, and repeats whatever it was sent.
 fn reflecting() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -108,14 +143,21 @@ fn home() -> Home {
     // It repeats all that it was given, in lines and in an error.
     let script = home.path().join("repeats.sh");
     std::fs::write(&script, REPEATING).unwrap();
-    let repeats = format!(
-        "command = [\"sh\", \"{}\", \"${{IN_COMMAND}}\", \"--header\", \"X-Key:canary-header\", \
-         \"--pass\", \"canary-pass\", \"Server=x;Password=canary-pair\", \"me:canary-user@db\"]\n\
-         env = {{ DATABASE_URL = \"postgres://me:canary-env-url@db/x\", OTHER = \"${{IN_ENV}}\", \
-         KEY = \"canary-env\" }}",
-        script.display()
-    );
-    home.table("repeats", &repeats).unwrap();
+    let talks = home.path().join("talks.py");
+    std::fs::write(&talks, TALKATIVE).unwrap();
+    for (name, program, script) in [("repeats", "sh", script), ("talks", "python3", talks)] {
+        let given = format!(
+            "command = [\"{program}\", \"{}\", \"${{IN_COMMAND}}\", \"--header\", \
+             \"X-Key:canary-header\", \"--pass\", \"canary-pass\", \"Server=x;Password=canary-pair\", \
+             \"me:canary-user@db\", \"https://canary-login:canary%40word@x/?q=canary-query\"]\n\
+             env = {{ DATABASE_URL = \"postgres://me:canary-env-url@db/x\", OTHER = \"${{IN_ENV}}\", \
+             KEY = \"canary-\\\"env\\\"/\\u00e9\" }}",
+            script.display()
+        );
+        home.table(name, &given).unwrap();
+    }
+    let line = "command = \"npx mcp-remote https://x.example/mcp --api-key canary-line\"";
+    home.table("line", line).unwrap();
     home
 }
 
@@ -156,6 +198,10 @@ fn no_command_says_a_secret() {
         &["sync", "child"],
         &["sync", "repeats"],
         &["call", "repeats", "x", "{}"],
+        &["sync", "talks"],
+        &["call", "talks", "x", "{}"],
+        &["prompt", "talks", "x"],
+        &["sync", "line"],
         &["call", "web", "x", "{}"],
         &["call", "old", "x", "{}"],
         &["call", "child", "x", "{}"],
@@ -194,10 +240,17 @@ fn no_agent_is_told_a_secret() {
     let home = home();
     let log = std::fs::File::create(home.path().join("log")).unwrap();
     let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
-    for server in ["web", "old", "login", "child", "ends", "repeats"] {
+    for server in [
+        "web", "old", "login", "child", "ends", "repeats", "talks", "line",
+    ] {
         let outcome = host.outcome(
             "tools/call",
             json!({ "name": format!("{server}__discover"), "arguments": {} }),
+        );
+        has_none(server, &outcome.unwrap().to_string());
+        let outcome = host.outcome(
+            "tools/call",
+            json!({ "name": format!("{server}__x"), "arguments": {}, "_meta": { "progressToken": 7 } }),
         );
         has_none(server, &outcome.unwrap().to_string());
         let status = host.outcome(

@@ -32,7 +32,7 @@ const MAX_MEMBERS: usize = 10_000;
 
 /// JSON-RPC code of an error that wants pages opened first (MCP 2025-11-25,
 /// `URLElicitationRequiredError`).
-const PAGES_REQUIRED: i64 = -32042;
+pub const PAGES_REQUIRED: i64 = -32042;
 
 /// Members of a form's schema that are shown and not sent back.
 const SHOWN: [&str; 3] = ["title", "description", "enumNames"];

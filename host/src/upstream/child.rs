@@ -85,7 +85,7 @@ pub(super) fn open(
         Process::spawn(command).map_err(|error| Lost::Broken(unstarted(stdio, &error)))?;
     let pid = process.id();
     let watched = reaper.watch(pid);
-    tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.command);
+    tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
     let fate = Arc::new(Fate {
         words: Words::new(server, stdio.hidden()),
         given_up: OnceLock::new(),

@@ -124,6 +124,7 @@ impl Opening<'_> {
         let policy = PeerPolicy {
             gate,
             limits: self.limits,
+            hidden: self.launch.hidden(),
         };
         let peer = Peer::new(self.server, ends, asking, policy);
         let mut connection = Connection {

@@ -181,7 +181,9 @@ impl Peer {
             token => token.as_u64(),
         };
         if let Some(listener) = token.and_then(|token| self.listener(token)) {
-            let message = told.message.map(|text| cut(text, TEXT));
+            let message = told
+                .message
+                .map(|text| self.hidden.redact(&cut(text, TEXT)));
             listener.progress(told.progress, told.total, message);
         }
     }
@@ -199,7 +201,9 @@ impl Peer {
         if params.len() > TEXT {
             return self.odd(Oddity::NoMessage);
         }
-        let Ok(told) = serde_json::from_str::<Told>(params) else {
+        // Like what a program prints: it goes into logs that are shown to others.
+        let params = self.hidden.redact_json(params);
+        let Ok(told) = serde_json::from_str::<Told>(&params) else {
             return self.odd(Oddity::NoMessage);
         };
         let level = LEVELS.into_iter().find(|level| *level == told.level);

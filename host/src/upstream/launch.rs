@@ -62,10 +62,14 @@ impl Stdio {
     #[must_use]
     pub fn shown(&self) -> Cow<'_, str> {
         let written = self.written.as_deref().unwrap_or(&self.command);
-        match written.contains("://") {
-            true => Cow::Owned(redacted_url(written)),
-            false => Cow::Borrowed(written),
+        // Some write the whole line here.
+        let words: Vec<&str> = written.split(' ').collect();
+        let secrets = secrets_in_arguments("", &words);
+        if secrets.iter().all(Vec::is_empty) {
+            return Cow::Borrowed(written);
         }
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Cow::Owned(redacted_arguments("", &words).join(" "))
     }
 
     /// What must not be seen: what was filled in, secrets that are written out in arguments,
@@ -77,17 +81,23 @@ impl Stdio {
             hidden.add(value.expose());
         }
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        for (arg, secrets) in args.iter().zip(secrets_in_arguments(&args)) {
-            for secret in secrets {
-                hidden.add_credential(arg.get(secret).unwrap_or_default());
+        let words: Vec<&str> = self.command.split(' ').collect();
+        for (program, args) in [(self.command.as_str(), args), ("", words)] {
+            for (arg, secrets) in args.iter().zip(secrets_in_arguments(program, &args)) {
+                for secret in secrets {
+                    let secret = arg.get(secret).unwrap_or_default();
+                    hidden.add_credential(secret);
+                    if arg.contains("://") {
+                        hidden.add_user(secret);
+                    }
+                }
             }
         }
         for (name, value) in &self.env {
             let value = value.expose();
             if value.contains("://") {
                 for secret in secrets_in_url(value) {
-                    let secret = value.get(secret).unwrap_or_default();
-                    secret.split(':').for_each(|part| hidden.add(part));
+                    hidden.add_user(value.get(secret).unwrap_or_default());
                 }
             }
             if is_secret_name(name) || !tells_nothing(value) {
@@ -158,7 +168,7 @@ impl Http {
             hidden.add(self.url.get(secret).unwrap_or_default());
         }
         if let Some(user) = UrlParts::of(&self.url).user {
-            user.split(':').for_each(|part| hidden.add(part));
+            hidden.add_user(user);
         }
         for value in &self.filled_in {
             hidden.add(value.expose());
@@ -232,6 +242,7 @@ impl Launch {
         match self {
             Self::Stdio(stdio) => {
                 let program = stdio.shown();
+                let program = program.split(' ').next().unwrap_or_default();
                 let name = program.rsplit(['/', '\\']).next();
                 name.unwrap_or_default().to_owned()
             }
@@ -254,7 +265,7 @@ impl fmt::Display for Launch {
         match self {
             Self::Stdio(stdio) => {
                 f.write_str(&stdio.shown())?;
-                let args = redacted_arguments(&stdio.args);
+                let args = redacted_arguments(&stdio.command, &stdio.args);
                 args.iter().try_for_each(|arg| write!(f, " {arg}"))
             }
             Self::Http(http) => f.write_str(&http.shown()),
@@ -276,7 +287,7 @@ mod tests {
             ..Http::default()
         };
         let said = "user pass-word filled-in a-value flag in-a-header mcp";
-        assert_eq!(http.redact(said), "… … … … … … mcp");
+        assert_eq!(http.redact(said), "user … … … … … mcp");
         assert_eq!(http.shown(), "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…");
         assert!(!format!("{http:?}").contains("filled-in"));
 
@@ -300,6 +311,14 @@ mod tests {
         assert_eq!(stdio.hidden().redact(said), "… … … production … …");
         assert_eq!(stdio.to_string(), "/opt/bin/run --token … --mode fast");
         assert_eq!(stdio.without_arguments(), "run");
+        let line = Launch::Stdio(Stdio {
+            command: "npx mcp-remote https://e.com/mcp --api-key in-the-line".into(),
+            ..Stdio::default()
+        });
+        let expected = "npx mcp-remote https://e.com/mcp --api-key …";
+        assert_eq!(line.to_string(), expected);
+        assert_eq!(line.hidden().redact("in-the-line"), "…");
+        assert_eq!(line.without_arguments(), "npx");
         assert_eq!(Launch::Http(http).without_arguments(), "e.com");
         assert!(!format!("{stdio:?}").contains("in-an-argument"));
     }

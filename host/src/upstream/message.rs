@@ -6,6 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::redaction::HiddenTexts;
+use crate::runtime::attribution::PAGES_REQUIRED;
+
 /// A JSON-RPC error that an upstream answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -45,6 +48,18 @@ impl Refusal {
                 data: None,
             },
         }
+    }
+}
+
+impl Refusal {
+    /// The same without secrets, should the upstream have repeated one of them. Pages that a
+    /// user is to open stay as they are, or they would lead elsewhere.
+    pub(super) fn without(mut self, hidden: &HiddenTexts) -> Self {
+        self.message = hidden.redact(&self.message);
+        if self.code != PAGES_REQUIRED {
+            self.data = self.data.map(|data| hidden.redact_json(&data));
+        }
+        self
     }
 }
 

@@ -21,6 +21,7 @@ use super::channel::{Lost, Outgoing, Outlet, Said};
 use super::handshake::MODERN;
 use super::large::without_blocking;
 use super::message::{self, Refusal};
+use super::redaction::HiddenTexts;
 use super::{Failure, Gate};
 use crate::runtime::{Answer, Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
@@ -61,6 +62,8 @@ pub(super) struct Peer {
     /// Room for what it asks, in bytes.
     pub(super) room: Arc<Semaphore>,
     pub(super) limits: UpstreamLimits,
+    /// Secrets that it was started with, and may repeat.
+    pub(super) hidden: HiddenTexts,
     pub(super) questions: QuestionLimit,
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
@@ -121,6 +124,7 @@ pub(super) enum Oddity {
 pub(super) struct PeerPolicy {
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) limits: UpstreamLimits,
+    pub(super) hidden: HiddenTexts,
 }
 
 /// Clients that an upstream may ask, and how much at once.
@@ -175,6 +179,7 @@ impl Peer {
                 policy.limits.request_bytes.min(Semaphore::MAX_PERMITS),
             )),
             limits: policy.limits,
+            hidden: policy.hidden,
             oddities: AtomicU32::new(0),
             over: CancellationToken::new(),
         });
@@ -424,7 +429,10 @@ impl Peer {
             // It was read as a part of the message.
             (Some(result), _) => RawValue::from_string(result)
                 .map_err(|error| Lost::Broken(error.to_string()).into()),
-            (None, Some(error)) => Err(Failure::Refused(Refusal::read(&error))),
+            (None, Some(error)) => {
+                let refusal = Refusal::read(&error).without(&self.hidden);
+                Err(Failure::Refused(refusal))
+            }
             (None, None) => {
                 let why = "it has answered with neither a result nor an error".to_owned();
                 Err(Lost::Broken(why).into())

@@ -131,6 +131,14 @@ impl<'a> UrlParts<'a> {
         }
     }
 
+    /// Whether it is of the web, or of no kind that is named.
+    pub(super) fn is_web(&self) -> bool {
+        let schemes = ["", "http://", "https://"];
+        schemes
+            .iter()
+            .any(|scheme| self.scheme.eq_ignore_ascii_case(scheme))
+    }
+
     /// The host, and its port where there is one.
     fn host(&self) -> &'a str {
         authority(self.scheme, self.rest)

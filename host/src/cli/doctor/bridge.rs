@@ -104,7 +104,8 @@ impl Rows {
                 about,
                 format!(
                     "there is no program `{}` ({})\nhint: install it, or correct `command` there",
-                    written.command, server.origin
+                    written.shown(),
+                    server.origin
                 ),
             );
         }

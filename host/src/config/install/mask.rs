@@ -90,9 +90,12 @@ impl Secrets<'_> {
                     .iter()
                     .map(|item| item.text().unwrap_or_default())
                     .collect();
-                for (item, secrets) in items.iter().zip(secrets_in_arguments(&texts)) {
-                    let is_url = item.text().is_some_and(|text| text.contains("://"));
-                    self.node(item, secret || (!secrets.is_empty() && !is_url));
+                for (item, secrets) in items.iter().zip(secrets_in_arguments("", &texts)) {
+                    if !secrets.is_empty() && !secret {
+                        self.parts(item, &secrets);
+                    } else {
+                        self.node(item, secret);
+                    }
                 }
             }
             Value::Number(_) => {
@@ -101,15 +104,26 @@ impl Secrets<'_> {
                 }
             }
             Value::Text(text) => {
-                let range = self.range(node.at);
-                let own = text
-                    .split_once('=')
-                    .is_some_and(|(option, _)| option.starts_with('-') && is_secret(option));
-                if secret || own {
-                    self.found.push(range);
-                } else if text.contains("://") {
-                    self.url(range);
+                if secret {
+                    self.found.push(self.range(node.at));
+                    return;
                 }
+                let words: Vec<_> = text.split(' ').collect();
+                let found = secrets_in_arguments("", &words);
+                // Where each word begins.
+                let mut at = 0;
+                let secrets: Vec<_> = words
+                    .iter()
+                    .zip(found)
+                    .flat_map(|(word, found)| {
+                        let start = at;
+                        at += word.len() + 1;
+                        found
+                            .into_iter()
+                            .map(move |part| start + part.start..start + part.end)
+                    })
+                    .collect();
+                self.parts(node, &secrets);
             }
         }
     }
@@ -120,22 +134,23 @@ impl Secrets<'_> {
         self.syntax == Syntax::Toml && key == "inputs"
     }
 
-    /// Masks what stands before the host and behind the path of an URL.
-    fn url(&mut self, range: Range<usize>) {
-        let url = self.text.get(range.clone()).unwrap_or_default();
-        let Some(authority) = url.find("://").map(|at| at + 3) else {
+    /// Masks parts of a text. Where it is not written as it is, because of escapes or of
+    /// lines that are folded, all of it.
+    fn parts(&mut self, node: &Node, parts: &[Range<usize>]) {
+        if parts.is_empty() {
             return;
-        };
-        let rest = url.get(authority..).unwrap_or_default();
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if let Some(end) = host.rfind('@') {
-            let start = range.start + authority;
-            self.found.push(start..start + end);
         }
-        if let Some(query) = rest.find('?') {
-            let quote = usize::from(url.ends_with(['"', '\'']));
-            let start = range.start + authority + query + 1;
-            self.found.push(start..(range.end - quote).max(start));
+        let range = self.range(node.at);
+        let raw = self.text.get(range.clone()).unwrap_or_default();
+        match node.text().and_then(|text| raw.find(text)) {
+            Some(at) => {
+                let start = range.start + at;
+                let parts = parts
+                    .iter()
+                    .map(|part| start + part.start..start + part.end);
+                self.found.extend(parts);
+            }
+            None => self.found.push(range),
         }
     }
 
@@ -202,12 +217,22 @@ mod tests {
             (
                 Syntax::Json,
                 r#"{"args": ["--api-key", "s", "--token=s", "--port", "80"], "apiKey": "s"}"#,
-                r#"{"args": ["--api-key", …, …, "--port", "80"], "apiKey": …}"#,
+                r#"{"args": ["--api-key", "…", "--token=…", "--port", "80"], "apiKey": …}"#,
             ),
             (
                 Syntax::Json,
                 r#"["https://u:p@x.y/z?key=s", "http://a/b@c"]"#,
-                r#"["https://…@x.y/z?…", "http://a/b@c"]"#,
+                r#"["https://…@x.y/z?key=…", "http://a/b@c"]"#,
+            ),
+            (
+                Syntax::Json,
+                r#"{"url": "https:\/\/u:s@x.y\/z", "command": "npx x --api-key s"}"#,
+                r#"{"url": …, "command": "npx x --api-key …"}"#,
+            ),
+            (
+                Syntax::Json,
+                r#"["-c", "TOKEN=s curl -H 'Authorization: Bearer s' https://x.y;sid=s"]"#,
+                r#"["-c", "TOKEN=… curl -H 'Authorization: Bearer …' https://x.y;sid=…"]"#,
             ),
             (
                 Syntax::Toml,

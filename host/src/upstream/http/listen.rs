@@ -21,6 +21,7 @@ pub(super) fn start(connection: &Arc<Streamable>) {
 
 async fn listen(connection: &Streamable) {
     let shown = Site::shown(connection.site.url());
+    let shown = connection.site.redact(&shown);
     let mut cursor = Cursor::default();
     loop {
         // Some servers send not even headers before they have something to say, so

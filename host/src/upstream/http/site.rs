@@ -15,7 +15,7 @@ use super::address::Reach;
 use super::client::{causes, client};
 use super::headers;
 use super::redirect;
-use crate::upstream::redaction::{HIDDEN, HiddenTexts};
+use crate::upstream::redaction::{HIDDEN, HiddenTexts, redacted_url};
 use crate::upstream::{Http, Lost, Secret};
 
 /// How many redirects a request follows.
@@ -116,9 +116,10 @@ impl Site {
         &self.url
     }
 
-    /// A URL as it may be shown: without user, password and query.
+    /// A URL as it may be shown: without user, password, query and what looks like a token.
     pub(super) fn shown(url: &Url) -> String {
-        format!("{}{}", url.origin().ascii_serialization(), url.path())
+        let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
+        redacted_url(&shown)
     }
 
     /// Sends a request, follows where it is redirected to, and once more with another

@@ -38,9 +38,9 @@ fn without<'t>(text: &'t str, parts: &[Range<usize>]) -> Cow<'t, str> {
 }
 
 /// Arguments of a program without the secrets that are written out in them.
-pub(super) fn redacted_arguments(args: &[String]) -> Vec<Cow<'_, str>> {
+pub(super) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<Cow<'a, str>> {
     let texts: Vec<&str> = args.iter().map(String::as_str).collect();
-    let secrets = secrets_in_arguments(&texts);
+    let secrets = secrets_in_arguments(program, &texts);
     texts
         .iter()
         .zip(secrets)

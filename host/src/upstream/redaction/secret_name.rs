@@ -1,46 +1,83 @@
 //! Names of options, variables, headers and parameters whose values are secrets.
 
-/// Words in such names.
-const SECRET_WORDS: [&str; 19] = [
-    "auth",
+/// Words that make a name one of a secret, whatever the value is.
+const SECRET_WORDS: [&str; 28] = [
+    "accesskey",
+    "apikey",
+    "authkey",
     "authorization",
     "bearer",
     "cookie",
+    "creds",
     "credential",
     "jwt",
     "key",
+    "mnemonic",
+    "otp",
     "pass",
     "passcode",
+    "passkey",
     "passphrase",
     "passwd",
     "password",
     "pat",
+    "phrase",
+    "pin",
+    "privatekey",
     "pwd",
     "secret",
+    "secretkey",
     "sid",
-    "sig",
-    "signature",
     "token",
+    "auth",
+];
+
+/// Last words of a name that is about a secret, and whose value is none.
+const HARMLESS_LAST_WORDS: [&str; 20] = [
+    "column", "count", "dir", "endpoint", "field", "file", "folder", "header", "id", "length",
+    "limit", "method", "mode", "name", "path", "prefix", "type", "uri", "url", "version",
+];
+
+/// Words beside which `key` and `tokens` mean something else.
+const HARMLESS_WORDS: [&str; 9] = [
+    "foreign",
+    "max",
+    "min",
+    "num",
+    "partition",
+    "primary",
+    "public",
+    "sort",
+    "total",
 ];
 
 /// Whether the value of what has that name is a secret: `--api-key`, `GITHUB_TOKEN`,
 /// `X-Auth`, `clientSecret`.
 #[must_use]
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    words(name).iter().any(|word| {
-        SECRET_WORDS.iter().any(|secret| {
-            let rest = word.strip_suffix('s').unwrap_or(word);
-            [word.as_str(), rest].iter().any(|word| {
-                word == secret
-                    // `pgpassword`; of three letters too many words are made.
-                    || (secret.len() > 3 && word.ends_with(secret) && !is_other(word))
-                    || word.strip_prefix("api") == Some(secret)
-            })
+    let words = words(name);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let is_harmless = words
+        .iter()
+        .rfind(|word| !word.is_empty())
+        .is_some_and(|last| HARMLESS_LAST_WORDS.contains(&last.as_str()));
+    !is_harmless && !has(&HARMLESS_WORDS) && words.iter().any(|word| is_secret_word(word))
+}
+
+fn is_secret_word(word: &str) -> bool {
+    // `TOKEN2`
+    let word = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    SECRET_WORDS.iter().any(|secret| {
+        [word, singular].iter().any(|word| {
+            // `pgpassword`; of few letters too many words are made.
+            let ends = secret.len() > 4 || *secret == "pass";
+            word == secret || (ends && word.ends_with(secret) && !is_other(word))
         })
     })
 }
 
-/// Words that end like a secret's name, and are none.
+/// Whether a word only ends like a secret's name.
 fn is_other(word: &str) -> bool {
     matches!(word, "bypass" | "compass")
 }
@@ -75,16 +112,19 @@ mod tests {
             "apikey",
             "API_KEYS",
             "--token",
+            "--bot_token2",
             "GITHUB_TOKEN",
             "PGPASSWORD",
+            "--SECRETKEY",
             "--pass",
             "--passphrase",
+            "--seed-phrase",
+            "--creds",
             "Cookie",
             "clientSecret",
             "authKey",
             "-eTOKEN",
-            "X-Amz-Signature",
-            "jsessionid_sid",
+            "X-Auth",
             "personal_access_tokens",
         ] {
             assert!(is_secret_name(name), "{name}");
@@ -99,6 +139,13 @@ mod tests {
             "--bypass",
             "--author",
             "--signal",
+            "--max-tokens",
+            "--token-file",
+            "--key-path",
+            "--auth-mode",
+            "--sort-key",
+            "--primary-key",
+            "AWS_ACCESS_KEY_ID",
             "",
         ] {
             assert!(!is_secret_name(name), "{name}");

@@ -63,14 +63,18 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
 /// Longest word that is taken for a setting, in letters.
 const MAX_SETTING_LETTERS: usize = 12;
 
+/// Whether a value is one short word in small letters, as of a setting that has a few.
+pub(super) fn is_setting(value: &str) -> bool {
+    value.len() <= MAX_SETTING_LETTERS && value.chars().all(|letter| letter.is_ascii_lowercase())
+}
+
 /// Whether the value of a variable is no secret for sure: a number, one short word, a path,
 /// a URL (whose secrets are looked for by themselves).
 pub(in crate::upstream) fn tells_nothing(value: &str) -> bool {
     let is_number = value
         .chars()
         .all(|letter| letter.is_ascii_digit() || letter == '.');
-    let is_word = value.len() <= MAX_SETTING_LETTERS
-        && value.chars().all(|letter| letter.is_ascii_lowercase());
+    let is_word = is_setting(value);
     let is_path = ["/", "~/", "./", "../"]
         .iter()
         .any(|start| value.starts_with(start));

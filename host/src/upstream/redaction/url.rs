@@ -15,25 +15,34 @@ pub(in crate::upstream) fn secrets_in_url(url: &str) -> Vec<Range<usize>> {
     let mut hide = |text: &str| found.push(range_in(url, text));
     if let Some(user) = parts.user {
         hide(user);
+    } else if !parts.is_web()
+        && let Some((user, _)) = parts.rest.rsplit_once('@')
+        && user.contains(':')
+    {
+        // In a password for a database a `/` is often left as it is.
+        hide(user);
     }
     for segment in parts.rest.split('/').skip(1) {
         let mut parameters = segment.split(';');
-        if let Some(name) = parameters.next()
-            && looks_like_a_token(name)
-        {
-            hide(name);
-        }
+        let names = parameters.next().unwrap_or_default().split(':');
+        names
+            .filter(|name| looks_like_a_token(name))
+            .for_each(&mut hide);
         parameters
             .filter_map(|parameter| parameter.split_once('='))
             .for_each(|(_, value)| hide(value));
     }
-    for pair in parts.query.unwrap_or_default().split('&') {
+    // What is behind the `#` is sent to nobody, and may be what a login came back with.
+    let fragment = url.split_once('#').map_or("", |(_, fragment)| fragment);
+    let query = parts.query.unwrap_or_default();
+    for pair in query.split('&').chain(fragment.split('&')) {
         // One that has no value may be one.
         let value = pair.split_once('=').map_or(pair, |(_, value)| value);
         if !value.is_empty() && !is_variable(value) {
             hide(value);
         }
     }
+    found.sort_by_key(|part| part.start);
     found
 }
 
@@ -74,6 +83,12 @@ mod tests {
                 r"http://127.0.0.1:1\@example.com/mcp",
             ),
             (r"redis://u:p\ss@db/x", "redis://…@db/x"),
+            ("amqp://u:p/ss@db/x", "amqp://…@db/x"),
+            ("https://e.com:8080/@scope/x", "https://e.com:8080/@scope/x"),
+            (
+                "https://e.com/bot123:aB3dE5gH7jK9mN1pQ3sT/x",
+                "https://e.com/bot123:…/x",
+            ),
             ("", ""),
         ] {
             assert_eq!(redacted_url(url), shown, "{url}");
