@@ -240,8 +240,11 @@ impl Configured {
             if folder.is_some_and(|folder| !self.wholly_trusted.contains(folder))
                 && let Adapter::Bridge(bridge) = &mut found.server.adapter
             {
-                let need = format!("it is made of a file that {NOT_TRUSTED}");
-                bridge.needs.insert(0, need);
+                // Where that file was not read, this has been said of it.
+                if !bridge.needs.iter().any(|need| need.contains(NOT_TRUSTED)) {
+                    let need = format!("it is made of a file that {NOT_TRUSTED}");
+                    bridge.needs.insert(0, need);
+                }
             }
         }
         let merged = merge(&self.found, &|origin| self.is_trusted(origin));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
+use super::question_links;
 use super::words::logger_name;
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question, attribution};
 
@@ -274,6 +275,7 @@ pub(super) fn question(
         "roots/list" => Capability::Roots,
         other => return Err((METHOD_NOT_FOUND, format!("`{other}` is not known here"))),
     };
+    question_links::check(capability, &params).map_err(|why| (INVALID_PARAMS, why))?;
     let question = Question {
         id: id.to_owned(),
         capability,

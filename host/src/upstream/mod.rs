@@ -32,6 +32,7 @@ mod oauth;
 mod offered;
 mod peer;
 mod process;
+mod question_links;
 pub mod reaper;
 pub(crate) mod redaction;
 mod server_url;

@@ -79,6 +79,8 @@ fn a_link_that_is_no_web_page_is_refused() {
         "file:///etc/passwd",
         " https://x",
         "data:,x",
+        "https://example.com@evil.example/",
+        "https://evil.example\\@example.com/",
     ]
     .iter()
     .map(|url| {

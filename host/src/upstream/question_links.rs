@@ -1,0 +1,98 @@
+//! The links in what an upstream wants to have asked: pages that a person may be sent to, of
+//! which they have to see where they lead.
+
+use serde_json::{Map, Value};
+
+use super::server_url::{self, WrongUrl};
+use crate::runtime::Capability;
+
+/// Checks the links of a question.
+///
+/// # Errors
+/// One of them is no page of the web, or could be taken for one of another host. The error is
+/// for the upstream.
+pub(super) fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
+    match capability {
+        Capability::ElicitationUrl => match params.get("url") {
+            Some(Value::String(url)) => check_link("url", url),
+            // What is no text is refused by whoever marks the question.
+            _ => Ok(()),
+        },
+        Capability::ElicitationForm => {
+            let schema = params.get("requestedSchema");
+            let fields = schema.and_then(|schema| schema.get("properties"));
+            let fields = fields.and_then(Value::as_object).into_iter().flatten();
+            for (name, field) in fields {
+                let is_link = field.get("format").and_then(Value::as_str) == Some("uri");
+                let default = field.get("default").and_then(Value::as_str);
+                if let Some(link) = default.filter(|_| is_link) {
+                    check_link(&format!("{name}.default"), link)?;
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_link(at: &str, link: &str) -> Result<(), String> {
+    let why = match server_url::parse(link) {
+        Ok(url) if url.username().is_empty() && url.password().is_none() => return Ok(()),
+        // People take it for the host.
+        Ok(_) => "it has a user name in it".to_owned(),
+        Err(WrongUrl::Character(wrong)) => {
+            format!("it has the character `{}` in it", wrong.escape_unicode())
+        }
+        Err(WrongUrl::OtherHost) => "its host is not the one that it shows".to_owned(),
+        Err(WrongUrl::NoUrl) => {
+            "it does not begin with `https://` or `http://`, and a host".to_owned()
+        }
+    };
+    Err(format!(
+        "`{at}` is no page of the web that can be shown: {why}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn links_that_could_be_taken_for_others_are_refused() {
+        for (link, fit) in [
+            ("https://example.com/login?x=1#y", true),
+            ("http://localhost:1", true),
+            ("https://example.com@evil.example/", false),
+            ("https://example.com:443@evil.example/", false),
+            ("https://:secret@evil.example/", false),
+            (r"https://evil.example\@example.com/", false),
+            ("https:evil.example", false),
+            ("https:///evil.example", false),
+            ("https://", false),
+            ("javascript:alert(1)", false),
+            ("file:///etc/passwd", false),
+            ("https://example.com/\u{7}", false),
+            ("https://exa\nmple.com/", false),
+            (" https://example.com", false),
+        ] {
+            let page = json!({ "mode": "url", "url": link });
+            let page = check(Capability::ElicitationUrl, page.as_object().unwrap());
+            assert_eq!(page.is_ok(), fit, "{link}: {page:?}");
+            let field = json!({ "type": "string", "format": "uri", "default": link });
+            let form = json!({ "requestedSchema": { "properties": { "site": field } } });
+            let form = check(Capability::ElicitationForm, form.as_object().unwrap());
+            assert_eq!(form.is_ok(), fit, "{link}: {form:?}");
+            let told = form.err().unwrap_or_default();
+            assert!(
+                fit || told.starts_with("`site.default` is no page"),
+                "{told}"
+            );
+        }
+        // Other texts are what they are.
+        let field = json!({ "type": "string", "default": "javascript:alert(1)" });
+        let form = json!({ "requestedSchema": { "properties": { "code": field } } });
+        assert!(check(Capability::ElicitationForm, form.as_object().unwrap()).is_ok());
+    }
+}
