@@ -271,8 +271,7 @@ async fn read(
             }
             Err(line) if line.trim().is_empty() => {}
             Err(line) if !std::mem::replace(&mut junk, true) => {
-                let text: String = line.chars().take(200).collect();
-                let text = fate.words.without_secrets(&text);
+                let text = fate.words.without_secrets(&line, 200);
                 tracing::warn!(
                     "server `{server}` prints to stdout what is no message, and goes on: `{}`",
                     text.escape_debug()

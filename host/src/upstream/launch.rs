@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use super::OAuth;
 use super::redaction::{
-    HiddenTexts, is_secret_name, redacted_arguments, redacted_url, secrets_in_arguments,
-    secrets_in_url, tells_nothing,
+    HiddenTexts, HiddenTextsBuilder, is_secret_name, redacted_arguments, redacted_url,
+    secrets_in_arguments, secrets_in_url, tells_nothing,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
 
@@ -76,7 +76,7 @@ impl Stdio {
     /// and the values of variables, but for those that tell nothing.
     #[must_use]
     pub(crate) fn hidden(&self) -> HiddenTexts {
-        let mut hidden = HiddenTexts::default();
+        let mut hidden = HiddenTextsBuilder::default();
         for value in &self.filled_in {
             hidden.add(value.expose());
         }
@@ -104,7 +104,7 @@ impl Stdio {
                 hidden.add_credential(value);
             }
         }
-        hidden
+        hidden.build()
     }
 }
 
@@ -163,7 +163,7 @@ impl Http {
     /// headers, and what was filled in.
     #[must_use]
     pub(crate) fn hidden(&self) -> HiddenTexts {
-        let mut hidden = HiddenTexts::default();
+        let mut hidden = HiddenTextsBuilder::default();
         for secret in secrets_in_url(&self.url) {
             hidden.add(self.url.get(secret).unwrap_or_default());
         }
@@ -179,7 +179,7 @@ impl Http {
         if let Some(secret) = &self.oauth.client_secret {
             hidden.add(secret.expose());
         }
-        hidden
+        hidden.build()
     }
 
     /// Whether its user has written down who they are, so that nobody logs in.

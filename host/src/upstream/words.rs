@@ -9,7 +9,7 @@ use dormouse_jsonrpc::{Line, LineReader};
 use tokio::io::{AsyncRead, BufReader};
 
 use super::peer::lock;
-use super::redaction::HiddenTexts;
+use super::redaction::{HiddenTexts, MAX_PIECE_BYTES};
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;
@@ -38,18 +38,18 @@ impl Words {
 
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
-        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST);
+        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_PIECE_BYTES);
         let mut since = Instant::now();
         let mut logged = 0_usize;
         loop {
             // Of a long one its beginning is enough.
-            let text = match lines.next().await {
-                Ok(Line::Whole(line)) => self.hidden.redact(&String::from_utf8_lossy(&line)),
-                Ok(Line::Unfinished(line) | Line::TooLong(line)) => self
-                    .hidden
-                    .redact_beginning(&String::from_utf8_lossy(&line)),
-                Ok(Line::End) | Err(_) => return,
+            let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
+                lines.next().await
+            else {
+                return;
             };
+            let text = String::from_utf8_lossy(&line);
+            let text = self.hidden.redact_beginning(&text, LONGEST);
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
             let text = escaped(text.trim_end());
             if text.is_empty() {
@@ -73,9 +73,11 @@ impl Words {
         }
     }
 
-    /// The beginning of something that the child has said, without secrets.
-    pub(super) fn without_secrets(&self, text: &str) -> String {
-        self.hidden.redact_beginning(text)
+    /// The first `bytes` of something that the child has said, without secrets.
+    pub(super) fn without_secrets(&self, text: &str, bytes: usize) -> String {
+        let end = text.floor_char_boundary(bytes + MAX_PIECE_BYTES);
+        self.hidden
+            .redact_beginning(text.get(..end).unwrap_or(text), bytes)
     }
 
     /// The last lines, below what is said of the child.

@@ -2,20 +2,26 @@
 
 use std::fmt::Write as _;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{
     AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
 };
 use serde_json::Value;
-
-use crate::upstream::launch::Secret;
+use std::collections::BTreeSet;
 
 use super::HIDDEN;
 use super::secret_value::is_setting;
 
 /// Fewest bytes of a secret that is looked for: what is shorter occurs in any text.
 const MIN_HIDDEN_BYTES: usize = 4;
+
+/// Most bytes of one text that is looked for. Longer ones are looked for in pieces.
+pub(crate) const MAX_PIECE_BYTES: usize = 1 << 10;
+
+/// Most bytes of all texts that are looked for together.
+const MAX_TOTAL_BYTES: usize = 256 << 10;
 
 /// Characters that are encoded in a text that may be any part of a URL.
 const URL_TEXT: &AsciiSet = &NON_ALPHANUMERIC
@@ -27,11 +33,14 @@ const URL_TEXT: &AsciiSet = &NON_ALPHANUMERIC
 /// Characters that are encoded wherever a text is put into a URL.
 const URL_PART: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
 
-/// Secrets that a text must not have in it, the longest first: another may be a part of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct HiddenTexts(Vec<Secret>);
+/// Secrets that are being gathered.
+#[derive(Default)]
+pub(crate) struct HiddenTextsBuilder {
+    texts: BTreeSet<String>,
+    bytes: usize,
+}
 
-impl HiddenTexts {
+impl HiddenTextsBuilder {
     /// Adds a secret, as it is and as it is written in URLs and in JSON; of one with several
     /// lines each line, as logs are read by lines.
     pub(crate) fn add(&mut self, secret: &str) {
@@ -53,15 +62,15 @@ impl HiddenTexts {
     }
 
     fn add_lines(&mut self, secret: &str) {
-        for text in secret.lines() {
-            let text = text.trim();
-            let is_known = self.0.iter().any(|known| known.expose() == text);
-            if text.len() < MIN_HIDDEN_BYTES || is_known {
-                continue;
+        for line in secret.lines() {
+            let mut rest = line.trim();
+            while rest.len() >= MIN_HIDDEN_BYTES && self.bytes < MAX_TOTAL_BYTES {
+                let (piece, after) = rest.split_at(rest.floor_char_boundary(MAX_PIECE_BYTES));
+                if self.texts.insert(piece.to_owned()) {
+                    self.bytes += piece.len();
+                }
+                rest = after;
             }
-            let longer = |known: &Secret| known.expose().len() >= text.len();
-            let at = self.0.partition_point(longer);
-            self.0.insert(at, Secret::new(text));
         }
     }
 
@@ -92,11 +101,35 @@ impl HiddenTexts {
         }
     }
 
+    /// The secrets, as they are looked for.
+    #[must_use]
+    pub(crate) fn build(self) -> HiddenTexts {
+        let automaton = AhoCorasick::builder()
+            // Another secret may be a part of one.
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&self.texts);
+        HiddenTexts {
+            is_empty: self.texts.is_empty(),
+            // So few texts have an automaton. Where they had none, nothing could be shown.
+            automaton: automaton.ok(),
+        }
+    }
+}
+
+/// Secrets that a text must not have in it. Looking for them takes the same time, however many
+/// they are: whoever runs a server decides how much it says.
+#[derive(Clone, Debug)]
+pub(crate) struct HiddenTexts {
+    is_empty: bool,
+    automaton: Option<AhoCorasick>,
+}
+
+impl HiddenTexts {
     /// JSON without any of them in its texts and names. `null` where it cannot be read: what
     /// cannot be looked at does not pass.
     #[must_use]
     pub(crate) fn redact_json(&self, json: &str) -> String {
-        if self.0.is_empty() {
+        if self.is_empty {
             return json.to_owned();
         }
         match serde_json::from_str::<Value>(json) {
@@ -124,31 +157,30 @@ impl HiddenTexts {
     /// A text without any of them.
     #[must_use]
     pub(crate) fn redact(&self, text: &str) -> String {
-        let hide = |text: String, secret: &Secret| match text.contains(secret.expose()) {
-            true => text.replace(secret.expose(), HIDDEN),
-            false => text,
-        };
-        self.0.iter().fold(text.to_owned(), hide)
+        self.redact_beginning(text, text.len())
     }
 
-    /// The beginning of a text without any of them, also without the beginning of one that the
-    /// end of the text has cut.
+    /// The beginning of a text without any of them, up to that byte or the end of the character
+    /// there. One that goes on behind it is left out, too, where the text has
+    /// [`MAX_PIECE_BYTES`] more.
     #[must_use]
-    pub(crate) fn redact_beginning(&self, text: &str) -> String {
-        let mut text = self.redact(text);
-        let cut = self.0.iter().filter_map(|secret| {
-            let secret = secret.expose();
-            let lengths = (MIN_HIDDEN_BYTES..secret.len()).rev();
-            lengths
-                .filter_map(|length| secret.get(..length))
-                .find(|start| text.ends_with(start))
-                .map(str::len)
-        });
-        if let Some(length) = cut.max() {
-            text.truncate(text.len() - length);
-            text.push_str(HIDDEN);
+    pub(crate) fn redact_beginning(&self, text: &str, end: usize) -> String {
+        let end = text.ceil_char_boundary(end.min(text.len()));
+        let Some(automaton) = &self.automaton else {
+            return HIDDEN.to_owned();
+        };
+        let mut shown = String::with_capacity(end);
+        let mut at = 0;
+        for found in automaton.find_iter(text) {
+            if found.start() >= end {
+                break;
+            }
+            shown.push_str(text.get(at..found.start()).unwrap_or_default());
+            shown.push_str(HIDDEN);
+            at = found.end();
         }
-        text
+        shown.push_str(text.get(at..end).unwrap_or_default());
+        shown
     }
 }
 
@@ -174,7 +206,7 @@ mod tests {
 
     #[test]
     fn secrets_are_taken_out() {
-        let mut hidden = HiddenTexts::default();
+        let mut hidden = HiddenTextsBuilder::default();
         hidden.add("abc");
         hidden.add("secret");
         hidden.add("longer-secret");
@@ -182,6 +214,8 @@ mod tests {
         hidden.add("-----BEGIN\nline-of-key\n");
         hidden.add("a\"b c");
         hidden.add_user("me:p%40ss1");
+        hidden.add(&"x".repeat(3000));
+        let hidden = hidden.build();
         for (text, shown) in [
             ("abc is too short", "abc is too short"),
             (
@@ -201,7 +235,24 @@ mod tests {
         );
         assert_eq!(hidden.redact_json(r#"{"a": 1.10}"#), r#"{"a": 1.10}"#);
         assert_eq!(hidden.redact_json(r#"{"a": 1e999, "b": "secret"}"#), "null");
-        assert_eq!(hidden.redact_beginning("x longer-se"), "x …");
-        assert_eq!(hidden.redact_beginning("x lon"), "x lon");
+        assert_eq!(
+            hidden.redact(&format!("a {} b", "x".repeat(3000))),
+            "a ……… b"
+        );
+        assert_eq!(hidden.redact_beginning("x longer-secret", 8), "x …");
+        assert_eq!(hidden.redact_beginning("x longer-secret", 1), "x");
+        assert_eq!(HiddenTextsBuilder::default().build().redact("a b"), "a b");
+    }
+
+    #[test]
+    fn many_secrets_are_as_few() {
+        let mut hidden = HiddenTextsBuilder::default();
+        for number in 0..100_000 {
+            hidden.add(&format!("secret-{number:06}"));
+        }
+        assert!(hidden.bytes < MAX_TOTAL_BYTES + MAX_PIECE_BYTES);
+        let text = "secret-000001 and more ".repeat(10_000);
+        let shown = hidden.build().redact(&text);
+        assert_eq!(shown, "… and more ".repeat(10_000));
     }
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use arguments::secrets_in_arguments;
-pub(crate) use hidden_texts::HiddenTexts;
+pub(crate) use hidden_texts::{HiddenTexts, HiddenTextsBuilder, MAX_PIECE_BYTES};
 pub(crate) use secret_name::is_secret_name;
 pub(super) use secret_value::tells_nothing;
 pub(super) use url::{redacted_url, secrets_in_url};
