@@ -27,6 +27,8 @@ mod pack;
 pub mod read;
 mod regular;
 mod schema_cost;
+mod schema_references;
+mod schema_rewrite;
 mod shape;
 pub mod stamp;
 mod types;
@@ -44,7 +46,8 @@ pub use inspect::{Inspection, inspect};
 pub use module_items::max_module_items;
 pub use pack::{PackError, pack};
 pub use regular::{open_regular_file, read_regular_file};
-pub use schema_cost::{SchemaCost, SchemaCostError};
 pub use shape::{ItemLimits, Odd, What, answer, is_moment, shown};
 pub use stamp::Stamp;
-pub use validator::{BoundedValidator, Problems, SchemaProblem, validator};
+pub use validator::{
+    BoundedValidator, Problems, SchemaError, SchemaProblem, too_costly, validator,
+};

@@ -1,16 +1,18 @@
 //! How much validating against a schema may take.
 //!
 //! A schema of a few lines can take a validator hours: references double with each level,
-//! or lead back to where they are. So a schema is judged where it is learnt, by what it is
-//! when all references are followed, and a value before it is validated, by the steps that
-//! this takes at most. Both counts end at their limits.
+//! or lead back to where they are. So a schema is judged where it is learnt, by what is held
+//! against one value when all references are followed, and a value before it is validated,
+//! by the steps that this takes at most. Both counts end at their limits.
 
 use std::collections::HashMap;
 
-use jsonschema::Draft;
 use serde_json::{Map, Value};
 
-/// How many parts a schema may have when all references are followed.
+use crate::schema_references::percent_decoded;
+
+/// How many schemas may be held against one value when all references are followed, and how
+/// many parts a schema may have in all for them to bound what validating takes.
 pub(crate) const MAX_SCHEMA_NODES: u64 = 250_000;
 
 /// How many steps validating a value may take: some tenths of a second.
@@ -47,34 +49,12 @@ const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// How often a validator looks at what stands beside such a keyword.
 const UNEVALUATED_LOOKS: u64 = 3;
 
-/// Why a schema is not what values are held against here.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaCostError {
-    /// Validating against it could take for ever.
-    #[error("it {0}")]
-    TooCostly(String),
-    /// Nobody knows, because it refers to what is not in it.
-    #[error("{0}")]
-    Unresolved(String),
-}
-
 /// What a schema is, all references followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SchemaCost {
-    /// Its parts.
-    nodes: u64,
-    /// Whether it leads back to itself, so that its parts do not bound the steps.
-    is_recursive: bool,
-}
-
-/// A schema, with what its references are resolved by.
-struct Resolver<'a> {
-    root: &'a Value,
-    id: Option<&'a str>,
-    anchors: HashMap<&'a str, &'a Value>,
-    /// Whether a part of it is a resource of its own, with references relative to that.
-    has_inner_resources: bool,
-    is_draft4: bool,
+pub(crate) struct SchemaCost {
+    /// Its parts; nothing where they do not bound the steps: it leads back to itself, or
+    /// they are too many.
+    nodes: Option<u64>,
 }
 
 /// Where a reference leads.
@@ -84,111 +64,20 @@ enum Target<'a> {
     Meta,
 }
 
-impl<'a> Resolver<'a> {
-    fn new(root: &'a Value) -> Result<Self, String> {
-        let is_draft4 = Draft::default().detect(root) == Draft::Draft4;
-        let mut resolver = Self {
-            root,
-            id: None,
-            anchors: HashMap::new(),
-            has_inner_resources: false,
-            is_draft4,
-        };
-        resolver.id = root.as_object().and_then(|root| resolver.id_of(root));
-        resolver.read_names(root)?;
-        Ok(resolver)
+/// Follows a reference of a schema whose references are pointers from its root
+/// (`schema_references`).
+fn resolve<'a>(root: &'a Value, reference: &str) -> Option<Target<'a>> {
+    let Some(fragment) = reference.strip_prefix('#') else {
+        return Some(Target::Meta);
+    };
+    if fragment.is_empty() {
+        return Some(Target::Schema(root));
     }
-
-    fn id_of(&self, schema: &'a Map<String, Value>) -> Option<&'a str> {
-        let name = if self.is_draft4 { "id" } else { "$id" };
-        schema.get(name)?.as_str()
-    }
-
-    /// Reads the names that parts of the schema give themselves.
-    fn read_names(&mut self, part: &'a Value) -> Result<(), String> {
-        match part {
-            Value::Array(items) => items.iter().try_for_each(|item| self.read_names(item)),
-            Value::Object(members) => {
-                let anchors = ["$anchor", "$dynamicAnchor"].map(|name| members.get(name));
-                let anchors = anchors.into_iter().flatten().filter_map(Value::as_str);
-                let id = self.id_of(members);
-                let name = id.and_then(|id| id.strip_prefix('#'));
-                for anchor in anchors.chain(name.filter(|name| !name.is_empty())) {
-                    let other = self.anchors.insert(anchor, part);
-                    if other.is_some_and(|other| !std::ptr::eq(other, part)) {
-                        return Err(format!("two parts of it are called `{}`", shown(anchor)));
-                    }
-                }
-                self.has_inner_resources |=
-                    id.is_some() && name.is_none() && !std::ptr::eq(part, self.root);
-                let data = ["const", "default", "enum", "example", "examples"];
-                let parts = members
-                    .iter()
-                    .filter(|(name, _)| !data.contains(&name.as_str()));
-                parts
-                    .map(|(_, part)| part)
-                    .try_for_each(|part| self.read_names(part))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn resolve(&self, reference: &str) -> Result<Target<'a>, String> {
-        let nowhere = || format!("`{}` leads nowhere in it", shown(reference));
-        // It is followed anew for each value that is held against it.
-        if reference.len() > MAX_REFERENCE_BYTES {
-            let shown = shown(reference);
-            return Err(format!(
-                "its reference `{shown}…` has more than {MAX_REFERENCE_BYTES} bytes"
-            ));
-        }
-        if self.has_inner_resources {
-            return Err("it has both references and parts with an `$id` of their own".into());
-        }
-        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-        let own = self.id.map(|id| id.trim_end_matches('#'));
-        if !document.is_empty() && Some(document) != own {
-            let draft = Draft::default().detect(&serde_json::json!({ "$schema": document }));
-            return match draft {
-                Draft::Unknown => Err(nowhere()),
-                _ => Ok(Target::Meta),
-            };
-        }
-        if fragment.is_empty() {
-            return Ok(Target::Schema(self.root));
-        }
-        let decoded = percent_decoded(fragment).ok_or_else(nowhere)?;
-        let found = match decoded.starts_with('/') {
-            true => self.root.pointer(&decoded),
-            false => self.anchors.get(decoded.as_str()).copied(),
-        };
-        found.map(Target::Schema).ok_or_else(nowhere)
-    }
-}
-
-/// The longest reference that is followed, in bytes.
-const MAX_REFERENCE_BYTES: usize = 1024;
-
-/// A reference for a message: short.
-fn shown(text: &str) -> String {
-    text.chars().take(80).collect()
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte == b'%' {
-            let (digits, after) = rest.split_at_checked(2)?;
-            let digits = std::str::from_utf8(digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = after;
-        } else {
-            bytes.push(*byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    let found = match fragment.contains('%') {
+        true => root.pointer(&percent_decoded(fragment)?),
+        false => root.pointer(fragment),
+    };
+    found.map(Target::Schema)
 }
 
 /// The schemas that stand in a schema, by what they are for.
@@ -278,41 +167,99 @@ fn text_steps(text: &str) -> u64 {
 
 /// Counts what a schema is, all references followed.
 struct Expansion<'a> {
-    resolver: Resolver<'a>,
-    /// What each part comes to; nothing yet for those that are being counted.
-    known: HashMap<*const Value, Option<u64>>,
-    is_recursive: bool,
+    root: &'a Value,
+    /// What is held against one value where each part is: nothing yet for those that are
+    /// being counted.
+    in_place: HashMap<*const Value, Option<u64>>,
+    /// Parts that are for parts of the value, and were not counted yet.
+    inner: Vec<&'a Value>,
+    /// What validators look at again and again.
+    looked_at: u64,
 }
 
 impl<'a> Expansion<'a> {
-    fn nodes(&mut self, schema: &'a Value, depth: usize) -> Result<u64, SchemaCostError> {
+    /// Counts the schemas that are held against one value, whatever that is.
+    fn in_place(&mut self, schema: &'a Value, depth: usize) -> Result<u64, String> {
         let Value::Object(members) = schema else {
             return Ok(1);
         };
         if depth > MAX_DEPTH {
-            let why = format!("leads deeper than {MAX_DEPTH} schemas into one another");
-            return Err(SchemaCostError::TooCostly(why));
+            return Err(format!(
+                "leads deeper than {MAX_DEPTH} schemas into one another"
+            ));
         }
-        match self.known.insert(schema, None) {
-            // It leads back to where it is: how far that goes is up to the value.
-            Some(None) => {
-                self.is_recursive = true;
-                return Ok(1);
-            }
-            Some(Some(nodes)) => {
-                self.known.insert(schema, Some(nodes));
-                return Ok(nodes);
-            }
+        match self.in_place.get(&std::ptr::from_ref(schema)) {
+            // It leads back to where it is, without any value: a validator sees that.
+            Some(None) => return Ok(1),
+            Some(Some(nodes)) => return Ok(*nodes),
             None => {}
         }
+        self.in_place.insert(schema, None);
+        let parts = Parts::of(members);
+        let mut nodes = 0_u64;
+        for part in parts.in_place {
+            nodes = nodes.saturating_add(self.in_place(part, depth + 1)?);
+        }
+        for reference in parts.references {
+            let target = match resolve(self.root, reference) {
+                Some(Target::Schema(target)) => self.in_place(target, depth + 1)?,
+                Some(Target::Meta) => META_NODES,
+                None => 1,
+            };
+            nodes = nodes.saturating_add(target);
+        }
+        nodes = nodes.saturating_mul(parts.looks).saturating_add(parts.own);
+        self.inner.extend(parts.inner);
+        if parts.looks > 1 {
+            self.looked_at = self.looked_at.saturating_add(nodes);
+        }
+        if nodes.max(self.looked_at) > MAX_SCHEMA_NODES {
+            return Err(format!(
+                "comes to more than {MAX_SCHEMA_NODES} schemas for one value when its \
+                 references are followed"
+            ));
+        }
+        self.in_place.insert(schema, Some(nodes));
+        Ok(nodes)
+    }
+
+    /// Counts those of all parts.
+    fn all_in_place(&mut self) -> Result<(), String> {
+        self.in_place(self.root, 0)?;
+        while let Some(part) = self.inner.pop() {
+            self.in_place(part, 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the parts of a schema, those that are there twice twice.
+struct Total<'a> {
+    root: &'a Value,
+    /// Nothing yet for those that are being counted.
+    known: HashMap<*const Value, Option<u64>>,
+}
+
+impl<'a> Total<'a> {
+    /// The parts, if they are few and it does not lead back to itself.
+    fn nodes(&mut self, schema: &'a Value, depth: usize) -> Option<u64> {
+        let Value::Object(members) = schema else {
+            return Some(1);
+        };
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
+            return *known;
+        }
+        self.known.insert(schema, None);
         let parts = Parts::of(members);
         let mut nodes = 0_u64;
         for part in parts.in_place {
             nodes = nodes.saturating_add(self.nodes(part, depth + 1)?);
         }
         for reference in parts.references {
-            let target = self.resolver.resolve(reference);
-            let target = match target.map_err(SchemaCostError::Unresolved)? {
+            let target = match resolve(self.root, reference)? {
                 Target::Schema(target) => self.nodes(target, depth + 1)?,
                 Target::Meta => META_NODES,
             };
@@ -323,45 +270,47 @@ impl<'a> Expansion<'a> {
             nodes = nodes.saturating_add(self.nodes(part, depth + 1)?);
         }
         if nodes > MAX_SCHEMA_NODES {
-            let why = format!(
-                "comes to more than {MAX_SCHEMA_NODES} schemas when its references are followed"
-            );
-            return Err(SchemaCostError::TooCostly(why));
+            return None;
         }
         self.known.insert(schema, Some(nodes));
-        Ok(nodes)
+        Some(nodes)
     }
 }
 
 impl SchemaCost {
-    /// What a schema comes to.
+    /// What a schema comes to whose references are pointers from its root.
     ///
     /// # Errors
-    /// It comes to too much, or refers to what is not in it.
-    pub fn of(schema: &Value) -> Result<Self, SchemaCostError> {
-        let resolver = Resolver::new(schema).map_err(SchemaCostError::Unresolved)?;
+    /// It comes to too much for any value: why, to follow on what is called the schema.
+    pub(crate) fn of(schema: &Value) -> Result<Self, String> {
         let mut expansion = Expansion {
-            resolver,
-            known: HashMap::new(),
-            is_recursive: false,
+            root: schema,
+            in_place: HashMap::new(),
+            inner: Vec::new(),
+            looked_at: 0,
         };
-        let nodes = expansion.nodes(schema, 0)?;
+        expansion.all_in_place()?;
+        let mut total = Total {
+            root: schema,
+            known: HashMap::new(),
+        };
         Ok(Self {
-            nodes,
-            is_recursive: expansion.is_recursive,
+            nodes: total.nodes(schema, 0),
         })
     }
 
     /// How many steps validating a value takes at most; nothing where that is more than
     /// [`MAX_STEPS`].
     #[must_use]
-    pub fn steps(&self, schema: &Value, value: &Value) -> Option<u64> {
-        let bound = self.nodes.saturating_mul(value_nodes(value));
-        if !self.is_recursive && bound <= MAX_STEPS / 8 {
-            return Some(bound);
+    pub(crate) fn steps(&self, schema: &Value, value: &Value) -> Option<u64> {
+        let bound = self
+            .nodes
+            .map(|nodes| nodes.saturating_mul(value_nodes(value)));
+        if bound.is_some_and(|bound| bound <= MAX_STEPS / 8) {
+            return bound;
         }
         let mut count = StepCount {
-            resolver: Resolver::new(schema).ok()?,
+            root: schema,
             steps: 0,
         };
         count.schema(schema, value, 0).ok()?;
@@ -371,7 +320,7 @@ impl SchemaCost {
 
 /// Goes the way that a validator goes through a schema and a value, whatever fits.
 struct StepCount<'a> {
-    resolver: Resolver<'a>,
+    root: &'a Value,
     steps: u64,
 }
 
@@ -403,10 +352,12 @@ impl<'a> StepCount<'a> {
                 self.schema(part, value, depth)?;
             }
             for reference in &parts.references {
-                match self.resolver.resolve(reference) {
-                    Ok(Target::Schema(target)) => self.schema(target, value, depth)?,
-                    Ok(Target::Meta) => self.add(META_NODES.saturating_mul(value_nodes(value)))?,
-                    Err(_) => return Err(TooMany),
+                match resolve(self.root, reference) {
+                    Some(Target::Schema(target)) => self.schema(target, value, depth)?,
+                    Some(Target::Meta) => {
+                        self.add(META_NODES.saturating_mul(value_nodes(value)))?;
+                    }
+                    None => return Err(TooMany),
                 }
             }
         }

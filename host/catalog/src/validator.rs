@@ -1,9 +1,14 @@
 //! JSON Schema as tools declare it, compiled.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
 use crate::schema_cost::{MAX_STEPS, SchemaCost};
+use crate::schema_references::{KeywordValue, References};
+use crate::schema_rewrite::Rewrite;
 
 /// How much memory all patterns of a schema may take when they are compiled, in bytes.
 const MAX_PATTERN_BYTES: usize = 64 << 20;
@@ -11,7 +16,7 @@ const MAX_PATTERN_BYTES: usize = 64 << 20;
 /// How much one of them may take, in bytes.
 const MAX_ONE_PATTERN_BYTES: usize = 8 << 20;
 
-/// How many patterns a schema may have.
+/// How many patterns of a schema are matched.
 const MAX_PATTERNS: usize = 4096;
 
 /// In how many steps a value has to be validated for all of its problems to be listed: each
@@ -22,9 +27,11 @@ const MAX_LISTING_STEPS: u64 = 20_000;
 /// are matched in linear time: so that needs no thread and no deadline of its own.
 #[derive(Debug)]
 pub struct BoundedValidator {
+    /// As it is compiled.
     schema: Value,
     cost: SchemaCost,
-    validator: Validator,
+    /// Nothing where everything fits.
+    validator: Option<Validator>,
 }
 
 /// What a value has of problems with a schema.
@@ -53,103 +60,150 @@ pub struct SchemaProblem {
     pub message: String,
 }
 
+/// Why values cannot be held against a schema: to follow on what it is called.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// It is none; why, and where in it.
+    #[error("is no JSON Schema: {0}")]
+    Invalid(String),
+    /// It is in a dialect that is not known here, or refers to what is not in it.
+    #[error("cannot be read: {0}")]
+    Unreadable(String),
+    /// Validating whatever value against it could take for ever.
+    #[error("{0}")]
+    TooCostly(String),
+}
+
+/// Why nobody can be expected to hold values against a schema, if that is so: whoever does
+/// follows its references.
+#[must_use]
+pub fn too_costly(schema: &Value) -> Option<String> {
+    let compiled = bounded(schema, &References::of(schema), &HashSet::new());
+    SchemaCost::of(&compiled).err()
+}
+
 /// Compiles a schema of a tool, in the dialect that it says it is of: 2020-12 where it
-/// does not say, as in MCP. Nothing is ever fetched for it. A `pattern` that cannot be
-/// matched in linear time (with look-around or back-references) is not held against
-/// anything: whoever gets the value still can.
+/// does not say, as in MCP. Nothing is ever fetched for it.
+///
+/// What cannot be held against a value within bounds is held against nothing, so that more
+/// may fit, and never less: a pattern that cannot be matched in linear time (with look-around
+/// or back-references), those beyond so many, a `$dynamicRef` that may lead to several places,
+/// and a whole schema that is of several dialects or of which the places are too long to keep.
+/// Whoever gets the value still can.
 ///
 /// # Errors
 /// It is no schema, its dialect is not known, it refers to something outside of it, or
-/// validating against it could take for ever; in words for its author.
-pub fn validator(schema: &Value) -> Result<BoundedValidator, String> {
+/// validating against it could take for ever.
+pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
     if let (Some(dialect), Draft::Unknown) =
         (schema.get("$schema"), Draft::default().detect(schema))
     {
-        return Err(format!(
+        return Err(SchemaError::Unreadable(format!(
             "its dialect, {}, is not known here (2020-12, 2019-09, draft-07, draft-06 and \
              draft-04 are)",
             told(&dialect.to_string())
-        ));
+        )));
     }
-    let cost = SchemaCost::of(schema).map_err(|error| error.to_string())?;
+    let references = References::of(schema);
+    if let Some(why) = references.broken() {
+        return Err(SchemaError::Unreadable(why.to_owned()));
+    }
     let mut patterns = Vec::new();
     patterns_in(schema, &mut patterns);
-    if patterns.len() > MAX_PATTERNS {
-        return Err(format!("it has more than {MAX_PATTERNS} patterns"));
+    patterns.sort_unstable();
+    patterns.dedup();
+    let matched = patterns.len().min(MAX_PATTERNS);
+    let (matched, too_many) = patterns.split_at(matched);
+    let mut unmatched: HashSet<_> = too_many.iter().map(ToString::to_string).collect();
+    let compiled = bounded(schema, &references, &unmatched);
+    let cost = SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?;
+    if !references.can_be_compiled() {
+        return Ok(BoundedValidator {
+            schema: compiled.into_owned(),
+            cost,
+            validator: None,
+        });
     }
-    let size = (MAX_PATTERN_BYTES / patterns.len().max(1)).min(MAX_ONE_PATTERN_BYTES);
+    let size = (MAX_PATTERN_BYTES / matched.len().max(1)).min(MAX_ONE_PATTERN_BYTES);
     let options = PatternOptions::regex()
         .size_limit(size)
         .dfa_size_limit(size);
     let options = jsonschema::options()
         .offline()
         .with_pattern_options(options);
-    let mut schema = schema.clone();
-    let compiled = options.build(&schema);
-    let compiled = compiled.or_else(|error| {
-        let is_linear = |pattern: &str| {
-            let alone = Value::Object(Map::from_iter([("pattern".to_owned(), pattern.into())]));
-            options.build(&alone).is_ok()
-        };
-        match remove_patterns(&mut schema, &is_linear) {
-            0 => Err(error),
-            _ => options.build(&schema),
+    let error = match options.build(&compiled) {
+        Ok(validator) => {
+            return Ok(BoundedValidator {
+                schema: compiled.into_owned(),
+                cost,
+                validator: Some(validator),
+            });
         }
-    });
+        Err(error) => SchemaError::Invalid(problem(&error)),
+    };
+    let is_linear = |pattern: &str| {
+        let alone = Value::Object(Map::from_iter([("pattern".to_owned(), pattern.into())]));
+        options.build(&alone).is_ok()
+    };
+    let before = unmatched.len();
+    // What is no pattern at all is the author's mistake, and stays one.
+    let backtracking = matched
+        .iter()
+        .filter(|pattern| !is_linear(pattern) && is_pattern(pattern));
+    unmatched.extend(backtracking.map(ToString::to_string));
+    if unmatched.len() == before {
+        return Err(error);
+    }
+    let compiled = bounded(schema, &references, &unmatched).into_owned();
+    let validator = options
+        .build(&compiled)
+        .map_err(|error| SchemaError::Invalid(problem(&error)))?;
     Ok(BoundedValidator {
-        validator: compiled.map_err(|error| problem(&error))?,
-        cost,
-        schema,
+        cost: SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?,
+        schema: compiled,
+        validator: Some(validator),
     })
 }
 
-/// Keywords whose value is data and no schema.
-const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
+/// A schema without what has no bound, and with pointers for references.
+fn bounded<'a>(
+    schema: &'a Value,
+    references: &References<'a>,
+    unmatched_patterns: &HashSet<String>,
+) -> Cow<'a, Value> {
+    if !references.has_to_be_rewritten() && unmatched_patterns.is_empty() {
+        return Cow::Borrowed(schema);
+    }
+    let rewrite = Rewrite {
+        references,
+        unmatched_patterns,
+        leaves_out: references.has_unknown_targets() || !unmatched_patterns.is_empty(),
+    };
+    Cow::Owned(rewrite.rewritten(schema))
+}
 
 /// Collects what may be a pattern anywhere in a schema.
 fn patterns_in<'a>(schema: &'a Value, patterns: &mut Vec<&'a str>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| patterns_in(item, patterns)),
         Value::Object(members) => {
-            for (name, value) in members {
-                match value {
-                    Value::String(pattern) if name == "pattern" => patterns.push(pattern),
-                    Value::Object(by_pattern) if name == "patternProperties" => {
-                        patterns.extend(by_pattern.keys().map(String::as_str));
-                        patterns_in(value, patterns);
+            for (keyword, value) in members {
+                match (KeywordValue::of(keyword), value) {
+                    (_, Value::String(pattern)) if keyword == "pattern" => patterns.push(pattern),
+                    (KeywordValue::SchemasByName, Value::Object(by_name)) => {
+                        if keyword == "patternProperties" {
+                            patterns.extend(by_name.keys().map(String::as_str));
+                        }
+                        by_name
+                            .values()
+                            .for_each(|schema| patterns_in(schema, patterns));
                     }
-                    _ if DATA.contains(&name.as_str()) => {}
+                    // References may lead there, too.
                     _ => patterns_in(value, patterns),
                 }
             }
         }
         _ => {}
-    }
-}
-
-/// Removes each `pattern` that cannot be compiled. Returns how many those are.
-fn remove_patterns(schema: &mut Value, is_linear: &impl Fn(&str) -> bool) -> usize {
-    match schema {
-        Value::Array(items) => items
-            .iter_mut()
-            .map(|item| remove_patterns(item, is_linear))
-            .sum(),
-        Value::Object(members) => {
-            let pattern = members.get("pattern").and_then(Value::as_str);
-            let mut removed = 0;
-            // What is no pattern at all is the author's mistake, and stays one.
-            if pattern.is_some_and(|pattern| !is_linear(pattern) && is_pattern(pattern)) {
-                members.shift_remove("pattern");
-                removed += 1;
-            }
-            for (name, value) in members {
-                if !DATA.contains(&name.as_str()) {
-                    removed += remove_patterns(value, is_linear);
-                }
-            }
-            removed
-        }
-        _ => 0,
     }
 }
 
@@ -165,21 +219,24 @@ impl BoundedValidator {
     /// # Errors
     /// Validating the value takes too long: why.
     pub fn problems(&self, value: &Value, listed: usize) -> Result<Problems, String> {
+        let Some(validator) = &self.validator else {
+            return Ok(Problems::default());
+        };
         let steps = self.cost.steps(&self.schema, value).ok_or_else(|| {
             format!("validating this against it takes more than {MAX_STEPS} steps")
         })?;
         let mut problems = Problems::default();
-        if self.validator.is_valid(value) {
+        if validator.is_valid(value) {
             return Ok(problems);
         }
         if steps > MAX_LISTING_STEPS {
-            let first = self.validator.validate(value).err();
+            let first = validator.validate(value).err();
             problems
                 .listed
                 .extend(first.as_ref().map(SchemaProblem::of));
             return Ok(problems);
         }
-        for error in self.validator.iter_errors(value) {
+        for error in validator.iter_errors(value) {
             if problems.listed.len() < listed {
                 problems.listed.push(SchemaProblem::of(&error));
             } else {
@@ -275,7 +332,7 @@ mod tests {
             (json!({ "properties": [] }), "/properties"),
             (json!(7), "7"),
         ] {
-            let told = validator(&schema).map(drop).unwrap_err();
+            let told = validator(&schema).map(drop).unwrap_err().to_string();
             assert!(told.contains(why), "{schema}: {told}");
             assert!(!told.contains(['"', '\'']), "{told}");
         }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use dormouse_catalog::{BoundedValidator, What};
+use dormouse_catalog::{BoundedValidator, SchemaError, What};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
@@ -18,7 +18,7 @@ const LISTED: usize = 20;
 #[derive(Debug)]
 struct Schema {
     schema: Value,
-    validator: OnceLock<Result<BoundedValidator, String>>,
+    validator: OnceLock<Result<BoundedValidator, SchemaError>>,
 }
 
 /// The schemas of a tool.
@@ -55,14 +55,11 @@ impl Schema {
         let validator = self
             .validator
             .get_or_init(|| dormouse_catalog::validator(&self.schema));
-        let unusable = |why: &String| Cause::Schema {
-            which,
-            why: why.clone(),
-        };
-        let validator = validator.as_ref().map_err(unusable)?;
-        let found = validator
-            .problems(value, LISTED)
-            .map_err(|why| unusable(&why))?;
+        let unusable = |why: String| Cause::Schema { which, why };
+        let validator = validator
+            .as_ref()
+            .map_err(|error| unusable(format!("it {error}")))?;
+        let found = validator.problems(value, LISTED).map_err(unusable)?;
         let mut problems = String::new();
         for problem in found.listed {
             let message = problem.message;

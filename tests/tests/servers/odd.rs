@@ -1,7 +1,7 @@
 //! Servers whose lists are not what MCP says: one odd tool costs nobody the others.
 
 use dormouse_tests::client::PATIENCE;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::scripted::{Scripted, tools};
 
@@ -136,4 +136,83 @@ fn a_component_of_such_a_server_is_in_order() {
     let changed = host.notification("notifications/tools/list_changed", PATIENCE / 10);
     assert!(changed.is_err(), "nothing is new: {changed:?}");
     assert!(tools(&mut host).contains(&"n2__untyped".to_owned()));
+}
+
+/// Nothing is validated here against the schemas of an upstream: what is unusual in one is no
+/// reason to take it away.
+#[test]
+fn valid_schemas_of_every_kind_are_shown_as_they_are() {
+    let many = (0..200).map(|one| {
+        let property = |other: usize| {
+            let next = (one * 7 + other * 13) % 200;
+            (
+                format!("p{other}"),
+                json!({ "$ref": format!("#/$defs/d{next}") }),
+            )
+        };
+        let properties: Map<String, Value> = (0..20).map(property).collect();
+        (
+            format!("d{one}"),
+            json!({ "type": "object", "properties": properties }),
+        )
+    });
+    let few = (0..9).map(|one: usize| {
+        let next = json!({ "$ref": format!("#/$defs/d{}", (one + 1).min(8)) });
+        let properties: Map<String, Value> = (0..6)
+            .map(|other| (format!("p{other}"), next.clone()))
+            .collect();
+        (
+            format!("d{one}"),
+            json!({ "type": "object", "properties": properties }),
+        )
+    });
+    let definitions = |definitions: Map<String, Value>| {
+        json!({
+            "type": "object", "properties": { "root": { "$ref": "#/$defs/d0" } }, "$defs": definitions
+        })
+    };
+    let schemas = json!({
+        "registered": {
+            "type": "object", "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "B" } },
+            "$defs": { "A": { "$id": "urn:a", "type": "string" }, "B": { "$id": "B", "type": "null" } }
+        },
+        "relative": {
+            "$id": "https://example.com/s.json", "type": "object",
+            "properties": { "a": { "$ref": "s.json#/$defs/A" } },
+            "$defs": { "A": { "type": "string" } }
+        },
+        "dynamic": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": "https://example.com/tree", "$dynamicAnchor": "node", "type": "object",
+            "properties": { "children": { "type": "array", "items": { "$dynamicRef": "#node" } } }
+        },
+        "by_pattern": { "type": "object", "patternProperties": { "^(?!x-).*$": { "type": "string" } } },
+        "many": definitions(many.collect()),
+        "few": definitions(few.collect())
+    });
+    let all = Scripted::new();
+    let offered = schemas.as_object().unwrap().iter().map(
+        |(name, schema)| json!({ "name": name, "inputSchema": schema, "outputSchema": schema }),
+    );
+    all.offers_just("unusual", &offered.collect());
+    all.own("unusual", "");
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    let shown = host.tools().unwrap();
+    for (name, schema) in schemas.as_object().unwrap() {
+        let tool = shown
+            .iter()
+            .find(|tool| tool["name"] == format!("unusual__{name}"));
+        let tool = tool.unwrap_or_else(|| panic!("{name} is not shown"));
+        assert_eq!(
+            (&tool["inputSchema"], &tool["outputSchema"]),
+            (schema, schema),
+            "{name}"
+        );
+    }
+    drop(host);
+    for words in [&["doctor"][..], &["list"], &["status"]] {
+        let (_, said) = all.run_in(all.home.path(), words);
+        assert!(!said.contains("chema"), "{words:?}: {said}");
+    }
 }

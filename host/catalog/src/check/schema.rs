@@ -9,7 +9,6 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::finding;
-use crate::{SchemaCost, SchemaCostError};
 
 /// The schema of schemas of a dialect, with the formats that it names: that a `pattern`
 /// is a regular expression is said there, wherever in a schema it stands.
@@ -62,10 +61,13 @@ fn judge(
     by_host: bool,
     wrong: &mut impl FnMut(String, Option<&'static str>),
 ) {
-    if let Err(error @ SchemaCostError::TooCostly(_)) = SchemaCost::of(schema) {
+    if let Some(why) = crate::too_costly(schema) {
         let hint =
             "let each definition be referred to once on the way from the root, and no deeper";
-        return wrong(format!("its `{which}` cannot be used: {error}"), Some(hint));
+        return wrong(
+            format!("its `{which}` cannot be used: it {why}"),
+            Some(hint),
+        );
     }
     let draft = Draft::default().detect(schema);
     let other;
@@ -89,8 +91,8 @@ fn judge(
     // What is left are references that lead nowhere.
     let options = jsonschema::options().offline();
     if draft == Draft::Unknown {
-        if let Err(why) = crate::validator(schema) {
-            wrong(format!("its `{which}` is no JSON Schema: {why}"), None);
+        if let Err(error) = crate::validator(schema) {
+            wrong(format!("its `{which}` {error}"), None);
         }
     } else if let Err(error) = options.clone().build(schema) {
         let hint = "put what it refers to into its `$defs`: nothing is fetched to read a schema";

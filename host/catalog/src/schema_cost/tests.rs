@@ -18,7 +18,7 @@ fn doubling(levels: usize) -> Value {
 fn references_that_double_are_refused_and_counting_them_is_linear() {
     assert!(SchemaCost::of(&doubling(8)).is_ok());
     for levels in [20, 40, 200] {
-        let why = SchemaCost::of(&doubling(levels)).unwrap_err().to_string();
+        let why = SchemaCost::of(&doubling(levels)).unwrap_err();
         assert!(why.contains("references are followed"), "{why}");
     }
 }
@@ -30,7 +30,7 @@ fn what_leads_back_to_itself_is_counted_by_the_value() {
         "properties": { "children": { "type": "array", "items": { "$ref": "#" } } }
     });
     let cost = SchemaCost::of(&tree).unwrap();
-    assert!(cost.is_recursive);
+    assert_eq!(cost.nodes, None);
     let mut value = json!({ "children": [] });
     for _ in 0..40 {
         value = json!({ "children": [value, {}, {}] });
@@ -64,44 +64,23 @@ fn what_is_looked_at_again_counts_again() {
     assert!(SchemaCost::of(&schema).is_err());
 }
 
+/// What many refer to is no more for one value: validators follow what a value has.
 #[test]
-fn references_lead_to_parts_of_the_schema_only() {
-    let of = |reference: &str| {
-        SchemaCost::of(&json!({
-            "$id": "https://example.com/own",
-            "properties": { "a": { "$ref": reference } },
-            "$defs": { "a b": { "type": "string" }, "named": { "$anchor": "name" } }
+fn what_is_for_parts_of_the_value_does_not_multiply() {
+    let shared = json!({
+        "$ref": "#/$defs/d0",
+        "$defs": Map::from_iter((0..30).map(|level| {
+            let next = json!({ "$ref": format!("#/$defs/d{}", (level + 1) % 30) });
+            let properties: Map<_, _> = (0..20).map(|one| (format!("p{one}"), next.clone())).collect();
+            (format!("d{level}"), json!({ "properties": properties }))
         }))
-    };
-    for good in [
-        "#",
-        "#/$defs/a%20b",
-        "#name",
-        "https://example.com/own#/$defs/named",
-        "https://json-schema.org/draft/2020-12/schema",
-    ] {
-        assert!(of(good).is_ok(), "{good}: {:?}", of(good));
+    });
+    let cost = SchemaCost::of(&shared).unwrap();
+    let mut value = json!({});
+    for _ in 0..50 {
+        value = json!({ "p1": value });
     }
-    for bad in [
-        "#/$defs/none",
-        "#none",
-        "other",
-        "https://example.com/other",
-        "#/%zz",
-        "#%",
-    ] {
-        assert!(
-            of(bad).unwrap_err().to_string().contains("leads nowhere"),
-            "{bad}"
-        );
-    }
-    let inner = json!({ "$defs": { "a": { "$id": "x" } }, "$ref": "#/$defs/a" });
-    assert!(
-        SchemaCost::of(&inner)
-            .unwrap_err()
-            .to_string()
-            .contains("`$id`")
-    );
+    assert!(cost.steps(&shared, &value).unwrap() < 5000);
 }
 
 #[test]
@@ -116,23 +95,11 @@ fn ordinary_schemas_take_few_steps_however_large_the_value() {
         "required": ["path"]
     });
     let cost = SchemaCost::of(&schema).unwrap();
-    assert!(!cost.is_recursive);
+    assert!(cost.nodes.is_some());
     let lines: Vec<_> = (0..100_000).map(|line| format!("line {line}")).collect();
     let value = json!({ "path": "a".repeat(1000), "lines": lines });
     let steps = cost.steps(&schema, &value).unwrap();
     assert!(steps < 500_000, "{steps}");
-}
-
-/// Following a reference takes as long as it is, for each value again.
-#[test]
-fn references_have_a_length() {
-    let schema = |length: usize| {
-        let name = "k".repeat(length);
-        let reference = format!("#/$defs/{name}");
-        json!({ "items": { "$ref": reference }, "$defs": { name: { "type": "integer" } } })
-    };
-    assert!(SchemaCost::of(&schema(1000)).is_ok());
-    assert!(SchemaCost::of(&schema(300_000)).is_err());
 }
 
 #[test]

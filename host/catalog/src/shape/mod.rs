@@ -98,7 +98,7 @@ impl Default for ItemLimits {
     fn default() -> Self {
         Self {
             bytes: 1 << 20,
-            members: 16_384,
+            members: 65_536,
             depth: 100,
             items: 10_000,
         }

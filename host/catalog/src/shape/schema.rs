@@ -82,9 +82,9 @@ pub(super) fn output(judge: &mut Judge, text: &str, place: &str) -> Verdict {
     };
     // Compiling takes far longer than looking, and nearly all schemas are plain.
     if !is_plain(&schema)
-        && let Err(why) = crate::validator(&schema)
+        && let Err(error) = crate::validator(&schema)
     {
-        return Verdict::Wrong(format!("`{place}` is no JSON Schema: {why}"));
+        return Verdict::Wrong(format!("`{place}` {error}"));
     }
     judge.of_old |= !matches!(of_old(text), Some(Cow::Borrowed(_)));
     Verdict::Fine
@@ -99,10 +99,7 @@ fn too_costly(text: &str) -> Option<String> {
         return None;
     }
     let schema: Value = serde_json::from_str(text).ok()?;
-    match crate::SchemaCost::of(&schema) {
-        Err(crate::SchemaCostError::TooCostly(why)) => Some(why),
-        _ => None,
-    }
+    crate::too_costly(&schema)
 }
 
 /// Whether a schema has nothing in it but what every dialect has, as every dialect has it.

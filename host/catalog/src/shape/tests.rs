@@ -2,6 +2,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod schemas;
+
 fn shape(what: What, text: &str) -> Result<Shape, String> {
     let object = RawValue::from_string(text.to_owned()).unwrap();
     Shape::of(what, "k", &object)
@@ -102,7 +104,10 @@ fn what_says_nothing_is_left_out() {
         (r#""icons":{}"#, "`icons` is `{}`"),
         (r#""execution":"none""#, "`execution` is `\"none\"`"),
         (r#""outputSchema":true"#, "`outputSchema` is `true`"),
-        (r##""outputSchema":{"$ref":"#/none"}"##, "no JSON Schema"),
+        (
+            r##""outputSchema":{"$ref":"#/none"}"##,
+            "`outputSchema` cannot be read: `#/none` leads nowhere in it",
+        ),
         (r#""outputSchema":{"type":"any"}"#, "no JSON Schema"),
         (
             r#""outputSchema":{"type":["null","null"]}"#,
@@ -538,14 +543,14 @@ fn members_that_readers_take_for_something_else_are_refused() {
 #[test]
 fn an_item_has_caps() {
     let long = format!(r#"{{"name":"k","x":"{}"}}"#, "x".repeat(1 << 20));
-    let members = (0..20_000).map(|one| format!("\"m{one}\":1"));
+    let members = (0..70_000).map(|one| format!("\"m{one}\":1"));
     let many = format!(
         r#"{{"name":"k",{}}}"#,
         members.collect::<Vec<_>>().join(",")
     );
     for (text, told) in [
         (long, "bytes where 1048576 are allowed"),
-        (many, "more than 16384 members"),
+        (many, "more than 65536 members"),
     ] {
         let why = shape(What::Tool, &text).unwrap_err();
         assert!(why.contains(told), "{why}");

@@ -1,0 +1,478 @@
+//! References of a schema, and where in the schema they lead.
+//!
+//! Schemas name their parts in several ways: by pointers, by anchors, and by URLs of their
+//! own, relative to which references in them are. Validators follow those differently, and
+//! some anew for each way on which they come to a part. So before a schema is compiled here,
+//! all its references are rewritten as pointers from its root.
+
+use std::collections::HashMap;
+
+use jsonschema::Draft;
+use serde_json::{Map, Value};
+use url::Url;
+
+/// The longest reference that is followed, in bytes.
+pub(crate) const MAX_REFERENCE_BYTES: usize = 1024;
+
+/// How much all references may take together when they are pointers, in bytes.
+const MAX_POINTER_BYTES: usize = 8 << 20;
+
+/// How long the pointers to all parts of a schema may be together for it to be compiled, in
+/// bytes: validators keep one for each part.
+const MAX_LOCATION_BYTES: usize = 16 << 20;
+
+/// URL of a schema that has none.
+const DEFAULT_URL: &str = "json-schema:///";
+
+/// What the value of a keyword is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeywordValue {
+    /// Data, in which nothing is a schema.
+    Data,
+    /// Schemas by names.
+    SchemasByName,
+    /// One schema or several; a keyword that is not known may have some, too.
+    Schemas,
+}
+
+impl KeywordValue {
+    pub(crate) fn of(keyword: &str) -> Self {
+        match keyword {
+            "const" | "default" | "enum" | "example" | "examples" | "required" => Self::Data,
+            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+            | "dependencies" => Self::SchemasByName,
+            _ => Self::Schemas,
+        }
+    }
+}
+
+/// A document or a part of one that has a URL of its own.
+struct Resource<'a> {
+    root: &'a Value,
+    /// The pointer to it, unless that is too long.
+    pointer: Option<String>,
+    url: Option<Url>,
+}
+
+/// Resource that has a URL.
+struct ByUrl {
+    resource: usize,
+    /// Whether another one has the same.
+    is_ambiguous: bool,
+}
+
+/// Part of a schema that has a name.
+#[derive(Clone)]
+struct Named<'a> {
+    part: &'a Value,
+    /// The pointer to it, unless that is too long.
+    pointer: Option<String>,
+    /// Whether another part has the same name, so that nobody knows which is meant.
+    is_ambiguous: bool,
+}
+
+/// Where a reference leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// To a part, by its pointer from the root.
+    Pointer(String),
+    /// To a schema of schemas.
+    MetaSchema,
+    /// To a part that nobody knows before a value is validated, or that takes too long to say,
+    /// or to nothing.
+    Unknown,
+}
+
+/// All references of a schema.
+pub(crate) struct References<'a> {
+    schema: &'a Value,
+    draft: Draft,
+    resources: Vec<Resource<'a>>,
+    by_url: HashMap<String, ByUrl>,
+    /// By resource and name.
+    anchors: HashMap<(usize, &'a str), Named<'a>>,
+    /// How many parts have that `$dynamicAnchor`.
+    dynamic_anchors: HashMap<&'a str, usize>,
+    /// How many resources have a `$recursiveAnchor`.
+    recursive_anchors: usize,
+    /// Each part that is an object, with its resource.
+    parts: HashMap<*const Map<String, Value>, usize>,
+    unread: Vec<Unread<'a>>,
+    targets: HashMap<(*const Map<String, Value>, &'a str), Target>,
+    /// Whether a reference is more than a pointer from the root.
+    has_other_references: bool,
+    has_urls: bool,
+    broken: Option<String>,
+    has_several_dialects: bool,
+    location_bytes: usize,
+    pointer_bytes: usize,
+}
+
+/// Reference that was found and not followed yet.
+struct Unread<'a> {
+    part: &'a Map<String, Value>,
+    keyword: &'a str,
+    reference: &'a str,
+    resource: usize,
+}
+
+impl<'a> References<'a> {
+    /// Follows all references of a schema.
+    pub(crate) fn of(schema: &'a Value) -> Self {
+        let mut references = Self {
+            schema,
+            draft: Draft::default().detect(schema),
+            resources: Vec::new(),
+            by_url: HashMap::new(),
+            anchors: HashMap::new(),
+            dynamic_anchors: HashMap::new(),
+            recursive_anchors: 0,
+            parts: HashMap::new(),
+            unread: Vec::new(),
+            targets: HashMap::new(),
+            has_other_references: false,
+            has_urls: false,
+            broken: None,
+            has_several_dialects: false,
+            location_bytes: 0,
+            pointer_bytes: 0,
+        };
+        references.resources.push(Resource {
+            root: schema,
+            pointer: Some(String::new()),
+            url: Url::parse(DEFAULT_URL).ok(),
+        });
+        references.read(schema, 0, &mut String::new());
+        while let Some(unread) = references.unread.pop() {
+            let key = (std::ptr::from_ref(unread.part), unread.keyword);
+            let target = references.follow(&unread).unwrap_or_else(|why| {
+                references.broken.get_or_insert(why);
+                Target::Unknown
+            });
+            references.has_other_references |= target == Target::Unknown;
+            references.targets.insert(key, target);
+        }
+        references
+    }
+
+    /// Why one leads to nothing that is in the schema, or is not followed.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
+    /// Whether a validator can be made of it: of one dialect, with pointers to its parts that
+    /// are not too long.
+    pub(crate) fn can_be_compiled(&self) -> bool {
+        self.location_bytes <= MAX_LOCATION_BYTES && !self.has_several_dialects
+    }
+
+    /// Whether nobody knows where a reference leads.
+    pub(crate) fn has_unknown_targets(&self) -> bool {
+        self.targets
+            .values()
+            .any(|target| *target == Target::Unknown)
+    }
+
+    /// Whether it can be compiled only when it has been [rewritten](super::schema_rewrite).
+    pub(crate) fn has_to_be_rewritten(&self) -> bool {
+        self.has_other_references || self.has_urls && !self.targets.is_empty()
+    }
+
+    /// Whether an object within the schema is a schema, too, and no data.
+    pub(crate) fn is_part(&self, object: &Map<String, Value>) -> bool {
+        self.parts.contains_key(&std::ptr::from_ref(object))
+    }
+
+    /// Where the reference that is the value of a keyword of a part leads.
+    pub(crate) fn target(&self, part: &Map<String, Value>, keyword: &'a str) -> Option<&Target> {
+        self.targets.get(&(std::ptr::from_ref(part), keyword))
+    }
+
+    /// Whether no more than that keyword says where a part is.
+    pub(crate) fn is_name(&self, keyword: &str) -> bool {
+        match keyword {
+            "$id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => true,
+            "id" => self.draft == Draft::Draft4,
+            _ => false,
+        }
+    }
+
+    /// Whether references are by that keyword, in this dialect.
+    pub(crate) fn is_reference(&self, keyword: &str) -> bool {
+        match keyword {
+            "$ref" => true,
+            "$recursiveRef" => self.draft == Draft::Draft201909,
+            "$dynamicRef" => !self.is_before_2019() && self.draft != Draft::Draft201909,
+            _ => false,
+        }
+    }
+
+    fn is_before_2019(&self) -> bool {
+        matches!(self.draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7)
+    }
+
+    /// Reads the names and references of a part and of all within it.
+    fn read(&mut self, value: &'a Value, resource: usize, pointer: &mut String) {
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.read_at(item, resource, (pointer, &index.to_string()));
+                }
+            }
+            Value::Object(members) => {
+                if self.parts.contains_key(&std::ptr::from_ref(members)) {
+                    return;
+                }
+                let resource = self.read_names(value, members, (resource, pointer));
+                self.parts.insert(std::ptr::from_ref(members), resource);
+                self.read_members(members, resource, pointer);
+            }
+            _ => {}
+        }
+    }
+
+    fn read_at(&mut self, value: &'a Value, resource: usize, (pointer, name): (&mut String, &str)) {
+        let length = pointer.len();
+        pointer.push('/');
+        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        self.location_bytes = self.location_bytes.saturating_add(pointer.len());
+        self.read(value, resource, pointer);
+        pointer.truncate(length);
+    }
+
+    fn read_members(
+        &mut self,
+        members: &'a Map<String, Value>,
+        resource: usize,
+        pointer: &mut String,
+    ) {
+        for (keyword, value) in members {
+            match (KeywordValue::of(keyword), value) {
+                (KeywordValue::Data, _) => {}
+                (_, Value::String(reference)) if self.is_reference(keyword) => {
+                    self.unread.push(Unread {
+                        part: members,
+                        keyword,
+                        reference,
+                        resource,
+                    });
+                }
+                (KeywordValue::SchemasByName, Value::Object(by_name)) => {
+                    let length = pointer.len();
+                    pointer.push('/');
+                    pointer.push_str(keyword);
+                    for (name, schema) in by_name {
+                        self.read_at(schema, resource, (pointer, name));
+                    }
+                    pointer.truncate(length);
+                }
+                _ => self.read_at(value, resource, (pointer, keyword)),
+            }
+        }
+    }
+
+    /// Reads the names of a part. Returns the resource that it is of: itself, if it has a URL.
+    fn read_names(
+        &mut self,
+        part: &'a Value,
+        members: &'a Map<String, Value>,
+        (resource, pointer): (usize, &str),
+    ) -> usize {
+        if members.contains_key("$schema") {
+            self.has_several_dialects |= Draft::default().detect(part) != self.draft;
+        }
+        // There, what stands beside a reference says nothing.
+        if self.is_before_2019() && members.contains_key("$ref") {
+            return resource;
+        }
+        let id = if self.draft == Draft::Draft4 {
+            "id"
+        } else {
+            "$id"
+        };
+        let id = members.get(id).and_then(Value::as_str);
+        let name = id.and_then(|id| id.strip_prefix('#'));
+        let resource = match id.filter(|_| name.is_none()) {
+            Some(id) => self.read_url(id, part, (resource, pointer)),
+            None => resource,
+        };
+        if members.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+            self.recursive_anchors += 1;
+        }
+        let anchors = ["$anchor", "$dynamicAnchor"].map(|name| members.get(name)?.as_str());
+        if let [_, Some(dynamic)] = anchors {
+            *self.dynamic_anchors.entry(dynamic).or_default() += 1;
+        }
+        let name = name.filter(|name| !name.is_empty());
+        let mut names: Vec<_> = anchors.into_iter().flatten().chain(name).collect();
+        names.dedup();
+        for name in names {
+            self.anchors
+                .entry((resource, name))
+                .and_modify(|other| other.is_ambiguous = true)
+                .or_insert_with(|| Named {
+                    part,
+                    pointer: short(pointer),
+                    is_ambiguous: false,
+                });
+        }
+        resource
+    }
+
+    /// Reads the URL of a part. Returns its resource.
+    fn read_url(&mut self, id: &str, part: &'a Value, (outer, pointer): (usize, &str)) -> usize {
+        self.has_urls = true;
+        let url = self.joined(outer, id).map(|mut url| {
+            url.set_fragment(None);
+            url
+        });
+        let is_root = std::ptr::eq(part, self.schema);
+        let index = if is_root { 0 } else { self.resources.len() };
+        if let Some(url) = &url {
+            self.by_url
+                .entry(url.to_string())
+                .and_modify(|other| other.is_ambiguous = true)
+                .or_insert(ByUrl {
+                    resource: index,
+                    is_ambiguous: false,
+                });
+        }
+        let resource = Resource {
+            root: part,
+            pointer: short(pointer),
+            url,
+        };
+        match self.resources.first_mut().filter(|_| is_root) {
+            Some(first) => *first = resource,
+            None => self.resources.push(resource),
+        }
+        index
+    }
+
+    /// A URL that is relative to that of a resource.
+    fn joined(&self, resource: usize, url: &str) -> Option<Url> {
+        match self
+            .resources
+            .get(resource)
+            .and_then(|base| base.url.as_ref())
+        {
+            Some(base) => base.join(url).ok(),
+            None => Url::parse(url).ok(),
+        }
+    }
+
+    fn follow(&mut self, unread: &Unread<'a>) -> Result<Target, String> {
+        let reference = unread.reference;
+        let shown = || reference.chars().take(80).collect::<String>();
+        // It is followed anew for each value that is held against it.
+        if reference.len() > MAX_REFERENCE_BYTES {
+            return Err(format!(
+                "its reference `{}…` has more than {MAX_REFERENCE_BYTES} bytes",
+                shown()
+            ));
+        }
+        let nowhere = || format!("`{}` leads nowhere in it", shown());
+        let is_plain =
+            unread.keyword == "$ref" && (reference == "#" || reference.starts_with("#/"));
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let resource = match document {
+            "" => unread.resource,
+            _ => match self.resource(document, unread.resource) {
+                Some(Ok(resource)) => resource,
+                Some(Err(target)) => return Ok(target),
+                None => return Err(nowhere()),
+            },
+        };
+        self.has_other_references |= !is_plain;
+        let found = self.in_resource(resource, fragment).ok_or_else(nowhere)?;
+        let is_known = match unread.keyword {
+            "$dynamicRef" => self
+                .dynamic_anchors
+                .get(fragment)
+                .is_none_or(|number| *number == 1),
+            "$recursiveRef" => self.recursive_anchors <= 1,
+            _ => true,
+        };
+        // What was taken for data is none where a reference leads there.
+        let pointer = found.pointer.clone();
+        self.read(found.part, resource, &mut pointer.unwrap_or_default());
+        self.pointer_bytes += found.pointer.as_ref().map_or(0, String::len);
+        let is_known = is_known && !found.is_ambiguous && self.pointer_bytes <= MAX_POINTER_BYTES;
+        Ok(match found.pointer.filter(|_| is_known) {
+            Some(pointer) => Target::Pointer(pointer),
+            None => Target::Unknown,
+        })
+    }
+
+    /// The resource with that URL, or what it is instead; nothing where there is none.
+    fn resource(&self, document: &str, from: usize) -> Option<Result<usize, Target>> {
+        let is_meta_schema = |url: &str| {
+            let named = serde_json::json!({ "$schema": url });
+            Draft::default().detect(&named) != Draft::Unknown
+        };
+        let url = self.joined(from, document);
+        match url.and_then(|url| self.by_url.get(url.as_str())) {
+            Some(found) if found.is_ambiguous => Some(Err(Target::Unknown)),
+            Some(found) => Some(Ok(found.resource)),
+            None => is_meta_schema(document).then_some(Err(Target::MetaSchema)),
+        }
+    }
+
+    /// What a fragment names within a resource.
+    fn in_resource(&self, resource: usize, fragment: &str) -> Option<Named<'a>> {
+        let fragment = percent_decoded(fragment)?;
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return self.anchors.get(&(resource, fragment.as_str())).cloned();
+        }
+        let resource = self.resources.get(resource)?;
+        Some(Named {
+            part: resource.root.pointer(&fragment)?,
+            pointer: resource
+                .pointer
+                .as_ref()
+                .and_then(|pointer| short(&format!("{pointer}{fragment}"))),
+            is_ambiguous: false,
+        })
+    }
+}
+
+/// A pointer, if it is short enough to be referred to.
+fn short(pointer: &str) -> Option<String> {
+    (pointer.len() <= MAX_REFERENCE_BYTES).then(|| pointer.to_owned())
+}
+
+/// A pointer as the fragment of a reference.
+pub(crate) fn fragment(pointer: &str) -> String {
+    let mut fragment = String::with_capacity(pointer.len() + 1);
+    fragment.push('#');
+    for byte in pointer.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b'$' => {
+                fragment.push(char::from(byte));
+            }
+            byte => fragment.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    fragment
+}
+
+/// A fragment without what is escaped in it, if that is text.
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        if *byte == b'%' {
+            let (digits, after) = rest.split_at_checked(2)?;
+            let digits = std::str::from_utf8(digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = after;
+        } else {
+            bytes.push(*byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests;

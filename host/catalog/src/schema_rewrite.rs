@@ -1,0 +1,190 @@
+//! Rewriting a schema so that it can be compiled, and so that validating against it is
+//! bounded: references become pointers from its root, and what has no bound is left out.
+//!
+//! What is left out makes the schema a weaker one, never a stronger one: whatever fits the
+//! schema as it was written fits what is made of it here.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::schema_references::{KeywordValue, References, Target, fragment};
+
+/// Keywords that are applied to a value, whatever else is said of it: where one of them is
+/// weaker, so is the schema that it is in.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
+/// A schema that is being rewritten.
+pub(crate) struct Rewrite<'a> {
+    pub(crate) references: &'a References<'a>,
+    /// Patterns that are not held against anything.
+    pub(crate) unmatched_patterns: &'a HashSet<String>,
+    /// Whether anything is left out, anywhere.
+    pub(crate) leaves_out: bool,
+}
+
+/// What has become of a part.
+struct Part {
+    value: Value,
+    /// Whether more fits it than before.
+    is_weaker: bool,
+}
+
+impl<'a> Rewrite<'a> {
+    /// The schema with all references as pointers, and without what has no bound.
+    pub(crate) fn rewritten(&self, schema: &'a Value) -> Value {
+        self.part(schema).value
+    }
+
+    fn part(&self, schema: &'a Value) -> Part {
+        match schema {
+            Value::Array(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.part(item)).collect();
+                let is_weaker = items.iter().any(|item| item.is_weaker);
+                let items = items.into_iter().map(|item| item.value);
+                Part {
+                    value: items.collect(),
+                    is_weaker,
+                }
+            }
+            Value::Object(members) if self.references.is_part(members) => self.schema(members),
+            Value::Object(members) => Part {
+                value: self.each(members).0,
+                is_weaker: false,
+            },
+            value => Part {
+                value: value.clone(),
+                is_weaker: false,
+            },
+        }
+    }
+
+    /// Each value of an object rewritten, and whether any is weaker.
+    fn each(&self, members: &'a Map<String, Value>) -> (Value, bool) {
+        let mut is_weaker = false;
+        let members = members.iter().map(|(name, value)| {
+            let part = self.part(value);
+            is_weaker |= part.is_weaker;
+            (name.clone(), part.value)
+        });
+        let members: Map<_, _> = members.collect();
+        (Value::Object(members), is_weaker)
+    }
+
+    fn schema(&self, schema: &'a Map<String, Value>) -> Part {
+        let mut members = Map::with_capacity(schema.len());
+        let mut weaker = HashSet::new();
+        // What stands beside each other and says the same of a value.
+        let mut beside = Vec::new();
+        for (keyword, value) in schema {
+            if self.references.is_name(keyword) && !value.is_object() {
+                continue;
+            }
+            if let Some(target) = self.references.target(schema, keyword) {
+                match self.reference(value, target) {
+                    Some(reference) if keyword == "$ref" => {
+                        members.insert(keyword.clone(), reference);
+                    }
+                    Some(reference) => {
+                        beside.push(Value::Object(Map::from_iter([("$ref".into(), reference)])));
+                    }
+                    None => {}
+                }
+                // What it leads to may be weaker now.
+                if self.leaves_out {
+                    weaker.insert("$ref");
+                }
+                continue;
+            }
+            if keyword == "pattern" && self.is_unmatched(value) {
+                weaker.insert("pattern");
+                continue;
+            }
+            let (value, is_weaker) = match (KeywordValue::of(keyword), value) {
+                (KeywordValue::SchemasByName, Value::Object(by_name)) => {
+                    let (mut by_name, is_weaker) = self.each(by_name);
+                    let left_out = keyword == "patternProperties" && self.without(&mut by_name);
+                    (by_name, is_weaker || left_out)
+                }
+                _ => {
+                    let part = self.part(value);
+                    (part.value, part.is_weaker)
+                }
+            };
+            if is_weaker && !DEFINITIONS.contains(&keyword.as_str()) {
+                weaker.insert(keyword.as_str());
+            }
+            members.insert(keyword.clone(), value);
+        }
+        let is_weaker = !weaker.is_empty();
+        if is_weaker {
+            weaken(&mut members, &weaker, &mut beside);
+        }
+        if !beside.is_empty() {
+            match members.get_mut("allOf").and_then(Value::as_array_mut) {
+                Some(all) => all.append(&mut beside),
+                None => drop(members.insert("allOf".into(), beside.into())),
+            }
+        }
+        Part {
+            value: Value::Object(members),
+            is_weaker,
+        }
+    }
+
+    /// What stands for a reference; nothing where nobody knows where it leads.
+    fn reference(&self, reference: &Value, target: &Target) -> Option<Value> {
+        match target {
+            Target::Pointer(pointer) => Some(fragment(pointer).into()),
+            Target::MetaSchema => Some(reference.clone()),
+            Target::Unknown => None,
+        }
+    }
+
+    fn is_unmatched(&self, pattern: &Value) -> bool {
+        let pattern = pattern.as_str();
+        pattern.is_some_and(|pattern| self.unmatched_patterns.contains(pattern))
+    }
+
+    /// Removes properties by patterns that are not matched. Returns whether there were any.
+    fn without(&self, by_pattern: &mut Value) -> bool {
+        let Some(by_pattern) = by_pattern.as_object_mut() else {
+            return false;
+        };
+        let before = by_pattern.len();
+        by_pattern.retain(|pattern, _| !self.unmatched_patterns.contains(pattern));
+        by_pattern.len() < before
+    }
+}
+
+/// Removes, from a schema of which some keywords are weaker than before, those that would
+/// be stronger for it.
+fn weaken(members: &mut Map<String, Value>, weaker: &HashSet<&str>, beside: &mut Vec<Value>) {
+    if weaker.contains("not") {
+        members.remove("not");
+    }
+    if weaker.contains("if") {
+        for keyword in ["if", "then", "else"] {
+            members.remove(keyword);
+        }
+    }
+    if weaker.contains("contains") {
+        members.remove("maxContains");
+    }
+    if weaker.contains("patternProperties") {
+        members.remove("additionalProperties");
+    }
+    // Several may fit of which one did.
+    if weaker.contains("oneOf")
+        && let Some(schemas) = members.remove("oneOf")
+    {
+        beside.push(Value::Object(Map::from_iter([("anyOf".into(), schemas)])));
+    }
+    // What is evaluated is not known any more.
+    for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
+        members.remove(keyword);
+    }
+}
+
+#[cfg(test)]
+mod tests;
