@@ -219,7 +219,7 @@ impl Instances {
             *place = Some(live);
             // Idle from now on, so that it may be ended for whoever waits for memory.
             drop(place);
-            self.loader.memory.wake_waiting();
+            self.loader.memory.has_become_idle();
         }
         result
     }

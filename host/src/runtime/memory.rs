@@ -39,6 +39,10 @@ pub(super) struct HostMemory {
     released: Notify,
     /// The kept instances of all servers, which may be ended while no call uses them.
     kept: Mutex<Vec<Weak<KeptInstances>>>,
+    /// How often instances have become idle: who waits looks for some only then.
+    became_idle: AtomicU64,
+    #[cfg(test)]
+    looked_for_idle: AtomicU64,
 }
 
 /// What is taken, in bytes.
@@ -80,6 +84,9 @@ impl HostMemory {
             usage: Mutex::default(),
             released: Notify::new(),
             kept: Mutex::default(),
+            became_idle: AtomicU64::default(),
+            #[cfg(test)]
+            looked_for_idle: AtomicU64::default(),
         })
     }
 
@@ -105,16 +112,24 @@ impl HostMemory {
         all.push(Arc::downgrade(kept));
     }
 
-    /// Has whoever waits for memory look again: some was released, or an instance has become
-    /// idle, which may be ended.
-    pub(super) fn wake_waiting(&self) {
+    /// Has whoever waits for memory look again: some was released.
+    fn wake_waiting(&self) {
         self.released.notify_waiters();
+    }
+
+    /// Has whoever waits for memory look for idle instances that may be ended: there is one
+    /// more.
+    pub(super) fn has_become_idle(&self) {
+        self.became_idle.fetch_add(1, Ordering::AcqRel);
+        self.wake_waiting();
     }
 
     /// Ends idle instances, those that were used longest ago first, until so many bytes
     /// are free: those of one server, where only its own would help. Returns whether any was
     /// ended.
     fn end_idle(&self, bytes: u64, only: Option<&ServerMemory>) -> bool {
+        #[cfg(test)]
+        self.looked_for_idle.fetch_add(1, Ordering::Relaxed);
         let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
         let help = |kept: &&Arc<KeptInstances>| only.is_none_or(|memory| kept.are_of(memory));
         let mut idle: Vec<_> = all
@@ -125,12 +140,18 @@ impl HostMemory {
         idle.sort_by_key(IdleInstance::used);
         let mut freed = 0;
         let mut ended = false;
-        for instance in idle {
+        let mut idle = idle.into_iter();
+        for instance in idle.by_ref() {
+            freed += instance.end();
+            ended = true;
             if freed >= bytes {
                 break;
             }
-            freed += instance.end();
-            ended = true;
+        }
+        // Others have not seen those as idle meanwhile.
+        if idle.len() > 0 {
+            drop(idle);
+            self.has_become_idle();
         }
         ended
     }
@@ -261,7 +282,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The memory of one instance: all linear memories and tables of its store together.
+/// The memory of one instance: all linear memories and tables of its store together, and what
+/// the host keeps for it.
 ///
 /// A growth that was granted and fails all the same stays counted until the instance ends.
 /// wasmtime says that one has failed without saying which, and also of growths that nobody
@@ -272,7 +294,7 @@ impl Drop for Waiting<'_> {
 pub(super) struct InstanceMemory {
     server: Arc<ServerMemory>,
     limit: u64,
-    taken: u64,
+    taken: Arc<AtomicU64>,
     pub refused: Option<Refused>,
     /// How long the call that the instance is busy with has waited for memory.
     pub waits: Arc<MemoryWait>,
@@ -283,7 +305,7 @@ impl InstanceMemory {
         Self {
             server,
             limit,
-            taken: 0,
+            taken: Arc::default(),
             refused: None,
             waits,
         }
@@ -291,12 +313,22 @@ impl InstanceMemory {
 
     /// How many bytes the instance has.
     pub(super) fn taken(&self) -> u64 {
-        self.taken
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Takes memory of the host that is kept for the instance, as long as the charge is there.
+    /// Nothing where it may have no more.
+    pub(super) async fn charge(&mut self, bytes: u64) -> Option<MemoryCharge> {
+        self.grow(bytes).await.then(|| MemoryCharge {
+            server: Arc::clone(&self.server),
+            taken: Arc::clone(&self.taken),
+            bytes,
+        })
     }
 
     /// Takes more memory, as soon as there is room for it. Returns whether it may be had.
     async fn grow(&mut self, bytes: u64) -> bool {
-        let wanted = self.taken.saturating_add(bytes);
+        let wanted = self.taken().saturating_add(bytes);
         if wanted > self.limit {
             self.refused = Some(Refused::Instance(wanted));
             return false;
@@ -305,14 +337,15 @@ impl InstanceMemory {
             self.refused = Some(Refused::Host(self.server.host.limit()));
             return false;
         }
-        self.taken = wanted;
+        self.taken.fetch_add(bytes, Ordering::Relaxed);
         true
     }
 
     /// Waits until there is room. Returns whether there ever will be.
     async fn wait(&mut self, bytes: u64) -> bool {
         let host = &self.server.host;
-        let mut waiting = Waiting::begin(&self.server, self.taken, &self.waits);
+        let mut waiting = Waiting::begin(&self.server, self.taken(), &self.waits);
+        let mut looked_at = None;
         loop {
             let released = host.released.notified();
             let mut released = std::pin::pin!(released);
@@ -323,8 +356,13 @@ impl InstanceMemory {
                 Err(NoRoom::InShare) => Some(&*self.server),
                 Err(NoRoom::InHost) => None,
             };
-            if host.end_idle(bytes, only) {
-                continue;
+            let now = (host.became_idle.load(Ordering::Acquire), only.is_some());
+            if looked_at != Some(now) {
+                looked_at = Some(now);
+                if host.end_idle(bytes, only) {
+                    looked_at = None;
+                    continue;
+                }
             }
             if waiting.gives_up(bytes) {
                 return false;
@@ -336,7 +374,25 @@ impl InstanceMemory {
 
 impl Drop for InstanceMemory {
     fn drop(&mut self) {
-        self.server.release(self.taken);
+        self.server.release(self.taken.swap(0, Ordering::Relaxed));
+    }
+}
+
+/// Memory of the host that is counted as an instance's, and is given back when this goes.
+pub(super) struct MemoryCharge {
+    server: Arc<ServerMemory>,
+    taken: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        let less = |taken: u64| Some(taken.saturating_sub(self.bytes));
+        // Whatever an instance still had when it ended, it has given back itself.
+        let updated = self
+            .taken
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        self.server.release(updated.unwrap_or(0).min(self.bytes));
     }
 }
 
@@ -423,6 +479,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_charged_is_given_back_once() {
+        let host = HostMemory::new(1 << 40);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut one = instance(&server, 10 * MIB);
+        assert!(one.grow(MIB).await);
+        let first = one.charge(4 * MIB).await.unwrap();
+        let second = one.charge(4 * MIB).await.unwrap();
+        assert!(one.charge(4 * MIB).await.is_none());
+        assert_eq!((one.taken(), host.taken()), (9 * MIB, 9 * MIB));
+        drop(first);
+        assert_eq!((one.taken(), host.taken()), (5 * MIB, 5 * MIB));
+        drop(one);
+        assert_eq!(host.taken(), 0);
+        drop(second);
+        assert_eq!(host.taken(), 0);
+    }
+
+    #[tokio::test]
     async fn an_instance_that_becomes_idle_is_offered_to_who_waits() {
         let host = HostMemory::new(8 * MIB);
         let (one, other) = (
@@ -438,8 +512,31 @@ mod tests {
         let mut growing = std::pin::pin!(wants.grow(MIB));
         assert!(growing.as_mut().now_or_never().is_none());
         // Whoever waits looks again when it is told to, without anything being released yet.
-        host.wake_waiting();
+        host.has_become_idle();
         assert!(growing.as_mut().now_or_never().is_none());
+        drop(held);
+        assert!(growing.await);
+    }
+
+    #[tokio::test]
+    async fn who_waits_looks_for_idle_instances_only_where_there_may_be_new_ones() {
+        let host = HostMemory::new(8 * MIB);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut held = instance(&server, 8 * MIB);
+        assert!(held.grow(4 * MIB).await);
+        let mut wants = instance(&server, 8 * MIB);
+        let mut growing = std::pin::pin!(wants.grow(4 * MIB));
+        let looked = || host.looked_for_idle.load(Ordering::Relaxed);
+        assert!(growing.as_mut().now_or_never().is_none());
+        assert_eq!(looked(), 1);
+        for _ in 0..100 {
+            host.wake_waiting();
+            assert!(growing.as_mut().now_or_never().is_none());
+        }
+        assert_eq!(looked(), 1);
+        host.has_become_idle();
+        assert!(growing.as_mut().now_or_never().is_none());
+        assert_eq!(looked(), 2);
         drop(held);
         assert!(growing.await);
     }

@@ -12,11 +12,13 @@ use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::capability::Capability;
 use super::error::Cause;
-use super::memory::{InstanceMemory, MemoryWait};
+use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
 use super::turn::Turn;
 use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution};
-use crate::sandbox::{HasPreopens, Output, Preopens};
+#[cfg(unix)]
+use crate::sandbox::DirectoryStreams;
+use crate::sandbox::{FilesystemState, Output, Preopens};
 use crate::upstream::{Upstream, logger_name};
 
 /// How many resources (files, streams, …) a guest may hold at once.
@@ -45,6 +47,8 @@ pub(super) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
     preopens: Preopens,
+    #[cfg(unix)]
+    directory_streams: DirectoryStreams,
     /// What it prints.
     pub output: Output,
     /// Whom the running call talks to; an instance that is kept has a new one
@@ -107,6 +111,8 @@ impl State {
             wasi,
             table,
             preopens,
+            #[cfg(unix)]
+            directory_streams: DirectoryStreams::default(),
             output,
             call: None,
             settings,
@@ -125,9 +131,20 @@ impl WasiView for State {
     }
 }
 
-impl HasPreopens for State {
+impl FilesystemState for State {
+    type Charge = MemoryCharge;
+
     fn preopens(&self) -> &Preopens {
         &self.preopens
+    }
+
+    async fn charge(&mut self, bytes: u64) -> Option<MemoryCharge> {
+        self.memory.charge(bytes).await
+    }
+
+    #[cfg(unix)]
+    fn directory_streams(&self) -> &DirectoryStreams {
+        &self.directory_streams
     }
 }
 

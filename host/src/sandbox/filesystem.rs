@@ -1,33 +1,49 @@
 //! `wasi:filesystem` as guests get it: of wasmtime's own implementation, what opens
 //! things is put in place of, because that follows a path again for each instance and
-//! waits for ever for a pipe.
+//! waits for ever for a pipe; and what keeps things in memory that nobody counts.
 
+use std::io;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::WasiView;
-use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView as _};
+use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView, WasiFilesystemView as _};
 use wasmtime_wasi::p2::FsError;
-use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _};
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorType, ErrorCode, HostDescriptor as _, PathFlags,
+};
 
+#[cfg(unix)]
+use super::directory_entries::{self, DirectoryStreams};
+use super::file_streams;
 use super::granted::Preopens;
 
 /// The version of the interfaces that wasmtime offers. Guests of older ones get them too.
 const VERSION: &str = "0.2.12";
 
-/// A store that has granted folders for its guest.
-pub(crate) trait HasPreopens: WasiView + 'static {
+/// State of a store whose guest has granted folders.
+pub(crate) trait FilesystemState: WasiView + 'static {
+    /// Memory that is counted as the guest's for as long as this is there.
+    type Charge: Send + Sync + 'static;
+
     /// The folders that the guest is given.
     fn preopens(&self) -> &Preopens;
+
+    /// Takes memory of the host for the guest, in bytes. Nothing where it may have no more.
+    fn charge(&mut self, bytes: u64) -> impl Future<Output = Option<Self::Charge>> + Send;
+
+    /// The limit of the folders that the guest lists at once.
+    #[cfg(unix)]
+    fn directory_streams(&self) -> &DirectoryStreams;
 }
 
 /// Puts Dormouse's own functions in place of wasmtime's ones.
 ///
 /// # Errors
 /// They cannot be defined.
-pub(crate) fn add_to_linker<T: HasPreopens>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     let mut preopens = linker.instance(&format!("wasi:filesystem/preopens@{VERSION}"))?;
     preopens.func_wrap("get-directories", |mut store, (): ()| {
@@ -40,8 +56,25 @@ pub(crate) fn add_to_linker<T: HasPreopens>(linker: &mut Linker<T>) -> wasmtime:
             Box::new(async move { Ok((symlink_at(store, folder, (target, path)).await?,)) })
         },
     )?;
+    types.func_wrap_async(
+        "[method]descriptor.rename-at",
+        |store, (folder, path, to, new)| {
+            Box::new(async move { Ok((rename_at(store, (folder, path), (to, new)).await?,)) })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.link-at",
+        |store, (folder, follow, path, to, new)| {
+            Box::new(async move {
+                let linked = link_at(store, follow, (folder, path), (to, new));
+                Ok((linked.await?,))
+            })
+        },
+    )?;
+    file_streams::add_to_linker(&mut types)?;
     #[cfg(unix)]
     {
+        directory_entries::add_to_linker(&mut types)?;
         types.func_wrap_async(
             "[method]descriptor.open-at",
             |store, (folder, follow, path, how, flags)| {
@@ -65,17 +98,36 @@ pub(crate) fn add_to_linker<T: HasPreopens>(linker: &mut Linker<T>) -> wasmtime:
 }
 
 /// What a function of WASI returns.
-type Answer<T> = Result<T, ErrorCode>;
+pub(super) type Answer<T> = Result<T, ErrorCode>;
 
 /// Tells what a guest is told of an error from what ends it.
-fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>> {
+pub(super) fn told<T>(result: Result<T, FsError>) -> wasmtime::Result<Answer<T>> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(error) => error.downcast().map(Err),
     }
 }
 
-fn directories<T: HasPreopens>(
+/// The folder that a handle is of. The error is what the guest is told.
+pub(super) fn dir<T: FilesystemState>(
+    store: &mut StoreContextMut<'_, T>,
+    folder: &Resource<Descriptor>,
+) -> wasmtime::Result<Answer<Dir>> {
+    Ok(match store.data_mut().ctx().table.get(folder)? {
+        Descriptor::Dir(dir) => Ok(dir.clone()),
+        Descriptor::File(_) => Err(ErrorCode::NotDirectory),
+    })
+}
+
+/// Runs what may wait for a disk, and says what a guest is told of it.
+pub(super) async fn blocking<R: Send + 'static>(
+    work: impl FnOnce() -> io::Result<R> + Send + 'static,
+) -> wasmtime::Result<Answer<R>> {
+    let done = tokio::task::spawn_blocking(work).await?;
+    told(done.map_err(FsError::from))
+}
+
+fn directories<T: FilesystemState>(
     state: &mut T,
 ) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
     let preopens = Arc::clone(state.preopens());
@@ -89,7 +141,7 @@ fn directories<T: HasPreopens>(
 /// Makes a link, if it leads nowhere but to what lies beside or below it: with `..` in
 /// it, it would lead out of the grant once it is moved, for other programs that follow
 /// it.
-async fn symlink_at<T: HasPreopens>(
+async fn symlink_at<T: FilesystemState>(
     mut store: StoreContextMut<'_, T>,
     folder: Resource<Descriptor>,
     (target, path): (String, String),
@@ -99,6 +151,55 @@ async fn symlink_at<T: HasPreopens>(
     }
     let mut filesystem = store.data_mut().filesystem();
     told(filesystem.symlink_at(folder, target, path).await)
+}
+
+/// Renames something, if it is no link that may lead out from its new place.
+async fn rename_at<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    (folder, path): (Resource<Descriptor>, String),
+    (to, new): (Resource<Descriptor>, String),
+) -> wasmtime::Result<Answer<()>> {
+    let mut filesystem = store.data_mut().filesystem();
+    if may_lead_out(&mut filesystem, &folder, &path).await {
+        return Ok(Err(ErrorCode::NotPermitted));
+    }
+    told(filesystem.rename_at(folder, path, to, new).await)
+}
+
+/// Gives something a second name, if it is no link that may lead out from there.
+async fn link_at<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    follow: PathFlags,
+    (folder, path): (Resource<Descriptor>, String),
+    (to, new): (Resource<Descriptor>, String),
+) -> wasmtime::Result<Answer<()>> {
+    let mut filesystem = store.data_mut().filesystem();
+    if may_lead_out(&mut filesystem, &folder, &path).await {
+        return Ok(Err(ErrorCode::NotPermitted));
+    }
+    told(filesystem.link_at(folder, follow, path, to, new).await)
+}
+
+/// Whether something is a link that leads elsewhere in another place: no guest makes such a
+/// link, but there may be one.
+async fn may_lead_out(
+    filesystem: &mut WasiFilesystemCtxView<'_>,
+    folder: &Resource<Descriptor>,
+    path: &str,
+) -> bool {
+    // With a slash behind it, a link is followed here and not where it is renamed.
+    let path = path.trim_end_matches('/');
+    let at = |folder: &Resource<Descriptor>| Resource::new_borrow(folder.rep());
+    let found = filesystem.stat_at(at(folder), PathFlags::empty(), path.to_owned());
+    if !found
+        .await
+        .is_ok_and(|found| found.type_ == DescriptorType::SymbolicLink)
+    {
+        return false;
+    }
+    // One that leads to the root cannot be read.
+    let target = filesystem.readlink_at(at(folder), path.to_owned()).await;
+    !target.is_ok_and(|target| stays_below(&target))
 }
 
 /// Whether a link to that target leads to what lies beside or below it, wherever the
@@ -117,14 +218,13 @@ mod special {
     //! opens its other end, and to open a device can be an act of its own.
 
     use std::fs::File;
-    use std::io;
     use std::time::{Duration, SystemTime};
 
     use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-    use wasmtime_wasi::filesystem::{self as wasi, Dir, OpenMode};
+    use wasmtime_wasi::filesystem::{self as wasi, OpenMode};
     use wasmtime_wasi::p2::bindings::filesystem::types::{
-        DescriptorFlags, NewTimestamp, OpenFlags, PathFlags,
+        DescriptorFlags, NewTimestamp, OpenFlags,
     };
 
     use super::*;
@@ -225,25 +325,7 @@ mod special {
         Ok(file)
     }
 
-    fn dir<T: HasPreopens>(
-        store: &mut StoreContextMut<'_, T>,
-        folder: &Resource<Descriptor>,
-    ) -> wasmtime::Result<Answer<Dir>> {
-        Ok(match store.data_mut().ctx().table.get(folder)? {
-            Descriptor::Dir(dir) => Ok(dir.clone()),
-            Descriptor::File(_) => Err(ErrorCode::NotDirectory),
-        })
-    }
-
-    /// Runs what may wait for a disk, and says what a guest is told of it.
-    async fn blocking<R: Send + 'static>(
-        work: impl FnOnce() -> io::Result<R> + Send + 'static,
-    ) -> wasmtime::Result<Answer<R>> {
-        let done = tokio::task::spawn_blocking(work).await?;
-        told(done.map_err(FsError::from))
-    }
-
-    pub(super) async fn open_at<T: HasPreopens>(
+    pub(super) async fn open_at<T: FilesystemState>(
         mut store: StoreContextMut<'_, T>,
         folder: Resource<Descriptor>,
         (follow, path): (PathFlags, String),
@@ -278,7 +360,7 @@ mod special {
         told(pushed.map_err(FsError::from))
     }
 
-    pub(super) async fn set_times_at<T: HasPreopens>(
+    pub(super) async fn set_times_at<T: FilesystemState>(
         mut store: StoreContextMut<'_, T>,
         folder: Resource<Descriptor>,
         (follow, path): (PathFlags, String),

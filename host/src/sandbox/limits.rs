@@ -30,7 +30,8 @@ impl Default for UpstreamLimits {
 /// The caps on one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// `memory`: all linear memories and tables of one instance together, in bytes.
+    /// `memory`: all linear memories and tables of one instance together, with what the
+    /// host keeps of the files that it reads and writes by streams, in bytes.
     pub memory: u64,
     /// `timeout`: wall time of one call, from the moment its instance is ready.
     pub timeout: Duration,

@@ -2,6 +2,9 @@
 //! a pure function of them and of what is found on disk; `wasi`, `filesystem` and
 //! `output` wire the decisions into WASI.
 
+#[cfg(unix)]
+mod directory_entries;
+mod file_streams;
 mod filesystem;
 mod folder;
 mod granted;
@@ -15,7 +18,9 @@ mod shared;
 mod wasi;
 mod writable_code;
 
-pub(crate) use filesystem::{HasPreopens, add_to_linker};
+#[cfg(unix)]
+pub(crate) use directory_entries::DirectoryStreams;
+pub(crate) use filesystem::{FilesystemState, add_to_linker};
 pub use folder::real_path;
 pub use granted::GrantError;
 pub(crate) use granted::{GrantedFolders, Preopens};

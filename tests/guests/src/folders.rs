@@ -25,6 +25,20 @@ impl Guest for Folders {
     }
 }
 
+/// Opens so many streams, all of which stay open until the last one. Says how many could
+/// be opened, and what became of the one behind them.
+fn at_once<T>(streams: &str, open: impl Fn() -> Result<T, ErrorCode>) -> String {
+    let streams = streams.parse().unwrap_or(0);
+    let mut opened = Vec::new();
+    while opened.len() < streams {
+        match open() {
+            Ok(stream) => opened.push(stream),
+            Err(code) => return format!("{}, then {}", opened.len(), code.name()),
+        }
+    }
+    format!("{}", opened.len())
+}
+
 struct Granted<'a>(&'a [(Descriptor, String)]);
 
 impl Granted<'_> {
@@ -70,6 +84,40 @@ impl Granted<'_> {
                 let (other, to) = self.at(to)?;
                 folder.rename_at(from, other, to)?;
                 Ok(done())
+            }
+            ["link", from, to] => {
+                let (folder, from) = self.at(from)?;
+                let (other, to) = self.at(to)?;
+                folder.link_at(PathFlags::empty(), from, other, to)?;
+                Ok(done())
+            }
+            ["count", path] => {
+                let folder = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
+                let entries = folder.read_directory()?;
+                let mut count = 0;
+                while entries.read_directory_entry()?.is_some() {
+                    count += 1;
+                }
+                Ok(format!("{count}"))
+            }
+            ["list-at-once", path, streams] => {
+                let folder = self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
+                let open = || {
+                    let entries = folder.read_directory()?;
+                    entries.read_directory_entry()?;
+                    Ok(entries)
+                };
+                Ok(at_once(streams, open))
+            }
+            ["read-at-once", path, streams] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                let open = || {
+                    let stream = file.read_via_stream(0)?;
+                    // Begun, and never taken.
+                    let _ = stream.read(u64::MAX);
+                    Ok(stream)
+                };
+                Ok(at_once(streams, open))
             }
             ["symlink", target, path] => {
                 let (folder, path) = self.at(path)?;

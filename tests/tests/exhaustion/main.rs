@@ -9,6 +9,7 @@
 )]
 
 mod compile;
+mod folders;
 mod host_memory;
 mod logs;
 mod memories;

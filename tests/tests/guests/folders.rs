@@ -439,6 +439,40 @@ fn links_that_lead_out_are_not_made() {
     assert_eq!(said, ["ok", "of a"]);
 }
 
+/// There may be one that leads to a place within, which it does not from anywhere else.
+#[test]
+fn links_that_would_lead_out_from_elsewhere_stay_where_they_are() {
+    let place = Granted::new(&["notes/a/b", "secret"]);
+    place.server("files", &[("notes", "rw")]);
+    let notes = place.at("notes");
+    std::fs::write(place.at("notes/x"), "of x").unwrap();
+    let (up, rooted) = (notes.join("a/b/up"), notes.join("rooted"));
+    symlink("../../x", &up).unwrap();
+    symlink("/etc", &rooted).unwrap();
+    symlink("x", notes.join("beside")).unwrap();
+    let mut client = place.serve();
+    let slashed = PathBuf::from(format!("{}/", up.display()));
+    let said = run(
+        &mut client,
+        "files",
+        &[
+            step("read", &[&up]),
+            step("rename", &[&up, &notes.join("moved")]),
+            step("rename", &[&slashed, &notes.join("moved")]),
+            step("link", &[&up, &notes.join("moved")]),
+            step("rename", &[&rooted, &notes.join("moved")]),
+            step("rename", &[&notes.join("beside"), &notes.join("moved")]),
+            step("read", &[&notes.join("moved")]),
+            step("link", &[&notes.join("x"), &notes.join("y")]),
+            step("read", &[&notes.join("y")]),
+        ],
+    );
+    assert_eq!(said[0], "of x");
+    assert_eq!(said[1..5], ["error: not-permitted"; 4]);
+    assert_eq!(said[5..], ["ok", "of x", "ok", "of x"]);
+    assert!(up.is_symlink() && rooted.is_symlink());
+}
+
 #[test]
 fn a_component_that_becomes_a_pipe_or_a_device_is_not_read() {
     let home = Home::new().unwrap();
@@ -518,6 +552,16 @@ fn a_key_that_others_can_read_or_replace_is_not_used() {
         assert_eq!(calls(&home), 0, "{path} {bad:o}");
         set(dormouse.join(path), good);
         assert_eq!(calls(&home), 1, "{path} {good:o}");
+    }
+    // Whoever owns a folder above may put another one in its place. Only root can give one
+    // to somebody else here.
+    let above = dormouse.join("..");
+    let me = std::os::unix::fs::MetadataExt::uid(&above.metadata().unwrap());
+    if me == 0 {
+        std::os::unix::fs::chown(&above, Some(12_345), None).unwrap();
+        assert_eq!(calls(&home), 0);
+        std::os::unix::fs::chown(&above, Some(me), None).unwrap();
+        assert_eq!(calls(&home), 1);
     }
 }
 

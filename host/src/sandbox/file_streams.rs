@@ -1,0 +1,165 @@
+//! Streams of files, which count as memory of the guest: each keeps some of what it reads or
+//! writes in memory of the host, and a guest may have thousands.
+
+use bytes::Bytes;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{LinkerInstance, Resource};
+use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView as _};
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _};
+use wasmtime_wasi::p2::{
+    DynInputStream, DynOutputStream, FsError, FsResult, InputStream, OutputStream, Pollable,
+    StreamResult,
+};
+
+use super::filesystem::{Answer, FilesystemState, told};
+
+/// The most that a stream keeps in memory of the host, in bytes: wasmtime reads and writes no
+/// more at once.
+const STREAM_BYTES: u64 = 64 << 10;
+
+/// A stream, with what it is counted by.
+struct Counted<S, C> {
+    stream: S,
+    _charge: C,
+}
+
+/// Puts Dormouse's own streams in place of wasmtime's.
+///
+/// # Errors
+/// They cannot be defined.
+pub(super) fn add_to_linker<T: FilesystemState>(
+    types: &mut LinkerInstance<'_, T>,
+) -> wasmtime::Result<()> {
+    types.func_wrap_async(
+        "[method]descriptor.read-via-stream",
+        |store, (file, offset)| {
+            Box::new(async move { Ok((read_via_stream(store, file, offset).await?,)) })
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]descriptor.write-via-stream",
+        |store, (file, offset): (_, u64)| {
+            Box::new(async move {
+                let opened = output_stream(store, |state: &mut T| {
+                    state.filesystem().write_via_stream(file, offset)
+                });
+                Ok((opened.await?,))
+            })
+        },
+    )?;
+    types.func_wrap_async("[method]descriptor.append-via-stream", |store, (file,)| {
+        Box::new(async move {
+            let opened = output_stream(store, |state: &mut T| {
+                state.filesystem().append_via_stream(file)
+            });
+            Ok((opened.await?,))
+        })
+    })
+}
+
+async fn read_via_stream<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    file: Resource<Descriptor>,
+    offset: u64,
+) -> wasmtime::Result<Answer<Resource<DynInputStream>>> {
+    let state = store.data_mut();
+    let Some(charge) = state.charge(STREAM_BYTES).await else {
+        return Ok(Err(ErrorCode::InsufficientMemory));
+    };
+    let stream = match told(state.filesystem().read_via_stream(file, offset))? {
+        Ok(stream) => state.ctx().table.delete(stream)?,
+        Err(code) => return Ok(Err(code)),
+    };
+    let counted: DynInputStream = Box::new(Counted {
+        stream,
+        _charge: charge,
+    });
+    told(state.ctx().table.push(counted).map_err(FsError::from))
+}
+
+async fn output_stream<T: FilesystemState>(
+    mut store: StoreContextMut<'_, T>,
+    open: impl FnOnce(&mut T) -> FsResult<Resource<DynOutputStream>>,
+) -> wasmtime::Result<Answer<Resource<DynOutputStream>>> {
+    let state = store.data_mut();
+    let Some(charge) = state.charge(STREAM_BYTES).await else {
+        return Ok(Err(ErrorCode::InsufficientMemory));
+    };
+    let stream = match told(open(state))? {
+        Ok(stream) => state.ctx().table.delete(stream)?,
+        Err(code) => return Ok(Err(code)),
+    };
+    let counted: DynOutputStream = Box::new(Counted {
+        stream,
+        _charge: charge,
+    });
+    told(state.ctx().table.push(counted).map_err(FsError::from))
+}
+
+#[async_trait::async_trait]
+impl<C: Send + 'static> Pollable for Counted<DynInputStream, C> {
+    async fn ready(&mut self) {
+        self.stream.ready().await;
+    }
+}
+
+#[async_trait::async_trait]
+impl<C: Send + 'static> InputStream for Counted<DynInputStream, C> {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        self.stream.read(size)
+    }
+
+    async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
+        self.stream.blocking_read(size).await
+    }
+
+    fn skip(&mut self, count: usize) -> StreamResult<usize> {
+        self.stream.skip(count)
+    }
+
+    async fn blocking_skip(&mut self, count: usize) -> StreamResult<usize> {
+        self.stream.blocking_skip(count).await
+    }
+
+    async fn cancel(&mut self) {
+        self.stream.cancel().await;
+    }
+}
+
+#[async_trait::async_trait]
+impl<C: Send + 'static> Pollable for Counted<DynOutputStream, C> {
+    async fn ready(&mut self) {
+        self.stream.ready().await;
+    }
+}
+
+#[async_trait::async_trait]
+impl<C: Send + 'static> OutputStream for Counted<DynOutputStream, C> {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.stream.write(bytes)
+    }
+
+    async fn blocking_write_and_flush(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.stream.blocking_write_and_flush(bytes).await
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        self.stream.flush()
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        self.stream.check_write()
+    }
+
+    fn write_zeroes(&mut self, count: usize) -> StreamResult<()> {
+        self.stream.write_zeroes(count)
+    }
+
+    async fn write_ready(&mut self) -> StreamResult<usize> {
+        self.stream.write_ready().await
+    }
+
+    async fn cancel(&mut self) {
+        self.stream.cancel().await;
+    }
+}
