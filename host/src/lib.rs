@@ -12,6 +12,7 @@ pub mod control;
 pub mod fuzz;
 pub mod mcp;
 pub mod nearest;
+pub mod own_program;
 pub mod replace;
 pub mod roster;
 pub mod runtime;

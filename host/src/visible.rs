@@ -6,6 +6,7 @@
 //! what there is.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Makes a text safe to show. Line breaks and tabs stay.
 #[must_use]
@@ -18,6 +19,29 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
+}
+
+/// Makes a JSON text safe to show: what is hidden in its strings is replaced by the escapes
+/// of JSON, so that it says the same.
+#[must_use]
+pub fn visible_json(text: &str) -> Cow<'_, str> {
+    // Of ASCII, JSON itself has nothing hidden in strings but this, and spaces between them.
+    let hidden = |c: char| c >= '\u{7f}' && is_hidden(c);
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if !hidden(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(shown)
 }
 
 fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -71,6 +95,32 @@ fn is_hidden(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_says_the_same_without_what_is_hidden() {
+        let value = serde_json::json!({
+            "a\u{202e}b": ["\u{1b}[2K", "\u{e0041}", "äöü \n日本", "x\u{3164}", "\u{7f}"]
+        });
+        for text in [
+            value.to_string(),
+            serde_json::to_string_pretty(&value).unwrap(),
+        ] {
+            let shown = visible_json(&text);
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&shown).unwrap(),
+                value
+            );
+            assert!(
+                shown.contains(r"\u202e") && shown.contains(r"\udb40\udc41"),
+                "{shown}"
+            );
+            assert!(
+                shown.contains("äöü") && shown.contains(r"\u3164"),
+                "{shown}"
+            );
+            assert_eq!(visible(&shown), shown);
+        }
+    }
 
     #[test]
     fn what_people_write_stays() {

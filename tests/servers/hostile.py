@@ -162,6 +162,14 @@ for line in sys.stdin:
         sys.exit("questions kill me")
     if method == "initialize":
         ABLE.update(params["capabilities"])
+        if KIND == "a long introduction":
+            write(answer(id, {
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": {"tools": {}, "experimental": {f"x{n}": {} for n in range(300_000)}},
+                "serverInfo": {"name": "n" * 20_000_000, "version": "1"},
+                "instructions": "i" * 20_000_000,
+            }))
+            continue
         write(answer(id, {
             "protocolVersion": params["protocolVersion"],
             "capabilities": {"tools": {"listChanged": True}},

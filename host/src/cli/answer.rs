@@ -16,7 +16,7 @@ pub(super) fn print(
     match (format.json, answer) {
         (true, Answer::Made(value)) => output::print_json(&value),
         // As it came: another way to write a number would be another number.
-        (true, Answer::Verbatim(text)) => output::print(&text),
+        (true, Answer::Verbatim(text)) => output::print_json_text(&text),
         (false, answer) => output::print_foreign(&text(answer, read)?),
     }
 }

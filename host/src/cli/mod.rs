@@ -214,7 +214,7 @@ impl Global {
             around: Some(Surroundings::of_process(
                 std::env::current_dir().ok().as_deref(),
             )?),
-            program: std::env::current_exe().ok(),
+            program: crate::own_program::path().ok(),
             client: None,
         })
     }

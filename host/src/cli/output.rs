@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
-use crate::visible::visible;
+use crate::visible::{visible, visible_json};
 
 /// What went wrong.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -96,7 +96,12 @@ pub(super) fn print_foreign(text: &str) -> anyhow::Result<()> {
 
 /// Prints a value as JSON, for people to read and programs to parse.
 pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&serde_json::to_string_pretty(value)?)
+    print_json_text(&serde_json::to_string_pretty(value)?)
+}
+
+/// Prints a text that is JSON: what a terminal would hide of it, as escapes.
+pub(super) fn print_json_text(text: &str) -> anyhow::Result<()> {
+    print(&visible_json(text))
 }
 
 /// Says something to the user on stderr; nobody parses it.

@@ -1,9 +1,13 @@
 //! Answers that were made, and that their client has not read yet.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -14,6 +18,9 @@ const MAX_UNREAD_BYTES: usize = 64 << 20;
 /// Memory of a message beside its text, in bytes.
 const OVERHEAD_BYTES: usize = 4 << 10;
 
+/// How much is written at once, in bytes, so that it is seen how far a slow client is.
+const MAX_WRITE_BYTES: usize = 64 << 10;
+
 /// How long a client that has to read first may read nothing at all.
 const STALLED_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -23,7 +30,7 @@ pub(super) struct Backlog {
     most: usize,
     timeout: Duration,
     bytes: AtomicUsize,
-    /// Since when a client has read nothing that has to.
+    /// Since when a client has read nothing that has to, not even a part of a message.
     stalled: Mutex<Option<Instant>>,
     freed: Notify,
 }
@@ -86,16 +93,21 @@ impl Backlog {
                 }
                 *stalled.get_or_insert_with(Instant::now)
             };
-            if tokio::time::timeout_at(since + self.timeout, freed)
-                .await
-                .is_err()
-            {
+            let freed = tokio::time::timeout_at(since + self.timeout, freed).await;
+            if freed.is_err() && *self.stalled() == Some(since) {
                 tracing::error!(
                     "the client has read nothing for {} s; its connection is ended",
                     self.timeout.as_secs()
                 );
                 return Err(Stalled);
             }
+        }
+    }
+
+    /// The client has read something.
+    fn has_read(&self) {
+        if let Some(since) = self.stalled().as_mut() {
+            *since = Instant::now();
         }
     }
 
@@ -113,9 +125,78 @@ impl Drop for Waiting {
     }
 }
 
+/// A stream to a client, which tells its backlog of all that the client takes.
+pub(super) struct Counted<W> {
+    output: W,
+    backlog: Arc<Backlog>,
+}
+
+impl<W> Counted<W> {
+    pub(super) fn new(output: W, backlog: Arc<Backlog>) -> Self {
+        Self { output, backlog }
+    }
+}
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for Counted<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let bytes = bytes.get(..MAX_WRITE_BYTES).unwrap_or(bytes);
+        let written = Pin::new(&mut self.output).poll_write(context, bytes);
+        if matches!(written, Poll::Ready(Ok(written)) if written > 0) {
+            self.backlog.has_read();
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.output).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.output).poll_shutdown(context)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
+
+    /// It may take longer for one message than a client may read nothing.
+    #[tokio::test]
+    async fn a_client_that_reads_a_part_of_a_message_has_read_something() {
+        const TIMEOUT: Duration = Duration::from_secs(2);
+        let backlog = Arc::new(Backlog::new(1 << 20, TIMEOUT));
+        let _message = backlog.add(1 << 20);
+        let (ours, mut theirs) = tokio::io::duplex(1 << 10);
+        let mut output = Counted::new(ours, Arc::clone(&backlog));
+        let writing = tokio::spawn(async move {
+            // It ends with the reader.
+            let _ = output.write_all(&vec![0; 1 << 20]).await;
+        });
+        let begun = Instant::now();
+        let room = backlog.room();
+        let reading = async {
+            let mut part = vec![0; 1 << 10];
+            while begun.elapsed() < TIMEOUT * 2 {
+                theirs.read_exact(&mut part).await.unwrap();
+                tokio::time::sleep(TIMEOUT / 20).await;
+            }
+        };
+        let ended = tokio::select! {
+            room = room => Some(room),
+            () = reading => None,
+        };
+        assert_eq!(ended, None, "it was given up after {:?}", begun.elapsed());
+        // From here on, it reads nothing.
+        assert_eq!(backlog.room().await, Err(Stalled));
+        drop(theirs);
+        writing.await.unwrap();
+    }
 
     #[tokio::test]
     async fn nothing_is_read_while_too_much_waits() {

@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::backlog::{Backlog, Stalled};
+use super::backlog::{Backlog, Counted, Stalled};
 use super::batch::{Batch, Batches};
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use super::open::Open;
@@ -48,7 +48,7 @@ const LEAVING: Duration = Duration::from_millis(1500);
 /// An agent's two streams, for as long as it is there.
 pub(super) struct Link<R, W> {
     lines: tokio::sync::Mutex<LineReader<BufReader<R>>>,
-    output: Output<W>,
+    output: Output<Counted<W>>,
     /// What was sent and is not written yet.
     backlog: Arc<Backlog>,
     /// The requests that have no answer yet.
@@ -76,13 +76,14 @@ where
         closed: CancellationToken,
         ready: CancellationToken,
     ) -> Arc<Self> {
+        let backlog = Arc::<Backlog>::default();
         Arc::new(Self {
             lines: tokio::sync::Mutex::new(LineReader::new(
                 BufReader::with_capacity(READ_BYTES, input),
                 MAX_LINE_BYTES,
             )),
-            output: Output::new(output),
-            backlog: Arc::default(),
+            output: Output::new(Counted::new(output, Arc::clone(&backlog))),
+            backlog,
             open: Open::default(),
             batches: Batches::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),

@@ -293,7 +293,8 @@ fn private_dir(dir: &Path) -> io::Result<()> {
         let is_safe = match above {
             0 => owner == me && mode & 0o077 == 0,
             1 => owner == me && mode & 0o022 == 0,
-            _ => mode & 0o002 == 0 || mode & STICKY != 0,
+            // Its owner may put another folder in the place of what is in it.
+            _ => (owner == me || is_root(owner)) && (mode & 0o002 == 0 || mode & STICKY != 0),
         };
         if !is_safe {
             return Err(io::Error::new(
@@ -314,6 +315,19 @@ fn private_dir(dir: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Whether a user is root, who can do anything anyway. In a namespace of users, root is
+/// somebody without a name there.
+#[cfg(unix)]
+fn is_root(user: u32) -> bool {
+    let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse().ok();
+    let is_nobody = || Some(user) == number("/proc/sys/kernel/overflowuid");
+    let maps_all = || {
+        let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+        Some(map.split_whitespace().eq(["0", "0", "4294967295"]))
+    };
+    user == 0 || is_nobody() && maps_all() == Some(false)
 }
 
 #[cfg(not(unix))]

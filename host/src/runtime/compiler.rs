@@ -338,13 +338,7 @@ impl Drop for CompileProcess {
 /// This program, to be started once more.
 #[cfg(not(test))]
 fn command() -> io::Result<Command> {
-    // By this name it is the very program that runs, whatever has been put in its place.
-    let running = Path::new("/proc/self/exe");
-    let program = match running.exists() {
-        true => running.to_owned(),
-        false => std::env::current_exe()?,
-    };
-    let mut command = Command::new(program);
+    let mut command = crate::own_program::same()?;
     command.arg("compile");
     Ok(command)
 }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::canonical::canonical;
 use crate::config::OnChange;
 use crate::upstream::Offered;
+use crate::visible::visible_line;
 
 /// The version of the record's form that this writes, and the newest that it reads. Up to
 /// 1, only what changed of tools was kept from being shown.
@@ -165,7 +166,7 @@ impl fmt::Display for PendingItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             Gated::Instructions => f.write_str("its instructions"),
-            kind => write!(f, "{kind} `{}`", self.name.escape_debug()),
+            kind => write!(f, "{kind} `{}`", visible_line(&self.name)),
         }
     }
 }
@@ -279,6 +280,7 @@ impl Record {
             return Err(Damaged::Newer(format));
         }
         let mut record: Self = serde_json::from_str(text)?;
+        record.offered.bound_self_description();
         if format < FORMAT {
             // What that Dormouse had recorded, it has shown. All of it is what the user
             // knows, but for the tools that it kept back.

@@ -491,3 +491,21 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     assert_eq!(learn(unable, &[("a", "A"), ("d", "D")], &["c"]).gone, ["c"]);
     assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
 }
+
+/// Two names that look alike on a terminal are shown as what they are.
+#[test]
+fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
+    let shown = |name: &str| {
+        let item = PendingItem {
+            kind: Gated::Tool,
+            name: name.to_owned(),
+            was: None,
+            is: raw("{}"),
+        };
+        item.to_string()
+    };
+    assert_eq!(shown("add"), "tool `add`");
+    for name in ["add\u{3164}", "add\u{2800}", "add\u{fe0f}", "add\u{202e}"] {
+        assert!(shown(name).is_ascii(), "{name:?}: {}", shown(name));
+    }
+}

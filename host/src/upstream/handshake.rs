@@ -16,17 +16,13 @@ use super::channel::Lost;
 use super::http::excerpt;
 use super::message;
 use super::peer::Peer;
-use super::words::escaped;
+use super::self_description::{bounded_instructions, bounded_object};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
 
 /// The newest version with one.
 const LEGACY: &str = "2025-11-25";
-
-/// How deep a member of what a server says of itself may be. MCP's own are shallower, and what
-/// is kept or passed on in other objects can be read there.
-const MAX_DEPTH: usize = 16;
 
 /// How long a server may leave `server/discover` unanswered before it is asked in
 /// the old way as well. Both answers count: it may only be slow to start.
@@ -65,33 +61,6 @@ pub(super) struct Hello {
     pub(super) server_info: Map<String, Value>,
     pub(super) capabilities: Map<String, Value>,
     pub(super) instructions: Option<String>,
-}
-
-/// An object without the members that are too deep.
-fn shallow(mut object: Map<String, Value>) -> Map<String, Value> {
-    object.retain(|name, value| {
-        let keeps = is_within(value, MAX_DEPTH);
-        if !keeps {
-            let name = escaped(name);
-            tracing::warn!("`{name}` of what a server says of itself is left out: it is nested more than {MAX_DEPTH} levels deep");
-        }
-        keeps
-    });
-    object
-}
-
-/// Whether a value is nested at most `depth` levels deep.
-fn is_within(value: &Value, depth: usize) -> bool {
-    let inner = depth.checked_sub(1);
-    match value {
-        Value::Array(items) => {
-            inner.is_some_and(|depth| items.iter().all(|item| is_within(item, depth)))
-        }
-        Value::Object(members) => {
-            inner.is_some_and(|depth| members.values().all(|value| is_within(value, depth)))
-        }
-        _ => true,
-    }
 }
 
 /// Who asks (MCP `Implementation`).
@@ -199,9 +168,9 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     };
     Ok(Hello {
         protocol: MODERN.to_owned(),
-        server_info: shallow(server_info),
-        capabilities: shallow(found.capabilities),
-        instructions: found.instructions,
+        server_info: bounded_object("serverInfo", server_info),
+        capabilities: bounded_object("capabilities", found.capabilities),
+        instructions: bounded_instructions(found.instructions),
     })
 }
 
@@ -238,27 +207,8 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     peer.tell("notifications/initialized", "{}").await?;
     Ok(Hello {
         protocol: found.protocol_version,
-        server_info: shallow(found.server_info),
-        capabilities: shallow(found.capabilities),
-        instructions: found.instructions,
+        server_info: bounded_object("serverInfo", found.server_info),
+        capabilities: bounded_object("capabilities", found.capabilities),
+        instructions: bounded_instructions(found.instructions),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Also where a reader of values takes a text for what is in it, whatever the depth of
-    /// the message.
-    #[test]
-    fn what_a_server_says_of_itself_is_kept_as_deep_as_it_can_be_read_anywhere() {
-        let nested = |depth: usize| (0..depth).fold(json!("x"), |inner, _| json!([inner]));
-        let said = json!({
-            "name": "up", "title": nested(MAX_DEPTH), "x": nested(MAX_DEPTH + 1),
-            "y": { "z": nested(300) },
-        });
-        let kept = shallow(said.as_object().unwrap().clone());
-        let names: Vec<&str> = kept.keys().map(String::as_str).collect();
-        assert_eq!(names, ["name", "title"]);
-    }
 }

@@ -35,6 +35,7 @@ mod process;
 mod question_links;
 pub mod reaper;
 pub(crate) mod redaction;
+mod self_description;
 mod server_url;
 mod status;
 mod subscriptions;

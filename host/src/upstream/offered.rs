@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Able;
+use super::self_description::{bounded_instructions, bounded_object};
 
 /// All that an upstream says of itself when it is connected: the answers to the
 /// handshake and to its lists, each object byte for byte as it came.
@@ -40,6 +41,18 @@ pub struct Offered {
 }
 
 impl Offered {
+    /// Leaves out what is too much of what the upstream says of itself: in a record, it may
+    /// be from when there were no caps.
+    pub(crate) fn bound_self_description(&mut self) {
+        for (called, object) in [
+            ("serverInfo", &mut self.server_info),
+            ("capabilities", &mut self.capabilities),
+        ] {
+            *object = bounded_object(called, std::mem::take(object));
+        }
+        self.instructions = bounded_instructions(self.instructions.take());
+    }
+
     /// The size of all objects together, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {

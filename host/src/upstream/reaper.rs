@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ impl Reaper {
             let _ = old.wait();
         }
         let Some(program) = &self.program else { return };
-        let mut command = Command::new(program);
+        let mut command = crate::own_program::command(program);
         command
             .arg("reaper")
             .env_clear()

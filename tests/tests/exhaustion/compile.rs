@@ -55,6 +55,38 @@ fn a_compile_ends_in_its_memory() {
     host.stays_well();
 }
 
+/// Started by naming the loader, the host is not the program that its process is called by.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_that_a_loader_has_started_compiles() {
+    let loaders = [
+        "/lib64/ld-linux-x86-64.so.2",
+        "/lib/ld-linux-aarch64.so.1",
+        "/lib/ld-musl-x86_64.so.1",
+    ];
+    let loader = loaders
+        .iter()
+        .find(|loader| std::path::Path::new(loader).exists());
+    let home = Home::new().unwrap();
+    home.server("good", &artifacts::guest("echo").unwrap())
+        .unwrap();
+    let serve = home.command(&["serve"]);
+    let mut command = std::process::Command::new(loader.unwrap());
+    command
+        .args(["--library-path", "/nowhere"])
+        .arg(serve.get_program())
+        .args(serve.get_args())
+        .envs(
+            serve
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(home.path());
+    let mut client = Client::start(&mut command).unwrap();
+    let told = client.text("good__echo", json!({ "text": "loaded" }));
+    assert_eq!(told.unwrap(), "loaded");
+}
+
 /// Nothing of a compile is left when its host has gone.
 #[test]
 fn a_compile_ends_with_its_host() {

@@ -28,7 +28,10 @@ fn host() -> (Host, std::path::PathBuf) {
 /// What came of each step of a call.
 fn run(host: &mut Host, steps: &[String]) -> Vec<String> {
     let result = host.client.call("bad__run", json!({ "steps": steps }));
-    let result = result.unwrap();
+    said(&result.unwrap())
+}
+
+fn said(result: &serde_json::Value) -> Vec<String> {
     let said = result["structuredContent"]["result"].as_array();
     let said = said.unwrap_or_else(|| panic!("{result}"));
     said.iter()
@@ -40,16 +43,18 @@ fn run(host: &mut Host, steps: &[String]) -> Vec<String> {
 fn folders_that_are_listed_at_once_take_little_memory() {
     let (mut host, folder) = host();
     let folder = folder.display();
-    let said = run(
-        &mut host,
-        &[
-            format!("list-at-once|{folder}|100"),
-            format!("list-at-once|{folder}|4000"),
-            // All of them were given back.
-            format!("list-at-once|{folder}|100"),
-            format!("count|{folder}"),
-        ],
-    );
+    let steps = [
+        format!("list-at-once|{folder}|100"),
+        format!("list-at-once|{folder}|4000"),
+        // All of them were given back.
+        format!("list-at-once|{folder}|100"),
+        format!("count|{folder}"),
+    ];
+    let params = json!({ "name": "bad__run", "arguments": { "steps": steps } });
+    let call = host.client.send("tools/call", params).unwrap();
+    let beside = host.client.text("good__echo", json!({ "text": "beside" }));
+    assert_eq!(beside.unwrap(), "beside");
+    let said = said(&host.client.answer(call).unwrap()["result"]);
     assert_eq!(said[0], "100");
     assert_eq!(said[1], "128, then insufficient-memory");
     assert_eq!(said[2], "100");

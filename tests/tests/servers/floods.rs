@@ -128,6 +128,28 @@ fn one_page_of_a_million_tools_is_cut() {
     assert!(host.close(PATIENCE).unwrap().success());
 }
 
+#[test]
+fn what_a_server_says_of_itself_has_a_size() {
+    let all = hostile("a long introduction");
+    let mut host = all.0.serve().unwrap();
+    assert_eq!(host.text("odd__echo", json!({})).unwrap(), "echo");
+    goes_on(&all.0, &mut host);
+    let info = &all.0.server_status("odd").unwrap()["server_info"];
+    assert_eq!(*info, json!({ "version": "1" }));
+    assert!(host.close(PATIENCE).unwrap().success());
+    // What is kept of it is read again at each start.
+    let folder = all.0.path().join("data/dormouse/servers");
+    let folder = match folder.is_dir() {
+        true => folder,
+        false => find(all.0.path(), "servers").unwrap(),
+    };
+    let sizes = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().metadata().unwrap().len());
+    let largest = sizes.max().unwrap();
+    assert!(largest < 1 << 20, "{largest} bytes");
+}
+
 /// The record of a server, as a Dormouse without caps has written it.
 fn recorded(home: &Home, tools: &[String]) {
     home.synced("odd").unwrap();

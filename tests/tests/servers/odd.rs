@@ -138,6 +138,24 @@ fn a_component_of_such_a_server_is_in_order() {
     assert!(tools(&mut host).contains(&"n2__untyped".to_owned()));
 }
 
+/// A program reads the same, and a terminal does not follow what a stranger has written.
+#[test]
+fn json_for_people_has_what_is_hidden_as_escapes() {
+    let all = Scripted::new();
+    let description = "safe\u{202e}drawkcab\u{3164}\u{200b}\u{e0041}";
+    all.offers("odd", &[("echo", description)]);
+    all.own("odd", "");
+    all.run(&["sync"]);
+    let output = all.home.run(&["tools", "--json"]).unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.is_ascii(), "{said}");
+    let tools: Value = serde_json::from_str(&said).unwrap();
+    assert!(
+        tools.to_string().contains(description),
+        "{tools} instead of {description:?}"
+    );
+}
+
 /// Nothing is validated here against the schemas of an upstream: what is unusual in one is no
 /// reason to take it away.
 #[test]

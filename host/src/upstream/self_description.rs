@@ -1,0 +1,139 @@
+//! Caps on what a server says of itself in its first words: who it is, what it can do, and
+//! what it wants a model to know. All of it is kept, and read again at each start.
+
+use dormouse_catalog::ItemLimits;
+use serde_json::{Map, Value};
+
+use super::words::escaped;
+
+/// How deep a member of it may be. MCP's own are shallower, and what is kept or passed on in
+/// other objects can be read there.
+const MAX_DEPTH: usize = 16;
+
+/// An object without the members that are too deep, and without those that make it larger
+/// than an item of a list may be. `called` is what MCP calls it.
+pub(crate) fn bounded_object(called: &str, mut object: Map<String, Value>) -> Map<String, Value> {
+    let limits = ItemLimits::default();
+    let mut size = Size::default();
+    object.retain(|name, value| {
+        let why = if !is_within(value, MAX_DEPTH) {
+            format!("it is nested more than {MAX_DEPTH} levels deep")
+        } else {
+            let with = size.with(name, value);
+            if with.bytes <= limits.bytes && with.members <= limits.members {
+                size = with;
+                return true;
+            }
+            let (bytes, members) = (limits.bytes, limits.members);
+            format!("with it, that has more than {bytes} bytes or {members} members")
+        };
+        let name = escaped(&name.chars().take(60).collect::<String>());
+        tracing::warn!("`{name}` of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it");
+        false
+    });
+    object
+}
+
+/// The `instructions` of a server, if they are not longer than an item of a list may be.
+pub(crate) fn bounded_instructions(instructions: Option<String>) -> Option<String> {
+    let limit = ItemLimits::default().bytes;
+    let length = instructions.as_ref().map_or(0, String::len);
+    if length > limit {
+        tracing::warn!(
+            "a server's `instructions` are left out: they have {length} bytes where {limit} are allowed\nhint: whoever wrote the server has to mend it"
+        );
+        return None;
+    }
+    instructions
+}
+
+/// About how much text a value is.
+#[derive(Default, Clone, Copy)]
+struct Size {
+    bytes: usize,
+    members: usize,
+}
+
+impl Size {
+    fn with(mut self, name: &str, value: &Value) -> Self {
+        self.bytes += name.len();
+        self.members += 1;
+        self.add(value);
+        self
+    }
+
+    fn add(&mut self, value: &Value) {
+        // What stands around it, or a number.
+        self.bytes += 4;
+        match value {
+            Value::String(text) => self.bytes += text.len(),
+            Value::Number(number) => self.bytes += number.to_string().len(),
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    *self = self.with(name, value);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a value is nested at most `depth` levels deep.
+fn is_within(value: &Value, depth: usize) -> bool {
+    let inner = depth.checked_sub(1);
+    match value {
+        Value::Array(items) => {
+            inner.is_some_and(|depth| items.iter().all(|item| is_within(item, depth)))
+        }
+        Value::Object(members) => {
+            inner.is_some_and(|depth| members.values().all(|value| is_within(value, depth)))
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kept(said: Value) -> Vec<String> {
+        let Value::Object(said) = said else {
+            panic!("{said}")
+        };
+        bounded_object("serverInfo", said).keys().cloned().collect()
+    }
+
+    /// Also where a reader of values takes a text for what is in it, whatever the depth of
+    /// the message.
+    #[test]
+    fn what_a_server_says_of_itself_is_kept_as_deep_as_it_can_be_read_anywhere() {
+        let nested = |depth: usize| (0..depth).fold(json!("x"), |inner, _| json!([inner]));
+        let said = json!({
+            "name": "up", "title": nested(MAX_DEPTH), "x": nested(MAX_DEPTH + 1),
+            "y": { "z": nested(300) },
+        });
+        assert_eq!(kept(said), ["name", "title"]);
+    }
+
+    #[test]
+    fn what_a_server_says_of_itself_is_no_larger_than_an_item() {
+        let long = "x".repeat((1 << 20) - 100);
+        let longer = "x".repeat(1 << 20);
+        let said =
+            json!({ "name": longer, "title": long, "version": "1", "icons": ["x".repeat(90)] });
+        assert_eq!(kept(said), ["title", "version"]);
+        let many: Map<String, Value> = (0..70_000)
+            .map(|one| (format!("{one}"), json!({})))
+            .collect();
+        assert_eq!(
+            kept(json!({ "experimental": many, "tools": {} })),
+            ["tools"]
+        );
+        assert_eq!(bounded_instructions(Some(longer.clone() + "x")), None);
+        assert_eq!(bounded_instructions(Some(longer.clone())), Some(longer));
+        assert_eq!(bounded_instructions(None), None);
+    }
+}
