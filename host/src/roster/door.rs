@@ -56,6 +56,14 @@ impl Gate for Door {
         }
     }
 
+    fn seen_tools(&self) -> BTreeSet<String> {
+        let roster = self.roster.upgrade();
+        let server = roster.and_then(|roster| roster.server(&self.server).ok());
+        let listing = server.and_then(|server| Some(server.known()?.listing.clone()));
+        let tools = listing.iter().flat_map(|listing| &listing.tools);
+        tools.map(|tool| tool.name.clone()).collect()
+    }
+
     fn spoke(&self) -> Option<String> {
         let found = self.roster.upgrade()?.server(&self.server).ok()?;
         Some(found.known()?.protocol.clone())
@@ -97,6 +105,9 @@ impl Gate for Door {
         self.roster.upgrade()?.sessions.client(session)
     }
 }
+
+/// Most names of tools that an error lists.
+const MAX_NAMES_TOLD: usize = 20;
 
 impl Roster {
     /// Takes note of what an upstream offers, and has agents told what is new.
@@ -186,8 +197,9 @@ impl Roster {
         }
         let tools = known.listing.tools.iter().map(|tool| tool.name.as_str());
         let mut error = format!("server `{server}` has no tool `{name}` any more\nhint: it has");
-        for (index, name) in tools.enumerate() {
-            let _ = write!(error, "{} `{name}`", if index > 0 { "," } else { "" });
+        for (index, name) in tools.take(MAX_NAMES_TOLD).enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let _ = write!(error, "{comma} `{}`", visible_line(name));
         }
         Err(error)
     }

@@ -1,7 +1,6 @@
 //! One connection to an upstream, from its first word to its last.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -24,9 +23,13 @@ use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
+use crate::visible::visible_line;
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;
+
+/// Most names of tools that an error lists.
+const MAX_NAMES_TOLD: usize = 20;
 
 /// A connection that has been made. It is closed when nobody has it any more.
 pub(crate) struct Connection {
@@ -212,19 +215,27 @@ impl Connection {
     }
 
     /// Why a tool that its server is known to have cannot be called over this
-    /// connection, if so.
+    /// connection, if so. Of what it has instead only that is named which its user has seen: a
+    /// model reads this.
     pub(super) fn withholds(&self, tool: &str) -> Option<String> {
         let tools = lock(&self.peer.tools);
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
-        let mut why = format!(
-            "server `{}` does not offer its tool `{tool}` here: it is gone, or only there for \
-             clients that can be asked more than this one\nhint: it has",
-            self.peer.server
-        );
-        for (index, name) in tools.iter().enumerate() {
-            let _ = write!(why, "{} `{name}`", if index > 0 { "," } else { "" });
-        }
-        Some(why)
+        let server = &self.peer.server;
+        let gate = self.peer.gate.as_ref();
+        let seen = gate.map(|gate| gate.seen_tools()).unwrap_or_default();
+        let names: Vec<_> = tools
+            .intersection(&seen)
+            .take(MAX_NAMES_TOLD)
+            .map(|name| format!("`{}`", visible_line(name)))
+            .collect();
+        let hint = match names.is_empty() {
+            true => format!("`dormouse tools {server}` shows what it has"),
+            false => format!("it has {}", names.join(", ")),
+        };
+        Some(format!(
+            "server `{server}` does not offer its tool `{tool}` here: it is gone, or only there for \
+             clients that can be asked more than this one\nhint: {hint}"
+        ))
     }
 
     /// Why it can no longer be used, if so.

@@ -1,5 +1,6 @@
 //! What stands between an upstream and those who call it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -17,6 +18,10 @@ pub trait Gate: Send + Sync {
     /// A caller wanted a tool that may be called, but that the upstream does not have for
     /// this caller's client.
     fn missed(&self, tool: &str);
+
+    /// The names of the tools that the upstream's user has seen as they are: the only ones
+    /// that a caller may be told of.
+    fn seen_tools(&self) -> BTreeSet<String>;
 
     /// The protocol version that the upstream spoke when it was last connected, if
     /// that is known.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::OAuth;
 use super::redaction::{
-    HiddenTexts, HiddenTextsBuilder, is_secret_name, redacted_arguments, redacted_url,
+    HiddenTexts, HiddenTextsBuilder, is_secret_name, is_trivial, redacted_arguments, redacted_url,
     secrets_in_arguments, secrets_in_url, tells_nothing,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
@@ -77,9 +77,7 @@ impl Stdio {
     #[must_use]
     pub(crate) fn hidden(&self) -> HiddenTexts {
         let mut hidden = HiddenTextsBuilder::default();
-        for value in &self.filled_in {
-            hidden.add(value.expose());
-        }
+        hide_filled_in(&self.filled_in, &mut hidden);
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
         let words: Vec<&str> = self.command.split(' ').collect();
         for (program, args) in [(self.command.as_str(), args), ("", words)] {
@@ -165,14 +163,16 @@ impl Http {
     pub(crate) fn hidden(&self) -> HiddenTexts {
         let mut hidden = HiddenTextsBuilder::default();
         for secret in secrets_in_url(&self.url) {
-            hidden.add(self.url.get(secret).unwrap_or_default());
+            // `mode=http` is said of more than of this.
+            let secret = self.url.get(secret).unwrap_or_default();
+            if !tells_nothing(secret) {
+                hidden.add(secret);
+            }
         }
         if let Some(user) = UrlParts::of(&self.url).user {
             hidden.add_user(user);
         }
-        for value in &self.filled_in {
-            hidden.add(value.expose());
-        }
+        hide_filled_in(&self.filled_in, &mut hidden);
         for value in self.headers.values() {
             hidden.add_credential(value.expose());
         }
@@ -222,6 +222,18 @@ impl Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("…")
+    }
+}
+
+/// Hides values that were filled in, but for those that are no secrets for sure.
+fn hide_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
+    for value in values.iter().map(Secret::expose) {
+        if value.contains("://") {
+            let secrets = secrets_in_url(value).into_iter();
+            secrets.for_each(|secret| hidden.add_user(value.get(secret).unwrap_or_default()));
+        } else if !is_trivial(value) {
+            hidden.add(value);
+        }
     }
 }
 
@@ -280,15 +292,20 @@ mod tests {
     #[test]
     fn what_was_filled_in_and_what_is_written_out_is_hidden() {
         let http = Http {
-            url: "https://user:pass-word@e.com/mcp/filled-in/x?key=a-value&flag".into(),
-            written: Some("https://user:pass-word@e.com/mcp/${TOKEN}/x?key=${KEY}&flag".into()),
+            url: "https://user:pass-word@e.com/mcp/filled-in/x?key=a-value&flag&mode=http".into(),
+            written: Some(
+                "https://user:pass-word@e.com/mcp/${TOKEN}/x?key=${KEY}&flag&mode=http".into(),
+            ),
             filled_in: vec![Secret::new("filled-in"), Secret::new("a-value")],
             headers: [("X-Key".to_owned(), Secret::new("Bearer in-a-header"))].into(),
             ..Http::default()
         };
-        let said = "user pass-word filled-in a-value flag in-a-header mcp";
-        assert_eq!(http.redact(said), "user … … … … … mcp");
-        assert_eq!(http.shown(), "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…");
+        let said = "user pass-word filled-in a-value flag http in-a-header mcp";
+        assert_eq!(http.redact(said), "user … … … flag http … mcp");
+        assert_eq!(
+            http.shown(),
+            "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…&mode=…"
+        );
         assert!(!format!("{http:?}").contains("filled-in"));
 
         let stdio = Launch::Stdio(Stdio {

@@ -2,7 +2,7 @@
 
 mod sessions;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -118,6 +118,10 @@ impl Door {
 impl Gate for Door {
     fn missed(&self, tool: &str) {
         self.told.lock().unwrap().push(format!("missed {tool}"));
+    }
+
+    fn seen_tools(&self) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     fn spoke(&self) -> Option<String> {
@@ -522,7 +526,7 @@ async fn one_that_dies_mid_call_says_why_and_is_started_again() {
     let first = odd.pid().await;
     let why = why(odd.call("die", json!({})).await);
     assert!(why.contains("exit code 7"), "{why}");
-    assert!(why.contains("I am dying\nof this"), "{why}");
+    assert!(why.contains("> I am dying\n> of this"), "{why}");
     assert_ne!(odd.pid().await, first);
     // One that does nothing else is left alone for a while.
     for _ in 0..2 {

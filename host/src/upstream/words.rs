@@ -86,8 +86,9 @@ impl Words {
         if last.is_empty() {
             return what.to_owned();
         }
-        let lines: Vec<_> = last.iter().map(String::as_str).collect();
-        format!("{what}; its last words:\n{}", lines.join("\n"))
+        // Each is marked as its own: a model reads this, and hints of ours stand below it.
+        let lines = last.iter().map(|line| format!("\n> {line}"));
+        format!("{what}; its last words:{}", lines.collect::<String>())
     }
 }
 

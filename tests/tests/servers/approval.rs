@@ -125,9 +125,11 @@ fn what_is_gone_is_told_with_what_there_is() {
     all.offers("post", &[("read", "Reads one."), ("stamp", "Is new.")]);
     let mut host = all.serve(&[]);
     let refused = host.error("post__send", json!({})).unwrap();
-    for part in ["`send`", "`read`", "`stamp`"] {
+    for part in ["`send`", "`read`"] {
         assert!(refused.contains(part), "no `{part}` in {refused}");
     }
+    // What nobody has seen may be called anything, and a model reads this.
+    assert!(!refused.contains("stamp"), "{refused}");
     told_of_change(&mut host);
     // This client can be asked nothing, and there are servers that show such a one less
     // than others: whether the tool is gone for all is looked up. What is new, nobody has

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub(crate) use arguments::secrets_in_arguments;
 pub(crate) use hidden_texts::{HiddenTexts, HiddenTextsBuilder, MAX_PIECE_BYTES};
 pub(crate) use secret_name::is_secret_name;
-pub(super) use secret_value::tells_nothing;
+pub(super) use secret_value::{is_trivial, tells_nothing};
 pub(super) use url::{redacted_url, secrets_in_url};
 
 /// Text in place of a secret.

@@ -60,6 +60,9 @@ pub(super) fn looks_like_a_token(text: &str) -> bool {
         && has(char::is_ascii_uppercase)
 }
 
+/// Longest word in capitals that is taken for a setting such as `DEBUG`, in letters.
+const MAX_LEVEL_LETTERS: usize = 8;
+
 /// Longest word that is taken for a setting, in letters.
 const MAX_SETTING_LETTERS: usize = 12;
 
@@ -73,12 +76,28 @@ pub(super) fn is_setting(value: &str) -> bool {
 pub(in crate::upstream) fn tells_nothing(value: &str) -> bool {
     let is_number = value
         .chars()
-        .all(|letter| letter.is_ascii_digit() || letter == '.');
-    let is_word = is_setting(value);
+        .all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ':'));
+    let is_level =
+        value.len() <= MAX_LEVEL_LETTERS && value.chars().all(|letter| letter.is_ascii_uppercase());
+    let is_word = is_setting(value) || is_level;
     let is_path = ["/", "~/", "./", "../"]
         .iter()
         .any(|start| value.starts_with(start));
     is_number || is_word || is_path || value.contains("://")
+}
+
+/// Most digits of a number that is no secret wherever it is from, such as a port.
+const MAX_PORT_DIGITS: usize = 5;
+
+/// Whether a value is no secret even where it was filled in, as whatever is kept secret is.
+pub(in crate::upstream) fn is_trivial(value: &str) -> bool {
+    let is_port =
+        value.len() <= MAX_PORT_DIGITS && value.chars().all(|letter| letter.is_ascii_digit());
+    let is_switch = ["true", "false", "yes", "no", "on", "off"].contains(&value);
+    let is_path = value.starts_with('/')
+        && value.matches('/').count() > 1
+        && !value.split('/').any(looks_like_a_token);
+    is_port || is_switch || is_path
 }
 
 #[cfg(test)]
@@ -110,6 +129,8 @@ mod tests {
             ("8080", true),
             ("/home/me/x", true),
             ("https://e.com", true),
+            ("127.0.0.1:8080", true),
+            ("DEBUG", true),
             ("hunter2", false),
             ("correct-horse", false),
             ("correcthorsebattery", false),
