@@ -17,7 +17,7 @@ use super::level::{self, Level};
 use super::line::Ask;
 use super::relay::Relay;
 use super::{older, shelf, verbatim};
-use crate::runtime::{Answer, AskError, Capability, Listener, Question};
+use crate::runtime::{Answer, AskError, Capability, ClientKey, Listener, Question};
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
@@ -25,11 +25,12 @@ pub(super) struct Client {
     capabilities: ClientCapabilities,
     level: Arc<Level>,
     relay: Relay,
+    key: ClientKey,
 }
 
 impl Client {
     /// The one that has shaken hands with that peer.
-    pub(super) fn new(peer: &Peer<RoleServer>, level: Arc<Level>) -> Arc<Self> {
+    pub(super) fn new(peer: &Peer<RoleServer>, level: Arc<Level>, key: ClientKey) -> Arc<Self> {
         let said = peer.peer_info();
         Arc::new(Self {
             peer: peer.clone(),
@@ -39,6 +40,7 @@ impl Client {
             level,
             // What is too little for the client never gets there; the level may change.
             relay: Relay::new(None, Some(0)),
+            key,
         })
     }
 
@@ -60,6 +62,10 @@ impl Listener for Client {
         if level::severity(level) >= self.level.least() {
             self.relay.log(level, logger, data);
         }
+    }
+
+    fn client(&self) -> ClientKey {
+        self.key.clone()
     }
 
     fn supports(&self, capability: Capability) -> bool {

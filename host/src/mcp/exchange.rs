@@ -25,9 +25,8 @@ use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::relay::Relay;
 use super::session::Session;
-use super::shelf::ClientKey;
 use crate::roster::Context;
-use crate::runtime::{Answer, Awaited, SessionId};
+use crate::runtime::{Answer, Awaited, ClientKey, Listener as _, SessionId};
 
 /// How long the last words of a cancelled call may take to go out.
 const FLUSH: Duration = Duration::from_millis(250);
@@ -44,8 +43,6 @@ pub(super) struct Exchange {
     binding: [u8; 32],
     /// The session that it ends with; none if it belongs to no connection.
     session: Option<SessionId>,
-    /// Whose it is while it waits.
-    client: ClientKey,
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
     /// What was begun for it alone, and ends with it.
@@ -81,8 +78,8 @@ impl Suspended {
         self.exchange.session
     }
 
-    pub(super) fn client(&self) -> &ClientKey {
-        &self.exchange.client
+    pub(super) fn client(&self) -> ClientKey {
+        self.exchange.line.client()
     }
 
     /// Whether a client knows it by that request.
@@ -140,12 +137,12 @@ impl Host {
                     Some(_) => CancellationToken::new(),
                     None => caller.gone.clone(),
                 };
-                let to = (order.server.as_str(), order.may_ask());
-                let (line, asks) = Line::new(roster.clone(), to, cancel.clone());
                 let client = match self.session.filter(|_| self.lasting) {
                     Some(session) => ClientKey::Session(session),
                     None => ClientKey::Name(caller.client.clone()),
                 };
+                let to = (order.server.as_str(), order.may_ask());
+                let (line, asks) = Line::new(roster.clone(), (client, to), cancel.clone());
                 let (session, own) = self.session_of(&order, caller);
                 let call = Context {
                     session,
@@ -163,7 +160,6 @@ impl Host {
                         <[u8; 32]>::default()
                     },
                     session: self.session.filter(|_| self.lasting),
-                    client,
                     requests: caller.id.clone().into_iter().collect(),
                     _own: own,
                     work: work(roster, order, call).boxed(),

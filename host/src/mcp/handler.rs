@@ -29,7 +29,7 @@ use super::listen;
 use super::resources::{Subscriptions, with_uri};
 use super::verbatim;
 use crate::roster::{Offer, Refusal};
-use crate::runtime::{Answer, SessionId};
+use crate::runtime::{Answer, ClientKey, SessionId};
 
 /// One agent's view of the host.
 pub(super) struct Host {
@@ -306,7 +306,11 @@ impl ServerHandler for Host {
         }
         let roster = self.common.roster.clone();
         let closed = self.closed.clone();
-        let client = Client::new(&context.peer, self.level.clone());
+        let key = match self.session {
+            Some(session) => ClientKey::Session(session),
+            None => ClientKey::Name(String::new()),
+        };
+        let client = Client::new(&context.peer, self.level.clone(), key);
         if let Some(session) = self.session {
             roster.attend(session, client.clone());
         }

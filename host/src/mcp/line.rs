@@ -14,12 +14,15 @@ use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{Answer, AskError, Awaited, Capability, Listener, Notice, Question};
+use crate::runtime::{
+    Answer, AskError, Awaited, Capability, ClientKey, Listener, Notice, Question,
+};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.
 pub(super) struct Line {
     roster: Arc<Roster>,
+    client: ClientKey,
     server: String,
     asks: mpsc::UnboundedSender<Ask>,
     may_ask: bool,
@@ -52,12 +55,13 @@ pub(super) struct Ask {
 impl Line {
     pub(super) fn new(
         roster: Arc<Roster>,
-        (server, may_ask): (&str, bool),
+        (client, (server, may_ask)): (ClientKey, (&str, bool)),
         cancel: CancellationToken,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Ask>) {
         let (asks, receiver) = mpsc::unbounded_channel();
         let line = Self {
             roster,
+            client,
             server: server.to_owned(),
             asks,
             may_ask,
@@ -146,6 +150,10 @@ impl Listener for Line {
         if let Some(relay) = self.relay() {
             relay.log(level, logger, data);
         }
+    }
+
+    fn client(&self) -> ClientKey {
+        self.client.clone()
     }
 
     fn supports(&self, capability: Capability) -> bool {

@@ -13,7 +13,7 @@ use rmcp::model::{RequestId, RequestStateCodec, SealOptions};
 use tokio::task::AbortHandle;
 
 use super::exchange::Suspended;
-use crate::runtime::{Awaited, SessionId};
+use crate::runtime::{Awaited, ClientKey, SessionId};
 
 /// How long a call waits for the answer to a question.
 pub(super) const PATIENCE: Duration = Duration::from_secs(900);
@@ -52,15 +52,6 @@ struct Waiting {
 struct Waits {
     call: Suspended,
     _end: End,
-}
-
-/// Whose call waits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum ClientKey {
-    /// That of a session.
-    Session(SessionId),
-    /// One that has none, by what it calls itself.
-    Name(String),
 }
 
 /// Why a call waits no longer.
@@ -108,10 +99,10 @@ impl Waiting {
     fn to_spare(&self) -> Option<u64> {
         let mut shares: HashMap<ClientKey, usize> = HashMap::new();
         for waits in self.calls.values() {
-            *shares.entry(waits.call.client().clone()).or_default() += 1;
+            *shares.entry(waits.call.client()).or_default() += 1;
         }
         let numbers = self.calls.iter().map(|(number, waits)| {
-            let share = shares.get(waits.call.client()).copied();
+            let share = shares.get(&waits.call.client()).copied();
             (Reverse(share), *number)
         });
         numbers.min().map(|(_, number)| number)

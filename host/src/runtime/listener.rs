@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Awaited, Capability, Question};
+use super::{Answer, AskError, Awaited, Capability, ClientKey, Question};
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -26,6 +26,11 @@ pub trait Listener: Send + Sync {
 
     /// `dormouse:plugin/call.log`; the level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
+
+    /// The agent's client.
+    fn client(&self) -> ClientKey {
+        ClientKey::Name(String::new())
+    }
 
     /// Whether the agent's client can be asked something.
     fn supports(&self, _capability: Capability) -> bool {

@@ -1,42 +1,81 @@
 //! How many questions of one server wait for a person at once.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use super::{AskError, ClientKey};
 
-use super::AskError;
-
-/// Counts the questions of a server that wait. Clones count together.
+/// Counts the questions of a server that wait, of each client by itself: what one leaves
+/// unanswered keeps nobody else from being asked. Clones count together.
 #[derive(Debug, Clone)]
 pub struct QuestionLimit {
-    max: u32,
-    free: Arc<Semaphore>,
+    max: usize,
+    waiting: Arc<Mutex<HashMap<ClientKey, usize>>>,
+}
+
+/// Questions that count as waiting until this is dropped.
+#[derive(Debug)]
+pub struct WaitingQuestions {
+    limit: QuestionLimit,
+    client: ClientKey,
+    count: usize,
 }
 
 impl QuestionLimit {
-    /// Lets that many wait.
+    /// Lets that many wait for each client.
     #[must_use]
     pub fn new(max: u32) -> Self {
         Self {
-            max,
-            free: Arc::new(Semaphore::new(max as usize)),
+            max: max as usize,
+            waiting: Arc::default(),
         }
     }
 
-    /// Counts questions as waiting until what this gives is dropped.
+    /// Counts questions to a client as waiting until what this gives is dropped.
     ///
     /// # Errors
     /// There would be too many.
-    pub fn take(&self, server: &str, count: usize) -> Result<OwnedSemaphorePermit, AskError> {
-        let permits = u32::try_from(count).unwrap_or(u32::MAX);
-        let taken = Arc::clone(&self.free).try_acquire_many_owned(permits);
-        taken.map_err(|_| {
-            AskError::Failed(format!(
-                "server `{server}` asks too much at once: {} of its questions may wait for an answer\n\
+    pub fn take(
+        &self,
+        server: &str,
+        client: ClientKey,
+        count: usize,
+    ) -> Result<WaitingQuestions, AskError> {
+        let fits = self.change(&client, |waiting| {
+            let wanted = waiting.saturating_add(count);
+            (wanted <= self.max).then(|| *waiting = wanted).is_some()
+        });
+        if !fits {
+            return Err(AskError::Failed(format!(
+                "server `{server}` asks too much at once: {} of its questions may wait for an answer of one client\n\
                  hint: `questions` in `[servers.{server}.limits]` says how many",
                 self.max
-            ))
+            )));
+        }
+        Ok(WaitingQuestions {
+            limit: self.clone(),
+            client,
+            count,
         })
+    }
+
+    /// Changes how many wait for a client. A client for which none wait is forgotten.
+    fn change<R>(&self, client: &ClientKey, change: impl FnOnce(&mut usize) -> R) -> R {
+        // Nothing that is done under this lock can be left half done.
+        let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = all.entry(client.clone()).or_default();
+        let changed = change(waiting);
+        if *waiting == 0 {
+            all.remove(client);
+        }
+        changed
+    }
+}
+
+impl Drop for WaitingQuestions {
+    fn drop(&mut self) {
+        let less = |waiting: &mut usize| *waiting = waiting.saturating_sub(self.count);
+        self.limit.change(&self.client, less);
     }
 }
 
@@ -44,20 +83,34 @@ impl QuestionLimit {
 mod tests {
     use super::*;
 
+    fn client(name: &str) -> ClientKey {
+        ClientKey::Name(name.to_owned())
+    }
+
     #[test]
     fn only_so_many_wait() {
         let limit = QuestionLimit::new(2);
-        let one = limit.take("x", 1).unwrap();
-        let AskError::Failed(why) = limit.clone().take("x", 2).unwrap_err() else {
+        let one = limit.take("x", client("a"), 1).unwrap();
+        let AskError::Failed(why) = limit.clone().take("x", client("a"), 2).unwrap_err() else {
             panic!("another error")
         };
         assert!(
             why.contains("`[servers.x.limits]`") && why.contains(": 2 of"),
             "{why}"
         );
-        let _two = limit.take("x", 1).unwrap();
-        assert!(limit.take("x", 1).is_err());
+        let _two = limit.take("x", client("a"), 1).unwrap();
+        assert!(limit.take("x", client("a"), 1).is_err());
         drop(one);
-        assert!(limit.take("x", 1).is_ok());
+        assert!(limit.take("x", client("a"), 1).is_ok());
+    }
+
+    #[test]
+    fn what_waits_for_one_client_keeps_no_other_from_being_asked() {
+        let limit = QuestionLimit::new(2);
+        let greedy = limit.take("x", client("greedy"), 2).unwrap();
+        assert!(limit.take("x", client("greedy"), 1).is_err());
+        assert!(limit.take("x", client("other"), 2).is_ok());
+        drop(greedy);
+        assert!(limit.waiting.lock().unwrap().is_empty());
     }
 }

@@ -279,7 +279,8 @@ impl State {
         if call.cancel.is_cancelled() {
             return Err(cancelled());
         }
-        let counted = self.questions.take(&self.server, questions.len())?;
+        let client = call.listener.client();
+        let counted = self.questions.take(&self.server, client, questions.len())?;
         let waiting = call.pace.patience.wait();
         let answer = call.listener.put(questions.clone());
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;

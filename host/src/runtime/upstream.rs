@@ -14,7 +14,7 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::{CANCELLED, State};
-use super::{Answer, AskError, Capability, Listener, Notice, Question, attribution};
+use super::{Answer, AskError, Capability, ClientKey, Listener, Notice, Question, attribution};
 use crate::upstream::{Failure, Lost};
 
 impl upstream::Host for State {
@@ -139,6 +139,10 @@ impl Listener for Patient {
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
         self.listener.log(level, logger, data);
+    }
+
+    fn client(&self) -> ClientKey {
+        self.listener.client()
     }
 
     fn supports(&self, capability: Capability) -> bool {

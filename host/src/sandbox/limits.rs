@@ -47,8 +47,8 @@ pub struct Limits {
     pub instances: u32,
     /// What its upstream may say, where it has one.
     pub upstream: UpstreamLimits,
-    /// `questions`: how many questions of this server may wait for an answer at once; more
-    /// get an error.
+    /// `questions`: how many questions of this server may wait for an answer of one client
+    /// at once; more get an error.
     pub questions: u32,
 }
 

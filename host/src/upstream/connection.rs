@@ -309,7 +309,8 @@ impl<'a> InputRequired<'a> {
         if !questions.is_empty() {
             let unanswered =
                 |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
-            let counted = peer.questions.take(&peer.server, questions.len());
+            let client = listener.client();
+            let counted = peer.questions.take(&peer.server, client, questions.len());
             let _counted = counted.map_err(unanswered)?;
             let answers = listener.put(questions).await.map_err(unanswered)?;
             for (member, answer) in requests.iter().zip(answers) {

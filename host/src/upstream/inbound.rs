@@ -125,7 +125,8 @@ impl Peer {
             AskError::Invalid(why) => (INVALID_PARAMS, why),
             AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
         };
-        let _counted = self.questions.take(&self.server, 1).map_err(told)?;
+        let counted = self.questions.take(&self.server, listener.client(), 1);
+        let _counted = counted.map_err(told)?;
         let mut answers = listener.put(vec![question.clone()]).await;
         // What is asked while a call runs need not be about it, and may outlive it.
         if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {

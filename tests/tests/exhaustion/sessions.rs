@@ -65,6 +65,29 @@ fn greet(name: &str, more: &Value) -> Request {
         .header("mcp-name", "asker__greet")
 }
 
+/// As many as wait for one client's answers, each client may have.
+#[test]
+fn questions_to_one_client_keep_no_other_from_being_asked() {
+    let home = Home::new().unwrap();
+    home.server("asker", &artifacts::guest("asker").unwrap())
+        .unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let asked = |name: &str| {
+        let mut answer = server.ask(&greet(name, &json!({}))).unwrap();
+        answer.result().unwrap()
+    };
+    for _ in 0..16 {
+        assert_eq!(asked("greedy")["resultType"], "input_required");
+    }
+    let refused = asked("greedy");
+    let why = refused["content"][0]["text"].as_str().unwrap();
+    assert!(
+        refused["isError"] == true && why.contains("`questions` in `[servers.asker.limits]`"),
+        "{refused}"
+    );
+    assert_eq!(asked("other")["resultType"], "input_required");
+}
+
 #[test]
 fn questions_of_one_client_do_not_end_calls_of_others() {
     let home = Home::new().unwrap();
