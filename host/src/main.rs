@@ -13,7 +13,8 @@ use dormouse::cli::{Cli, output};
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    Cli::parse()
-        .run()
-        .unwrap_or_else(|error| output::failure(&error))
+    match Cli::try_parse() {
+        Ok(cli) => cli.run().unwrap_or_else(|error| output::failure(&error)),
+        Err(error) => output::misuse(&error),
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::output::{self, FAINT, STRONG};
 use crate::config::edit;
 use crate::sandbox::{FsGrant, FsMode, Grants};
+use crate::visible::visible_json;
 
 /// What is wanted without a reason.
 const NO_REASON: String = String::new();
@@ -204,7 +205,8 @@ pub(super) fn missing(
     }
     if !lines.is_empty() {
         text.push_str("which these lines of the configuration grant:\n");
-        for line in lines.trim_end().lines() {
+        // The strings of TOML know the same escapes.
+        for line in visible_json(lines.trim_end()).lines() {
             text.push_str(&format!("  {}\n", output::styled(FAINT, line)));
         }
     }

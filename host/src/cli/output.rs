@@ -115,6 +115,21 @@ pub(super) fn warn(text: &str) {
     say(&marked("warning", DOUBTFUL, text));
 }
 
+/// Prints what is wrong with the arguments, or the help that they ask for, and gives the exit
+/// code. A file's name may be among them, which others have given it: where it would steer the
+/// terminal, nothing is coloured and it is shown as its escapes.
+#[must_use]
+pub fn misuse(error: &clap::Error) -> ExitCode {
+    let is_plain = std::env::args_os()
+        .all(|argument| matches!(visible(&argument.to_string_lossy()), Cow::Borrowed(_)));
+    // Nobody is left to be told that this cannot be told.
+    let _ = match is_plain {
+        true => error.print(),
+        false => writeln!(io::stderr(), "{}", visible(&error.render().to_string())),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 /// Says on stderr why a command has failed, with all causes, and what to do.
 pub fn failure(error: &anyhow::Error) -> ExitCode {
     say(&marked("error", BAD, &told(error)));
