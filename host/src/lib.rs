@@ -10,6 +10,7 @@ pub mod config;
 pub mod control;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+mod log_budget;
 pub mod mcp;
 pub mod nearest;
 pub mod own_program;

@@ -44,6 +44,43 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Most names that a message says one by one.
+const MAX_NAMES: usize = 3;
+
+/// Longest name that a message says whole, in characters.
+const MAX_NAME_CHARACTERS: usize = 64;
+
+/// The first of some names, and how many more there are: strangers choose how many there are
+/// and how long each is.
+#[must_use]
+pub(crate) fn first_names(names: &[impl AsRef<str>]) -> String {
+    let first = names.iter().take(MAX_NAMES);
+    let shown: Vec<_> = first
+        .map(|name| format!("`{}`", short_name(name.as_ref())))
+        .collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// A name within one line, cut where it is long.
+#[must_use]
+pub(crate) fn short_name(name: &str) -> String {
+    line_beginning(name, MAX_NAME_CHARACTERS)
+}
+
+/// The first so many characters of a text, within one line.
+#[must_use]
+pub(crate) fn line_beginning(text: &str, characters: usize) -> String {
+    let mut ends = text.char_indices().map(|(at, _)| at);
+    match ends.nth(characters) {
+        None => visible_line(text).into_owned(),
+        Some(end) => format!("{}…", visible_line(text.get(..end).unwrap_or_default())),
+    }
+}
+
 fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hidden) {
         return Cow::Borrowed(text);
@@ -168,6 +205,15 @@ mod tests {
             assert_eq!(visible(text), shown);
             assert_eq!(visible_line(text), shown);
         }
+    }
+
+    #[test]
+    fn of_many_and_of_long_names_the_beginning_is_said() {
+        assert_eq!(first_names(&["a", "b\nc"]), "`a`, `b\\nc`");
+        let many = vec!["ü".repeat(1 << 10); 9000];
+        let cut = format!("`{}…`", "ü".repeat(64));
+        let said = format!("{cut}, {cut}, {cut} and 8997 more");
+        assert_eq!(first_names(&many), said);
     }
 
     #[test]

@@ -175,6 +175,12 @@ for line in sys.stdin:
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "hostile", "version": "1"},
         }))
+        if KIND == "news at start":
+            print("a line on stderr", file=sys.stderr, flush=True)
+            time.sleep(0.2)
+            for number in range(5000):
+                write({"jsonrpc": "2.0", "method": "notifications/message",
+                       "params": {"level": "info", "data": f"news {number} " + "x" * 1000}})
     elif method == "tools/list":
         write(answer(id, listed(params.get("cursor"))))
     elif method == "tools/call":

@@ -64,6 +64,8 @@ def call(kind, send, good):
         send(stream + chunks(b"data: " + text[:20]))
     elif kind == "junk-events":
         send(stream + chunks(b": hi\n\ndata: {oops\n\nevent: x\ndata: 1\n\nodd\n\n\0\n\n", event(good)) + b"0\r\n\r\n")
+    elif kind == "many-junk-events":
+        send(stream + chunks(b"data: x\n\n" * 20_000, event(good)) + b"0\r\n\r\n")
     elif kind == "two-answers":
         send(stream + chunks(event(good), event(good)) + b"0\r\n\r\n")
     elif kind == "batch":

@@ -9,6 +9,8 @@ use dormouse_jsonrpc::{INVALID_REQUEST, items};
 use rmcp::ErrorData;
 use rmcp::model::{JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 
+use super::client_log;
+
 /// How many messages a batch may have.
 pub(super) const MAX_MESSAGES: usize = 1000;
 
@@ -56,7 +58,9 @@ impl Batch {
             self.answers.push(answer);
             return;
         }
-        tracing::warn!("the answers to a batch have more than {MAX_ANSWER_BYTES} bytes");
+        client_log::warn(&format!(
+            "the answers to a batch have more than {MAX_ANSWER_BYTES} bytes"
+        ));
         let why = format!(
             "the answers to this batch have more than {MAX_ANSWER_BYTES} bytes: send fewer \
              requests together"

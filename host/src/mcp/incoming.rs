@@ -5,6 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, JsonRpcMessage, RequestId};
 use serde_json::Value;
 
+use super::client_log;
 use super::original::Original;
 use super::verbatim;
 
@@ -27,14 +28,16 @@ pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
     let line = match line {
         Line::Whole(line) | Line::Unfinished(line) => line,
         Line::TooLong(_) => {
-            tracing::warn!("a message of more than {MAX_LINE_BYTES} bytes was dropped");
+            client_log::warn(&format!(
+                "a message of more than {MAX_LINE_BYTES} bytes was dropped"
+            ));
             let message = format!("a message may have at most {MAX_LINE_BYTES} bytes");
             return Some(Err(ErrorData::invalid_request(message, None)));
         }
         Line::End => return None,
     };
     Some(String::from_utf8(line).map_err(|_| {
-        tracing::warn!("a line is not UTF-8");
+        client_log::warn("a line is not UTF-8");
         ErrorData::parse_error("the line is not UTF-8", None)
     }))
 }
@@ -73,7 +76,7 @@ impl Incoming {
             }
             why => format!("this message cannot be read: {why}"),
         };
-        tracing::warn!("{why}");
+        client_log::warn(&why);
         let error = match message.error {
             MessageError::NotJson(_) => ErrorData::parse_error(why, None),
             _ => ErrorData::invalid_request(why, None),
@@ -125,7 +128,7 @@ fn refuse(envelope: &Envelope<'_>, text: &str) -> Incoming {
         }
         // No value can hold it, because it has a number that is too large.
         Err(error) => {
-            tracing::warn!("a message cannot be read: {error}");
+            client_log::warn(&format!("a message cannot be read: {error}"));
             let why = format!("this message cannot be read: {error}");
             let error = ErrorData::invalid_request(why, None);
             answered(id, is_notification, has_method, error)

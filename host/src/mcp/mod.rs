@@ -12,6 +12,7 @@ mod backlog;
 mod batch;
 mod caller;
 mod client;
+mod client_log;
 mod commands;
 mod common;
 mod completion;

@@ -3,6 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use crate::visible::short_name;
+
+/// Most things that a message names one by one: servers choose how many there are.
+const MAX_NAMED: usize = 20;
+
 /// Things that would be shown under one name, and so are not shown at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collision {
@@ -29,7 +34,9 @@ impl Collision {
 impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, name, owners } = self;
+        let name = short_name(name);
         if let [(server, own)] = owners.as_slice() {
+            let own = short_name(own);
             let (begins, hint) = match *what {
                 "tool" | "prompt" => (
                     "dormouse__",
@@ -48,12 +55,16 @@ impl fmt::Display for Collision {
         }
         let servers: BTreeSet<&str> = owners.iter().map(|(server, _)| server.as_str()).collect();
         let all = if owners.len() == 2 { "both" } else { "all" };
-        for (i, (server, own)) in owners.iter().enumerate() {
+        for (i, (server, own)) in owners.iter().take(MAX_NAMED).enumerate() {
             let and = if i == 0 { "" } else { " and " };
+            let own = short_name(own);
             match servers.len() {
                 1 => write!(f, "{and}{what} `{own}`")?,
                 _ => write!(f, "{and}{what} `{own}` of server `{server}`")?,
             }
+        }
+        if let Some(more @ 1..) = owners.len().checked_sub(MAX_NAMED) {
+            write!(f, " and {more} more")?;
         }
         if let (1, Some(server)) = (servers.len(), servers.first()) {
             return write!(

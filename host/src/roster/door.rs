@@ -14,7 +14,7 @@ use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
 use crate::store::{DecidedBy, Decision, Gated, Pending};
 use crate::upstream::{Gate, Offered, without_blocking};
-use crate::visible::visible_line;
+use crate::visible::{first_names, visible_line};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {
@@ -146,9 +146,9 @@ impl Roster {
         self.unkept().remove(server);
         if !news.pending.is_empty() {
             tracing::warn!(
-                "server `{server}` has what its user has not seen (`{}`), which is not shown\n\
+                "server `{server}` has what its user has not seen ({}), which is not shown\n\
                  hint: `dormouse approve {server}` shows it, and allows it",
-                visible_line(&news.pending.join("`, `"))
+                first_names(&news.pending)
             );
         }
         self.refresh(None);

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::visible::short_name;
+
 /// How important something is.
 ///
 /// # Errors
@@ -31,7 +33,7 @@ pub(super) fn last_modified(when: &str) -> Result<(), String> {
     match dormouse_catalog::is_moment(when) {
         true => Ok(()),
         false => {
-            let shown: String = when.chars().take(60).collect();
+            let shown = short_name(when);
             Err(format!(
                 "a `last-modified` of `{shown}`, which is no time of ISO 8601 like `2026-07-28T12:00:00Z`"
             ))

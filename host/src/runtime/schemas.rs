@@ -9,10 +9,14 @@ use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::error::Cause;
+use crate::visible::{line_beginning, short_name};
 
 /// How many problems are listed: enough to mend a call in one go, few enough not
 /// to drown a model in a list that it made itself.
 const LISTED: usize = 20;
+
+/// Most things that are mended in one answer and logged one by one.
+const MAX_LOGGED: usize = 3;
 
 /// A schema, compiled when it is first needed.
 #[derive(Debug)]
@@ -33,9 +37,13 @@ pub struct Schemas {
 pub(super) fn readable(what: What, key: &str, answer: String) -> Result<Answer, Cause> {
     let (text, odd) = dormouse_catalog::answer(what, &answer).map_err(Cause::BadResult)?;
     if !odd.is_empty() {
-        let odd = odd.join(", ");
+        let first = odd.iter().take(MAX_LOGGED);
+        let first: Vec<_> = first.map(|odd| line_beginning(odd, 200)).collect();
         tracing::warn!(
-            "an answer of {what} `{key}` goes out without what MCP does not have: {odd}"
+            "an answer of {what} `{}` goes out without what MCP does not have, in {} places: {}",
+            short_name(key),
+            odd.len(),
+            first.join(", ")
         );
     }
     Ok(Answer::Verbatim(text.unwrap_or(answer)))

@@ -23,6 +23,7 @@ use super::process::Process;
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::words::Words;
 use super::{environment, input};
+use crate::log_budget::LogBudget;
 use crate::sandbox::UpstreamLimits;
 
 /// How many messages may wait to be written, and to be heard.
@@ -69,7 +70,7 @@ struct Pipe {
 /// It cannot be started.
 pub(super) fn open(
     reaper: &Arc<Reaper>,
-    server: &str,
+    (server, log): (&str, Arc<LogBudget>),
     stdio: &Stdio,
     limits: &UpstreamLimits,
 ) -> Result<Channel, Lost> {
@@ -87,7 +88,7 @@ pub(super) fn open(
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
     let fate = Arc::new(Fate {
-        words: Words::new(server, stdio.hidden()),
+        words: Words::new(server, stdio.hidden(), log),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),

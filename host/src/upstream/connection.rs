@@ -128,6 +128,7 @@ impl Opening<'_> {
             gate,
             limits: self.limits,
             hidden: self.launch.hidden(),
+            log: self.hub.log_budget(self.server),
         };
         let peer = Peer::new(self.server, ends, asking, policy);
         let mut connection = Connection {

@@ -49,10 +49,9 @@ async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
             Ok(offered) => gate.opened(offered),
             // Whoever has a call there is told, if anybody has.
             Err(_) if peer.ended().is_some() => return,
-            Err(failure) => tracing::warn!(
-                "server `{}` says that its lists have changed, and does not tell how: {failure}",
-                peer.server
-            ),
+            Err(failure) => peer.warn(&format!(
+                "says that its lists have changed, and does not tell how: {failure}"
+            )),
         }
     }
 }

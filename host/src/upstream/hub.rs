@@ -1,5 +1,6 @@
 //! What all upstreams of a process share.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::reaper::Reaper;
 use super::{child, http};
+use crate::log_budget::LogBudget;
 use crate::sandbox::UpstreamLimits;
 
 /// How long connections may take to be closed when the process ends. The reaper
@@ -25,6 +27,8 @@ pub struct Hub {
     closing: TaskTracker,
     /// All connections, among them some that are gone.
     open: Mutex<Vec<Weak<dyn Outlet>>>,
+    /// What each server may have logged, over all of its connections.
+    logs: Mutex<HashMap<String, Arc<LogBudget>>>,
 }
 
 impl Hub {
@@ -39,6 +43,7 @@ impl Hub {
             logins: Logins::new(data),
             closing: TaskTracker::new(),
             open: Mutex::default(),
+            logs: Mutex::default(),
         })
     }
 
@@ -50,7 +55,10 @@ impl Hub {
         limits: &UpstreamLimits,
     ) -> Result<Channel, Lost> {
         let channel = match launch {
-            Launch::Stdio(stdio) => child::open(&self.reaper, server, stdio, limits),
+            Launch::Stdio(stdio) => {
+                let log = self.log_budget(server);
+                child::open(&self.reaper, (server, log), stdio, limits)
+            }
             Launch::Http(entry) => {
                 let login = self.login(server, entry);
                 http::connect(entry, Some(Arc::new(login)), limits).await
@@ -60,6 +68,15 @@ impl Hub {
         open.retain(|outlet| outlet.strong_count() > 0);
         open.push(Arc::downgrade(&channel.outlet));
         Ok(channel)
+    }
+
+    /// What a server may have logged.
+    pub(super) fn log_budget(&self, server: &str) -> Arc<LogBudget> {
+        let mut logs = lock(&self.logs);
+        let budget = logs
+            .entry(server.to_owned())
+            .or_insert_with(|| Arc::new(LogBudget::new(format!("server `{server}`").into())));
+        Arc::clone(budget)
     }
 
     /// The user's login at a server's upstream.

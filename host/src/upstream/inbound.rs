@@ -6,12 +6,13 @@ use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Request
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::Level;
 
 use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
 use super::question_links;
-use super::words::logger_name;
+use super::words::{escaped, logger_name};
 use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question, attribution};
 
 /// Parameters of questions that a person is shown, or that lead them somewhere.
@@ -223,9 +224,11 @@ impl Peer {
         };
         // In the stateless era a log belongs to a request, and one that comes between
         // two of them has nobody to hear it but whoever reads ours.
-        if clients.is_empty() {
-            let data = told.data.to_string();
-            tracing::info!(server = %self.server, "{}", data.escape_debug());
+        if clients.is_empty() && tracing::enabled!(Level::INFO) {
+            let data = escaped(&told.data.to_string());
+            if let Some(data) = self.log.take(&data) {
+                tracing::info!(server = %self.server, "{data}");
+            }
         }
         for client in clients {
             client.log(level, Some(logger.clone()), told.data.clone());

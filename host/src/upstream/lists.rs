@@ -15,7 +15,6 @@ use super::large::without_blocking;
 use super::message;
 use super::peer::{Peer, lock};
 use super::{Failure, Offered};
-use crate::sandbox::UpstreamLimits;
 
 /// How many pages of one list are taken: far more than an agent could do with, and little
 /// enough for a server that never comes to an end.
@@ -25,7 +24,7 @@ const PAGES: usize = 200;
 const MAX_CURSOR_BYTES: usize = 64 << 10;
 
 /// How many items of one page that are odd are logged one by one.
-const TOLD: usize = 20;
+const TOLD: usize = 3;
 
 /// A list that MCP has.
 struct List {
@@ -130,10 +129,11 @@ impl Read {
     /// It is none; what of it is wrong.
     fn page(
         &mut self,
-        (server, list): (&str, &List),
+        list: &List,
         page: &str,
-        limits: &UpstreamLimits,
+        peer: &Peer,
     ) -> Result<Result<Option<String>, Enough>, String> {
+        let limits = &peer.limits;
         let page = message::object(page).map_err(|error| format!("is {error}"))?;
         let found = page
             .get(list.member)
@@ -155,20 +155,20 @@ impl Read {
                 Err(why) => {
                     odd += 1;
                     if odd <= TOLD {
-                        tracing::warn!(
-                            "server `{server}` lists an odd one of its {}, which is left out: {why}",
+                        peer.warn(&format!(
+                            "lists an odd one of its {}, which is left out: {why}",
                             list.member
-                        );
+                        ));
                     }
                 }
             }
         }
         if odd > TOLD {
-            tracing::warn!(
-                "server `{server}`: {} more of its {} are left out",
+            peer.warn(&format!(
+                "lists {} more such ones of its {}",
                 odd - TOLD,
                 list.member
-            );
+            ));
         }
         if found.left_out > 0 {
             return Ok(Err(Enough::Items(limits.list_items)));
@@ -213,12 +213,11 @@ async fn list(
                 return Ok(read.items);
             }
             Err(Failure::Refused(refusal)) if list.method != TOOLS.method => {
-                tracing::warn!(
-                    "server `{}` refuses `{}`: {}",
-                    peer.server,
+                peer.warn(&format!(
+                    "refuses `{}`: {}",
                     list.method,
                     excerpt(&refusal.message)
-                );
+                ));
                 return Ok(read.items);
             }
             Err(Failure::Refused(refusal)) => {
@@ -232,21 +231,19 @@ async fn list(
             Err(lost) => return Err(lost),
         };
         let text = page.get();
-        let next = without_blocking(text.len(), || {
-            read.page((&peer.server, list), text, &peer.limits)
-        });
+        let next = without_blocking(text.len(), || read.page(list, text, peer));
         let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
         cursor = match next {
             Ok(Some(next)) => Some(next),
             Ok(None) => return Ok(read.items),
             Err(enough) => {
-                tracing::warn!(
-                    "server `{0}`: of its `{1}` the first {2} are taken: {enough}\n\
+                peer.warn(&format!(
+                    "lists too much: of its `{1}` the first {2} are taken: {enough}\n\
                      hint: `[servers.{0}.limits]` sets how long a list may be",
                     peer.server,
                     list.method,
                     read.items.len()
-                );
+                ));
                 return Ok(read.items);
             }
         };

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
+use tracing::Level;
 
 use super::Able;
 use super::callers::{Callers, Nobody};
@@ -23,6 +24,7 @@ use super::large::without_blocking;
 use super::message::{self, Refusal};
 use super::redaction::HiddenTexts;
 use super::{Failure, Gate};
+use crate::log_budget::LogBudget;
 use crate::runtime::{Answer, Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
@@ -64,6 +66,8 @@ pub(super) struct Peer {
     pub(super) limits: UpstreamLimits,
     /// Secrets that it was started with, and may repeat.
     pub(super) hidden: HiddenTexts,
+    /// What it may have logged.
+    pub(super) log: Arc<LogBudget>,
     pub(super) questions: QuestionLimit,
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
@@ -125,6 +129,7 @@ pub(super) struct PeerPolicy {
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) limits: UpstreamLimits,
     pub(super) hidden: HiddenTexts,
+    pub(super) log: Arc<LogBudget>,
 }
 
 /// Clients that an upstream may ask, and how much at once.
@@ -180,6 +185,7 @@ impl Peer {
             )),
             limits: policy.limits,
             hidden: policy.hidden,
+            log: policy.log,
             oddities: AtomicU32::new(0),
             over: CancellationToken::new(),
         });
@@ -487,6 +493,16 @@ impl Peer {
         let bit = 1 << oddity as u32;
         if self.oddities.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             tracing::warn!("server `{}` {}", self.server, oddity.text());
+        }
+    }
+
+    /// Logs something about the server that it can bring about again and again, unless that
+    /// has happened too often of late.
+    pub(super) fn warn(&self, what: &str) {
+        if tracing::enabled!(Level::WARN)
+            && let Some(what) = self.log.take(what)
+        {
+            tracing::warn!("server `{}` {what}", self.server);
         }
     }
 

@@ -10,11 +10,15 @@ use super::words::escaped;
 /// other objects can be read there.
 const MAX_DEPTH: usize = 16;
 
+/// Most members that are left out and logged one by one: servers choose how many there are.
+const MAX_LOGGED: usize = 3;
+
 /// An object without the members that are too deep, and without those that make it larger
 /// than an item of a list may be. `called` is what MCP calls it.
 pub(crate) fn bounded_object(called: &str, mut object: Map<String, Value>) -> Map<String, Value> {
     let limits = ItemLimits::default();
     let mut size = Size::default();
+    let mut left_out = 0_usize;
     object.retain(|name, value| {
         let why = if !is_within(value, MAX_DEPTH) {
             format!("it is nested more than {MAX_DEPTH} levels deep")
@@ -27,10 +31,18 @@ pub(crate) fn bounded_object(called: &str, mut object: Map<String, Value>) -> Ma
             let (bytes, members) = (limits.bytes, limits.members);
             format!("with it, that has more than {bytes} bytes or {members} members")
         };
+        left_out += 1;
+        if left_out > MAX_LOGGED {
+            return false;
+        }
         let name = escaped(&name.chars().take(60).collect::<String>());
         tracing::warn!("`{name}` of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it");
         false
     });
+    if left_out > MAX_LOGGED {
+        let more = left_out - MAX_LOGGED;
+        tracing::warn!("{more} more members of a server's `{called}` are left out");
+    }
     object
 }
 
@@ -98,6 +110,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn of_many_members_that_are_left_out_three_are_logged() {
+        let (logged, _guard) = crate::log_budget::tests::logged();
+        let deep = (0..20).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let many = (0..10_000).map(|number| (format!("m{number}"), deep.clone()));
+        assert!(bounded_object("serverInfo", many.collect()).is_empty());
+        let lines = logged.lines();
+        let named = lines.iter().filter(|line| line.contains("levels deep"));
+        assert_eq!(named.count(), 3, "{lines:?}");
+        let rest = lines.last().unwrap();
+        assert!(rest.contains("9997 more members"), "{rest}");
+    }
 
     fn kept(said: Value) -> Vec<String> {
         let Value::Object(said) = said else {

@@ -2,36 +2,35 @@
 //! kept for the error of whoever waits for it.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
 
 use dormouse_jsonrpc::{Line, LineReader};
 use tokio::io::{AsyncRead, BufReader};
+use tracing::Level;
 
 use super::peer::lock;
 use super::redaction::{HiddenTexts, MAX_PIECE_BYTES};
+use crate::log_budget::LogBudget;
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;
 const LONGEST: usize = 1 << 10;
-
-/// How much is logged in a while, in bytes; the rest of that while is left out.
-const LOGGED: usize = 32 << 10;
-const WHILE: Duration = Duration::from_secs(10);
 
 /// The last words of a child.
 pub(super) struct Words {
     server: String,
     /// What is taken out of all that it says.
     hidden: HiddenTexts,
+    log: Arc<LogBudget>,
     last: Mutex<VecDeque<String>>,
 }
 
 impl Words {
-    pub(super) fn new(server: &str, hidden: HiddenTexts) -> Self {
+    pub(super) fn new(server: &str, hidden: HiddenTexts, log: Arc<LogBudget>) -> Self {
         Self {
             server: server.to_owned(),
             hidden,
+            log,
             last: Mutex::default(),
         }
     }
@@ -39,8 +38,6 @@ impl Words {
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
         let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_PIECE_BYTES);
-        let mut since = Instant::now();
-        let mut logged = 0_usize;
         loop {
             // Of a long one its beginning is enough.
             let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
@@ -55,15 +52,10 @@ impl Words {
             if text.is_empty() {
                 continue;
             }
-            if since.elapsed() > WHILE {
-                (since, logged) = (Instant::now(), 0);
-            }
-            let before = logged;
-            logged = logged.saturating_add(text.len());
-            if logged <= LOGGED {
+            if tracing::enabled!(Level::INFO)
+                && let Some(text) = self.log.take(&text)
+            {
                 tracing::info!(server = %self.server, stream = "stderr", "{text}");
-            } else if before <= LOGGED {
-                tracing::warn!(server = %self.server, "prints so much to stderr that some is left out here");
             }
             let mut last = lock(&self.last);
             if last.len() == KEPT {

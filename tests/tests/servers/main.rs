@@ -18,6 +18,7 @@ mod floods;
 mod forged_words;
 mod hostile;
 mod leftovers;
+mod log_floods;
 mod odd;
 mod over_http;
 mod same_uri;

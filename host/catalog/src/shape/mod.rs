@@ -65,7 +65,9 @@ impl fmt::Display for Odd {
         let Self {
             what, name, why, ..
         } = self;
-        let name = name.escape_debug();
+        // Both are the server's, which may make them as long as a whole item.
+        let name = beginning(name, MAX_NAME_CHARACTERS).escape_debug();
+        let why = beginning(why, MAX_REASON_CHARACTERS);
         match self.shown {
             true => write!(
                 f,
@@ -77,6 +79,21 @@ impl fmt::Display for Odd {
                  hint: whoever wrote the server has to mend it"
             ),
         }
+    }
+}
+
+/// Longest name of an odd item that is said whole, in characters.
+const MAX_NAME_CHARACTERS: usize = 128;
+
+/// Longest reason that is said whole, in characters.
+const MAX_REASON_CHARACTERS: usize = 500;
+
+/// The first so many characters of a text.
+fn beginning(text: &str, characters: usize) -> &str {
+    let mut ends = text.char_indices().map(|(at, _)| at);
+    match ends.nth(characters) {
+        None => text,
+        Some(end) => text.get(..end).unwrap_or_default(),
     }
 }
 

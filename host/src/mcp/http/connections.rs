@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::endpoint::Endpoint;
+use crate::mcp::client_log;
 
 /// How long a client may take to read anything of what it is sent.
 const UNREAD: Duration = Duration::from_secs(30);
@@ -129,14 +130,14 @@ impl Connections {
                 Ok((stream, _)) => match self.seat().await {
                     Some(seat) => self.admit(stream, seat, &endpoint),
                     None => {
-                        tracing::warn!("a client was sent away: all connections are busy");
+                        client_log::warn("a client was sent away: all connections are busy");
                         // It goes into the socket's buffer or nowhere.
                         let _ = stream.try_write(FULL);
                     }
                 },
                 Err(error) => {
                     // Mostly: too many open files. It passes when others leave.
-                    tracing::warn!("a connection was not accepted: {error}");
+                    client_log::warn(&format!("a connection was not accepted: {error}"));
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }

@@ -30,6 +30,7 @@ use super::raw;
 use super::repeated;
 use super::repeated::VERSION;
 use super::sessions::{Claim, Sessions, Taken};
+use crate::mcp::client_log;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
@@ -295,7 +296,7 @@ impl Endpoint {
             };
             let mut response = answer::text(status, format!("{error}\n"));
             if matches!(error, BodyError::NoRoom(_)) {
-                tracing::warn!("a request was refused: {error}");
+                client_log::warn(&format!("a request was refused: {error}"));
                 let soon = HeaderValue::from_static("1");
                 response.headers_mut().insert(RETRY_AFTER, soon);
             }

@@ -3,6 +3,7 @@
 mod bytes;
 mod decode;
 mod encode;
+mod left_out;
 mod prompt;
 mod resource;
 mod result;

@@ -4,6 +4,7 @@ use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
+use super::left_out::LeftOutHints;
 use super::result::{block, either};
 
 /// A prompt's result: a string is what the user says, messages are messages. `server`
@@ -19,7 +20,8 @@ pub(crate) fn prompt_result(
     let (ty, value) = either(ty, value)?;
     let messages = match (ty, value) {
         (Some(Type::Messages), Some(Val::List(messages))) => {
-            let messages = messages.iter().map(|value| message(server, value));
+            let left_out = LeftOutHints::new(server);
+            let messages = messages.iter().map(|value| message(&left_out, value));
             messages.collect()
         }
         (_, Some(Val::String(text))) => {
@@ -34,7 +36,7 @@ pub(crate) fn prompt_result(
 }
 
 /// One `prompt-message` of `dormouse:plugin/types`.
-fn message(server: &str, value: &Val) -> Value {
+fn message(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     let Val::Record(fields) = value else {
         return Value::Null;
     };
@@ -43,7 +45,7 @@ fn message(server: &str, value: &Val) -> Value {
         .map(|(name, value)| {
             let value = match value {
                 Val::Enum(role) => Value::from(role.as_str()),
-                content => block(server, content),
+                content => block(left_out, content),
             };
             (name.clone(), value)
         })

@@ -4,6 +4,7 @@ use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
+use super::left_out::LeftOutHints;
 use super::result::{base64, either, flat};
 
 /// A resource's result: text or bytes under its own URI, or several contents with
@@ -18,6 +19,7 @@ pub(crate) fn resource_result(
     ty: Option<&Type>,
     value: Option<&Val>,
 ) -> Result<Option<Value>, String> {
+    let left_out = LeftOutHints::new(server);
     let (ty, value) = either(ty, value)?;
     let own = |name: &str, value: Value| {
         let mut contents = Map::new();
@@ -30,7 +32,7 @@ pub(crate) fn resource_result(
         (Some(Type::Embedded), Some(Val::List(items))) => items
             .iter()
             .map(|item| match item {
-                Val::Record(fields) => Value::Object(flat(server, fields)),
+                Val::Record(fields) => Value::Object(flat(&left_out, fields)),
                 _ => Value::Null,
             })
             .collect(),

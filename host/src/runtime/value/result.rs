@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
 use super::encode::{encode, part};
+use super::left_out::LeftOutHints;
 use crate::runtime::hint;
 
 /// A tool's result: a record as structured content and as text, a string as
@@ -15,21 +16,22 @@ use crate::runtime::hint;
 ///
 /// `server` is whose result it is, for the log.
 pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    let left_out = LeftOutHints::new(server);
     if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
         (ty, value)
-        && let Some(blocks) = blocks(server, ty, error)
+        && let Some(blocks) = blocks(&left_out, ty, error)
     {
         return json!({ "content": blocks, "isError": true });
     }
     match either(ty, value) {
-        Ok((ty, value)) => success(server, ty, value),
+        Ok((ty, value)) => success(&left_out, ty, value),
         Err(text) => json!({ "content": [text_block(text)], "isError": true }),
     }
 }
 
-fn success(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+fn success(left_out: &LeftOutHints<'_>, ty: Option<&Type>, value: Option<&Val>) -> Value {
     if let (Some(ty), Some(value)) = (ty, value)
-        && let Some(blocks) = blocks(server, ty, value)
+        && let Some(blocks) = blocks(left_out, ty, value)
     {
         return json!({ "content": blocks, "isError": false });
     }
@@ -44,8 +46,8 @@ fn success(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
 }
 
 /// Content blocks; none where a value is something else.
-fn blocks(server: &str, ty: &Type, value: &Val) -> Option<Vec<Value>> {
-    let block = |content| block(server, content);
+fn blocks(left_out: &LeftOutHints<'_>, ty: &Type, value: &Val) -> Option<Vec<Value>> {
+    let block = |content| block(left_out, content);
     match (ty, value) {
         (Type::Content, content) => Some(vec![block(content)]),
         (Type::Contents, Val::List(contents)) => Some(contents.iter().map(block).collect()),
@@ -90,7 +92,7 @@ fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
 }
 
 /// One `content` of `dormouse:plugin/types` as an MCP content block.
-pub(super) fn block(server: &str, value: &Val) -> Value {
+pub(super) fn block(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
     let Val::Variant(case, Some(payload)) = value else {
         return Value::Null;
     };
@@ -104,7 +106,7 @@ pub(super) fn block(server: &str, value: &Val) -> Value {
     };
     let mut members = Map::new();
     members.insert("type".into(), Value::from(kind));
-    let mut parts = flat(server, fields);
+    let mut parts = flat(left_out, fields);
     // An embedded resource nests what it carries; everything else is flat.
     if case == "resource" {
         let annotations = parts.shift_remove("annotations");
@@ -117,10 +119,10 @@ pub(super) fn block(server: &str, value: &Val) -> Value {
 }
 
 /// The parts of a content block, under MCP's names.
-pub(super) fn flat(server: &str, fields: &[(String, Val)]) -> Map<String, Value> {
+pub(super) fn flat(left_out: &LeftOutHints<'_>, fields: &[(String, Val)]) -> Map<String, Value> {
     let mut members = Map::new();
     for (name, value) in fields {
-        match plain(server, name, value) {
+        match plain(left_out, name, value) {
             Some(Value::Object(body)) if name == "body" => members.extend(body),
             Some(value) => {
                 members.insert(camel(name), value);
@@ -132,27 +134,26 @@ pub(super) fn flat(server: &str, fields: &[(String, Val)]) -> Map<String, Value>
 }
 
 /// The JSON of a part of a content block; none where there is nothing to say.
-fn plain(server: &str, name: &str, value: &Val) -> Option<Value> {
-    // Clients throw a whole result away for one hint that is none.
-    let left_out = |why: &String| tracing::warn!("server `{server}`: {why}; that is left out");
+fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> {
+    let odd = |why: &String| left_out.add(why);
     Some(match value {
         Val::Option(None) => return None,
-        Val::Option(Some(value)) => return plain(server, name, value),
+        Val::Option(Some(value)) => return plain(left_out, name, value),
         Val::List(items) if name == "data" => Value::from(base64(items)),
         Val::List(items) if items.is_empty() => return None,
         Val::List(items) => items
             .iter()
-            .filter_map(|item| plain(server, "", item))
+            .filter_map(|item| plain(left_out, "", item))
             .collect(),
         Val::Enum(case) => Value::from(case.as_str()),
         Val::String(when) if name == "last-modified" => {
-            let checked = hint::last_modified(when).inspect_err(left_out);
+            let checked = hint::last_modified(when).inspect_err(odd);
             return checked.ok().map(|()| Value::from(when.as_str()));
         }
         Val::String(text) => Value::from(text.as_str()),
         Val::U64(n) => Value::from(*n),
         // The only ones in content.
-        Val::Float64(n) => return hint::priority(*n).inspect_err(left_out).ok(),
+        Val::Float64(n) => return hint::priority(*n).inspect_err(odd).ok(),
         Val::Variant(case, Some(payload)) => match payload.as_ref() {
             Val::List(bytes) => json!({ case: base64(bytes) }),
             Val::String(text) => json!({ case: text }),
@@ -161,7 +162,7 @@ fn plain(server: &str, name: &str, value: &Val) -> Option<Value> {
         Val::Record(fields) => Value::Object(
             fields
                 .iter()
-                .filter_map(|(name, value)| Some((camel(name), plain(server, name, value)?)))
+                .filter_map(|(name, value)| Some((camel(name), plain(left_out, name, value)?)))
                 .collect(),
         ),
         _ => return None,

@@ -287,3 +287,29 @@ fn hints_that_are_none_are_left_out() {
     assert_eq!(result(7.0, when), json!({ "lastModified": when }));
     assert_eq!(result(f64::NAN, "yesterday"), json!({}));
 }
+
+#[test]
+fn of_many_hints_that_are_none_three_are_logged() {
+    use wasmtime::component::Val;
+
+    use super::tool_result;
+
+    let (logged, _guard) = crate::log_budget::tests::logged();
+    let text = Val::Record(vec![
+        ("text".into(), Val::String("hi".to_owned())),
+        (
+            "annotations".into(),
+            Val::Option(Some(Box::new(Val::Record(vec![(
+                "priority".into(),
+                Val::Option(Some(Box::new(Val::Float64(7.0)))),
+            )])))),
+        ),
+    ]);
+    let block = Val::Variant("text".into(), Some(Box::new(text)));
+    let blocks = Val::List(vec![block; 10_000]);
+    let result = tool_result("here", Some(&Type::Contents), Some(&blocks));
+    assert_eq!(result["content"].as_array().unwrap().len(), 10_000);
+    let logged = logged.lines();
+    assert_eq!(logged.len(), 4, "{logged:?}");
+    assert!(logged[3].contains("9997 more hints"), "{logged:?}");
+}

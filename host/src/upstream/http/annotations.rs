@@ -8,8 +8,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::headers::encode;
+use super::message::excerpt;
 
 const MARK: &str = "x-mcp-header";
+
+/// Most tools of one page that are logged by name when they are left out.
+const MAX_NAMED: usize = 3;
+
 /// What the tools of one upstream want in headers, as its lists have said it.
 #[derive(Default)]
 pub(super) struct Annotations {
@@ -43,6 +48,7 @@ impl Annotations {
             return page;
         };
         let before = tools.len();
+        let mut left_out = 0;
         tools.retain(|tool| {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
             match wanted(tool.get("inputSchema").unwrap_or(&Value::Null)) {
@@ -51,11 +57,19 @@ impl Annotations {
                     true
                 }
                 Err(why) => {
-                    tracing::warn!("the tool `{name}` is left out: {why}");
+                    left_out += 1;
+                    if left_out <= MAX_NAMED {
+                        let (name, why) = (excerpt(name), excerpt(&why));
+                        tracing::warn!("the tool `{name}` is left out: {why}");
+                    }
                     false
                 }
             }
         });
+        if left_out > MAX_NAMED {
+            let more = left_out - MAX_NAMED;
+            tracing::warn!("{more} more tools are left out for what their headers are to be");
+        }
         if tools.len() == before {
             return page;
         }

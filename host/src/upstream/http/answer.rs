@@ -85,7 +85,10 @@ async fn follow(
         let (orderly, why) = match events.next().await {
             Ok(Some(event)) => {
                 cursor.read(&event);
-                if connection.hand_on(event.messages(), Some(request)).await? {
+                if connection
+                    .hand_on(connection.site.messages(event), Some(request))
+                    .await?
+                {
                     read_rest(connection, events);
                     return Ok(());
                 }
@@ -128,7 +131,11 @@ fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
     tokio::spawn(async move {
         let rest = async {
             while let Ok(Some(event)) = events.next().await {
-                if connection.hand_on(event.messages(), None).await.is_err() {
+                if connection
+                    .hand_on(connection.site.messages(event), None)
+                    .await
+                    .is_err()
+                {
                     break;
                 }
             }

@@ -26,17 +26,16 @@ pub(super) struct Event {
 
 impl Event {
     /// The messages in it, if that is what it holds.
-    pub(super) fn messages(self) -> Vec<Box<RawValue>> {
+    ///
+    /// # Errors
+    /// It should hold some, and does not; what is wrong with it.
+    pub(super) fn messages(self) -> Result<Vec<Box<RawValue>>, String> {
         let message = matches!(self.kind.as_str(), "" | "message");
         // One without data only says where to go on.
         if !message || self.data.trim().is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        message::parse(&self.data).unwrap_or_else(|why| {
-            // Junk between the messages is no reason to lose those around it.
-            tracing::warn!("an upstream has sent an event that is no message: {why}");
-            Vec::new()
-        })
+        message::parse(&self.data)
     }
 }
 

@@ -63,7 +63,9 @@ async fn read(
         match events.next().await {
             Ok(Some(event)) => {
                 cursor.read(&event);
-                connection.hand_on(event.messages(), None).await?;
+                connection
+                    .hand_on(connection.site.messages(event), None)
+                    .await?;
             }
             Ok(None) => break true,
             Err(Cut::Broken(_)) => break false,

@@ -1,6 +1,6 @@
 //! One upstream's place in the web: which secrets are sent there, and to nobody else.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,11 +9,14 @@ use reqwest::header::{
     WWW_AUTHENTICATE,
 };
 use reqwest::{Method, Response, StatusCode, Url};
+use serde_json::value::RawValue;
 
 use super::Credentials;
 use super::address::Reach;
 use super::client::{causes, client};
+use super::events::Event;
 use super::headers;
+use super::message::excerpt;
 use super::redirect;
 use crate::upstream::redaction::{HIDDEN, HiddenTexts, redacted_url};
 use crate::upstream::{Http, Lost, Secret};
@@ -33,6 +36,8 @@ pub(super) struct Site {
     off: bool,
     /// The token that was last sent.
     given: Mutex<Option<Secret>>,
+    /// Done once it is logged that there are events which are no messages.
+    odd_events: Once,
     /// The longest message that it may send, in bytes.
     pub(super) message_bytes: usize,
 }
@@ -107,6 +112,7 @@ impl Site {
             hidden: http.hidden(),
             off: http.oauth.off,
             given: Mutex::default(),
+            odd_events: Once::new(),
             message_bytes,
         })
     }
@@ -120,6 +126,20 @@ impl Site {
     pub(super) fn shown(url: &Url) -> String {
         let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
         redacted_url(&shown)
+    }
+
+    /// The messages in an event. Junk between the messages is no reason to lose those around
+    /// it: that is logged once for a connection, however much of it there is.
+    pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
+        event.messages().unwrap_or_else(|why| {
+            self.odd_events.call_once(|| {
+                let (shown, why) = (self.redact(&Self::shown(&self.url)), excerpt(&why));
+                tracing::warn!(
+                    "`{shown}` sends events that are no messages, which are ignored: {why}"
+                );
+            });
+            Vec::new()
+        })
     }
 
     /// Sends a request, follows where it is redirected to, and once more with another

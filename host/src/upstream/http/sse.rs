@@ -42,12 +42,12 @@ impl Sse {
             inbox,
             endpoint,
         };
-        let inbox = Arc::clone(&sse.inbox);
+        let (site, inbox) = (Arc::clone(&sse.site), Arc::clone(&sse.inbox));
         tokio::spawn(async move {
             let why = tokio::select! {
                 biased;
                 () = inbox.ended() => return,
-                why = read(events, &inbox) => why,
+                why = read(events, &site, &inbox) => why,
             };
             inbox.close(&format!("the stream of `{shown}` has ended: {why}"));
         });
@@ -132,11 +132,11 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
 }
 
 /// Reads the stream to its end, and says what that was.
-async fn read(mut events: Events, inbox: &Inbox) -> String {
+async fn read(mut events: Events, site: &Site, inbox: &Inbox) -> String {
     loop {
         match events.next().await {
             Ok(Some(event)) => {
-                for message in event.messages() {
+                for message in site.messages(event) {
                     if inbox.put(Said::new(message)).await.is_err() {
                         return "nobody listens".to_owned();
                     }

@@ -1,0 +1,164 @@
+//! Bound of what others can make this host write into its log.
+//!
+//! Clients keep the log of a host in files. What a server says, or what a client sends, is
+//! logged once for each message, so that without a bound either of them could fill a disk.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Most that is logged in one [`PERIOD`], in bytes; the rest of that period is left out.
+const MAX_BYTES: usize = 32 << 10;
+
+/// Length of a period.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// Longest text of one line, in bytes; of a longer one the beginning is logged.
+const MAX_LINE_BYTES: usize = 4 << 10;
+
+/// Size of what stands on a line beside its text, in bytes: the time, the level, a name.
+/// Many empty lines fill a log as well.
+const LINE_BYTES: usize = 64;
+
+/// Bound of what one other side, such as an upstream, can have logged.
+#[derive(Debug)]
+pub(crate) struct LogBudget {
+    /// Whom it is of, as the message says that tells of lines that are left out.
+    subject: Cow<'static, str>,
+    period: Mutex<Period>,
+}
+
+/// What has been logged since some time.
+#[derive(Debug)]
+struct Period {
+    /// None before the first line.
+    since: Option<Instant>,
+    bytes: usize,
+}
+
+/// What becomes of a line.
+#[derive(Debug, PartialEq, Eq)]
+enum Room {
+    /// It is logged.
+    Enough,
+    /// It is the first of this period that is left out.
+    Exceeded,
+    /// It is left out, as others before it.
+    None,
+}
+
+impl LogBudget {
+    /// Budget of which nothing is used.
+    pub(crate) const fn new(subject: Cow<'static, str>) -> Self {
+        Self {
+            subject,
+            period: Mutex::new(Period {
+                since: None,
+                bytes: 0,
+            }),
+        }
+    }
+
+    /// What of a text is to be logged now; none where there has been too much of late. To be
+    /// asked for lines that would be logged at the level that is set: what nobody sees uses
+    /// nothing up.
+    pub(crate) fn take<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let end = text.floor_char_boundary(MAX_LINE_BYTES);
+        let text = text.get(..end).unwrap_or(text);
+        match self.room(text.len(), Instant::now()) {
+            Room::Enough => return Some(text),
+            Room::Exceeded => tracing::warn!(
+                "{}: more than {} KiB would be logged within {} s, of which the rest is left out",
+                self.subject,
+                MAX_BYTES >> 10,
+                PERIOD.as_secs()
+            ),
+            Room::None => {}
+        }
+        None
+    }
+
+    fn room(&self, bytes: usize, now: Instant) -> Room {
+        // Two numbers cannot be left half changed.
+        let mut period = self.period.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = |since| now.saturating_duration_since(since) > PERIOD;
+        if period.since.is_none_or(is_over) {
+            *period = Period {
+                since: Some(now),
+                bytes: 0,
+            };
+        }
+        let before = period.bytes;
+        period.bytes = before.saturating_add(bytes).saturating_add(LINE_BYTES);
+        match (period.bytes <= MAX_BYTES, before <= MAX_BYTES) {
+            (true, _) => Room::Enough,
+            (false, true) => Room::Exceeded,
+            (false, false) => Room::None,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// What is logged in a thread for as long as the guard beside it lives.
+    #[derive(Clone, Default)]
+    pub(crate) struct Logged(Arc<Mutex<Vec<u8>>>);
+
+    impl Logged {
+        pub(crate) fn lines(&self) -> Vec<String> {
+            let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+            text.lines().map(str::to_owned).collect()
+        }
+    }
+
+    impl io::Write for Logged {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Has what this thread logs kept.
+    pub(crate) fn logged() -> (Logged, tracing::subscriber::DefaultGuard) {
+        let logged = Logged::default();
+        let writer = logged.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .with_max_level(tracing::Level::DEBUG)
+            .finish();
+        (logged, tracing::subscriber::set_default(subscriber))
+    }
+
+    #[test]
+    fn what_is_logged_in_a_while_is_bounded_and_said_once() {
+        let budget = LogBudget::new("server `up`".into());
+        let start = Instant::now();
+        for (text, lines) in [(0, MAX_BYTES / LINE_BYTES), (1024, 30), (MAX_LINE_BYTES, 7)] {
+            // Each in a period of its own.
+            let now = start + PERIOD * u32::try_from(text + 2).unwrap();
+            for _ in 0..lines {
+                assert_eq!(budget.room(text, now), Room::Enough, "{text}");
+            }
+            assert_eq!(budget.room(text, now), Room::Exceeded, "{text}");
+            for _ in 0..10_000 {
+                assert_eq!(budget.room(text, now + PERIOD), Room::None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_at_a_character() {
+        let budget = LogBudget::new("server `up`".into());
+        assert_eq!(budget.take("short"), Some("short"));
+        let long = format!("x{}", "ü".repeat(MAX_LINE_BYTES));
+        assert_eq!(budget.take(&long).map(str::len), Some(MAX_LINE_BYTES - 1));
+    }
+}

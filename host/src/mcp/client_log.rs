@@ -1,0 +1,20 @@
+//! What is logged because of something that a client sends. Each of its messages can bring
+//! about a line, also those of whoever has no token yet, so that all clients share a budget.
+
+use std::borrow::Cow;
+
+use tracing::Level;
+
+use crate::log_budget::LogBudget;
+
+static BUDGET: LogBudget = LogBudget::new(Cow::Borrowed("clients"));
+
+/// Logs something that a client can bring about again and again, unless that has happened too
+/// often of late.
+pub(in crate::mcp) fn warn(what: &str) {
+    if tracing::enabled!(Level::WARN)
+        && let Some(what) = BUDGET.take(what)
+    {
+        tracing::warn!("{what}");
+    }
+}
