@@ -451,6 +451,61 @@ fn a_token_is_made_where_none_is_given() {
 }
 
 #[test]
+fn another_token_is_made_where_somebody_may_know_it() {
+    let home = home(&["echo"]);
+    let old = home.serve_http(&[]).unwrap();
+    let known = old.token().unwrap().to_owned();
+    let address = old.address().to_string();
+    let serve = |more: &[&str]| {
+        let words = [&["serve", "--http", &address][..], more].concat();
+        let output = home.run(&words).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Whoever has the port is sent the token by all clients that were told of it.
+    let taken = serve(&[]);
+    assert!(taken.contains("may have been sent the token"), "{taken}");
+    assert!(
+        taken.contains(&format!("dormouse serve --http {address} --new-token")),
+        "{taken}"
+    );
+    // No new one, for as long as a host of the user's own may have that port.
+    serve(&["--new-token"]);
+    let file = home.path().join("cache/data/dormouse/http-token");
+    let kept = || std::fs::read_to_string(&file).unwrap().trim().to_owned();
+    assert_eq!(kept(), known);
+
+    let http = ["--http", "127.0.0.1:8137"];
+    let install = || {
+        let words = [&["install", "cursor", "--no-sync"][..], &http].concat();
+        assert!(home.run(&words).unwrap().status.success());
+        std::fs::read_to_string(home.path().join(".cursor/mcp.json")).unwrap()
+    };
+    assert!(install().contains(&known));
+    let new = home.serve_http(&["--new-token"]).unwrap();
+    let token = new.token().unwrap().to_owned();
+    assert_eq!(token.len(), 64);
+    assert_ne!(token, known);
+    assert_eq!(kept(), token);
+    let list = || Request::stateless(1, "tools/list", json!({}));
+    let with = |token: &str| list().header("authorization", &format!("Bearer {token}"));
+    assert_eq!(new.ask(&with(&known)).unwrap().status, 401);
+    assert_eq!(new.ask(&with(&token)).unwrap().status, 200);
+    let text = install();
+    assert!(text.contains(&token) && !text.contains(&known), "{text}");
+
+    // It would make one that nobody asks for.
+    let mut command = home.command(&["serve", "--http", "127.0.0.1:0", "--new-token"]);
+    let output = command
+        .env("DORMOUSE_TOKEN", "x".repeat(64))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`DORMOUSE_TOKEN`"), "{told}");
+}
+
+#[test]
 fn without_a_token_it_serves_this_machine_alone() {
     let home = home(&["echo"]);
     let server = home.serve_http(&["--no-token"]).unwrap();

@@ -388,6 +388,31 @@ fn dormouse_is_installed_into_every_client() {
 }
 
 #[test]
+fn a_token_that_leaves_this_machine_is_warned_of() {
+    let home = Home::new().unwrap();
+    let install = |address: &str| {
+        let words = ["install", "cursor", "--http", address, "--dry-run"];
+        let output = home.run(&words).unwrap();
+        assert!(output.status.success(), "{address}");
+        [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap())
+    };
+    for (address, url, leaves) in [
+        ("127.0.0.1:8137", "http://127.0.0.1:8137/mcp", false),
+        ("[::1]:8137", "http://[::1]:8137/mcp", false),
+        ("0.0.0.0:8137", "http://127.0.0.1:8137/mcp", false),
+        ("[::]:8137", "http://[::1]:8137/mcp", false),
+        ("192.0.2.1:8137", "http://192.0.2.1:8137/mcp", true),
+    ] {
+        let [shown, said] = install(address);
+        assert!(shown.contains(url), "{address}: {shown}");
+        assert_eq!(said.contains("unencrypted"), leaves, "{address}: {said}");
+    }
+    let words = ["install", "cursor", "--http", "127.0.0.1:8137", "--no-sync"];
+    let said = String::from_utf8(home.run(&words).unwrap().stderr).unwrap();
+    assert!(said.contains("start that before the client"), "{said}");
+}
+
+#[test]
 fn dormouse_is_installed_over_http_with_its_token() {
     let home = Home::new().unwrap();
     let address = ["--http", "127.0.0.1:8137"];

@@ -9,12 +9,15 @@ use dormouse_catalog::{Listing, Provenance};
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
+use crate::config::variables::expand;
 use crate::config::{Bridge, units};
 use crate::replace::{Access, replace};
 use crate::roster::{Places, Roster};
 use crate::runtime::Code;
 use crate::store::Store;
 use crate::upstream::Launch;
+use crate::upstream::is_header_byte;
+use crate::upstream::redaction::secrets_in_arguments;
 
 /// Writes a server that has an upstream as one component, with what it offers inside.
 #[derive(Debug, Args)]
@@ -23,7 +26,9 @@ use crate::upstream::Launch;
     dormouse inspect git.wasm               its tools, without starting anything\n  \
     dormouse add git2 git.wasm --grant-upstream\n\n\
     The command or URL of the upstream is in the file as what it asks to be granted: whoever adds \
-    the file decides. Values of variables and headers are not in it, only their names.")]
+    the file decides. Values of variables and headers are not in it, only their names. A server \
+    that has secrets written out in its command line or its URL is refused: there they are \
+    variables, `${NAME}`.")]
 pub(super) struct Adapt {
     /// The server's name.
     server: String,
@@ -36,6 +41,7 @@ impl Adapt {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = &self.server;
         let bridge = bridge(places, server)?;
+        refuse_secrets(server, &bridge.written)?;
         let store = Store::of(&places.data);
         if store.read(&bridge.fingerprint)?.is_none() {
             for (_, outcome, _) in sync::sync(places, std::slice::from_ref(server))? {
@@ -94,6 +100,69 @@ fn bridge(places: &Places, server: &str) -> anyhow::Result<Bridge> {
     }
 }
 
+/// Refuses a server whose command line or URL has secrets in it: a component is made to be
+/// passed on.
+///
+/// # Errors
+/// It has some; where.
+fn refuse_secrets(server: &str, launch: &Launch) -> anyhow::Result<()> {
+    let places = places_of_secrets(launch);
+    if places.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "server `{server}` has what looks like a secret in {}, which would be in the component \
+         for everybody who gets it\n\
+         hint: write it as `${{NAME}}` in the configuration, and set the environment variable \
+         `NAME` where the host starts; then adapt the server again",
+        places.join(", ")
+    )
+}
+
+/// Where a command line or a URL has secrets written out, in words that have none of them.
+fn places_of_secrets(launch: &Launch) -> Vec<String> {
+    // A variable tells nothing, but what stands in for a missing one does.
+    let defaults = |text: &str| expand(text, &|_| Some(String::new())).text;
+    let has_secret = |program: &str, texts: &[String]| {
+        let texts: Vec<String> = texts.iter().map(|text| defaults(text)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let found = secrets_in_arguments(program, &texts);
+        let has_any = |(text, parts): (&&str, Vec<std::ops::Range<usize>>)| {
+            let mut parts = parts.into_iter().filter_map(|part| text.get(part));
+            // Between variables there may be a `:` or a `&`.
+            parts.any(|part| part.contains(char::is_alphanumeric))
+        };
+        texts.iter().zip(found).map(has_any).collect::<Vec<_>>()
+    };
+    let mut places = Vec::new();
+    match launch {
+        Launch::Stdio(stdio) => {
+            // Some write the whole line there.
+            let words: Vec<_> = stdio.command.split(' ').map(str::to_owned).collect();
+            if has_secret("", &words).contains(&true) {
+                places.push("its `command`".to_owned());
+            }
+            let args = has_secret(&stdio.command, &stdio.args).into_iter();
+            let args = args.enumerate().filter(|(_, is_secret)| *is_secret);
+            places.extend(args.map(|(index, _)| format!("its argument {}", index + 1)));
+            // `NAME=VALUE` is no name, and has a value.
+            if stdio.env.keys().any(|name| name.contains('=')) {
+                places.push("the name of a variable".to_owned());
+            }
+        }
+        Launch::Http(http) => {
+            if has_secret("", std::slice::from_ref(&http.url)).contains(&true) {
+                places.push("its `url`".to_owned());
+            }
+            let is_odd = |name: &String| !name.bytes().all(is_header_byte);
+            if http.headers.keys().any(is_odd) {
+                places.push("the name of a header".to_owned());
+            }
+        }
+    }
+    places
+}
+
 /// What the component asks to be granted.
 fn request(launch: &Launch) -> GrantRequest {
     let names = |values: &std::collections::BTreeMap<String, _>| values.keys().cloned().collect();
@@ -111,5 +180,68 @@ fn request(launch: &Launch) -> GrantRequest {
             url: Some(http.url.clone()),
             secrets: names(&http.headers),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::{Http, Secret, Stdio};
+
+    fn places(command: &str, args: &[&str]) -> String {
+        let launch = Launch::Stdio(Stdio {
+            command: command.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            ..Stdio::default()
+        });
+        places_of_secrets(&launch).join(", ")
+    }
+
+    #[test]
+    fn secrets_of_a_command_line_are_found_and_variables_are_none() {
+        for (args, found) in [
+            (&["--api-key", "abc"][..], "its argument 2"),
+            (&["x", "--env=GITHUB_TOKEN=abc"], "its argument 2"),
+            (&["https://u:abc@e.com/?k=abc"], "its argument 1"),
+            (&["--token", "${TOKEN:-abc}"], "its argument 2"),
+            (&["--token", "${TOKEN}"], ""),
+            (&["--token", "${TOKEN:-}"], ""),
+            (&["--header", "Authorization: Bearer ${TOKEN}"], ""),
+            (&["https://${U}:${P}@e.com/${T}?k=${K}&l=${L}"], ""),
+            (&["-y", "@scope/server@1.2.3", "/home/me"], ""),
+        ] {
+            assert_eq!(places("npx", args), found, "{args:?}");
+        }
+        assert_eq!(places("npx x --api-key abc", &[]), "its `command`");
+        assert_eq!(places("npx x --api-key ${KEY}", &[]), "");
+        let launch = Launch::Stdio(Stdio {
+            env: [("TOKEN=abc".to_owned(), Secret::default())].into(),
+            ..Stdio::default()
+        });
+        assert_eq!(places_of_secrets(&launch), ["the name of a variable"]);
+    }
+
+    #[test]
+    fn secrets_of_a_url_are_found() {
+        for (url, header, found) in [
+            ("https://e.com/mcp", "X-Key", ""),
+            ("https://u:abc@e.com/mcp", "X-Key", "its `url`"),
+            ("https://e.com/mcp?k=abc", "X-Key", "its `url`"),
+            ("https://e.com/mcp;sid=abc", "X-Key", "its `url`"),
+            ("https://e.com/aB3dE5gH7jK9mN1pQ3sT", "X-Key", "its `url`"),
+            ("https://e.com/mcp?k=${K}", "X-Key", ""),
+            (
+                "https://e.com/mcp",
+                "Authorization: Bearer abc",
+                "the name of a header",
+            ),
+        ] {
+            let launch = Launch::Http(Http {
+                url: url.to_owned(),
+                headers: [(header.to_owned(), Secret::default())].into(),
+                ..Http::default()
+            });
+            assert_eq!(places_of_secrets(&launch).join(", "), found, "{url}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `dormouse install`, and what it has in common with `dormouse import`.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -54,6 +54,17 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
+/// Where clients reach a host that listens there: at all addresses of this machine is none to
+/// connect to.
+fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
 /// What is done at last.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Then {
@@ -78,6 +89,16 @@ impl Install {
                     None if self.dry_run => Token::of_user_if_made(&places.data)?,
                     None => Some(Token::of_user(&places.data)?),
                 };
+                let address = reached(address);
+                if !address.ip().to_canonical().is_loopback() {
+                    output::warn(&format!(
+                        "`{address}` is no address of this machine alone: the token, and all that \
+                         is called, goes there unencrypted\n\
+                         hint: use `127.0.0.1:{}`, or a proxy that speaks HTTPS and its URL in the \
+                         client's file",
+                        address.port()
+                    ));
+                }
                 Reach::Http {
                     url: format!("http://{address}/mcp"),
                     token: Secret::new(token.as_ref().map_or("TOKEN", Token::expose)),
@@ -102,7 +123,9 @@ impl Install {
         output::say(&format!("{client} loads Dormouse from its next start on"));
         if let Some(address) = self.http {
             output::say(&format!(
-                "hint: it finds the host while `dormouse serve --http {address}` runs"
+                "hint: it finds the host while `dormouse serve --http {address}` runs; start that \
+                 before the client, best as a service of yours: the client sends the token to \
+                 whoever has the port"
             ));
         }
         self.then.offer_sync(places, &[])

@@ -14,7 +14,7 @@ use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{paths, units};
 use crate::upstream::environment::is_inherited;
-use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
+use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio, shown_wrong};
 
 /// The keys of a server's table that are about its upstream, as they are written.
 #[derive(Default)]
@@ -307,7 +307,7 @@ impl Reader<'_> {
             && let Err(wrong) = http.check_url()
         {
             // As it is written: what was filled in may be a secret.
-            let url = quoted(&http.shown());
+            let url = quoted(&shown_wrong(&http.shown()));
             let message = format!("`{at}.url` is {url}, which {wrong}");
             self.problem(span.clone(), message, Some(wrong.hint().to_owned()));
         }

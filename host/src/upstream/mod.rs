@@ -54,6 +54,7 @@ pub use gate::Gate;
 pub(crate) use handshake::MODERN;
 #[cfg(any(test, fuzzing))]
 pub(crate) use http::fuzz;
+pub(crate) use http::is_header_byte;
 pub use hub::Hub;
 pub(crate) use large::without_blocking;
 pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
@@ -61,6 +62,7 @@ pub use message::Refusal;
 pub use oauth::{OAuth, Wrong};
 pub use offered::Offered;
 pub use server_url::WrongUrl;
+pub(crate) use server_url::shown_wrong;
 pub use status::{Connected, Status};
 pub use subscriptions::Subscription;
 pub(crate) use words::{escaped, logger_name};

@@ -42,6 +42,21 @@ fn named(c: char) -> String {
     }
 }
 
+/// A URL that is none, or not one of a server, as an error shows it: without all that stands
+/// before its last `@`. Readers of such a text do not agree on where its user name ends.
+#[must_use]
+pub(crate) fn shown_wrong(shown: &str) -> String {
+    let Some((before, rest)) = shown.rsplit_once('@') else {
+        return shown.to_owned();
+    };
+    let scheme = before.split_once("://").map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &&str| scheme.bytes().all(|byte| byte.is_ascii_alphabetic());
+    match scheme.filter(is_scheme) {
+        Some(scheme) => format!("{scheme}://…@{rest}"),
+        None => format!("…@{rest}"),
+    }
+}
+
 /// Reads a URL of the web in which it is seen what the host is.
 pub(super) fn parse(url: &str) -> Result<Url, WrongUrl> {
     let odd = |c: &char| *c == '\\' || c.is_whitespace() || c.is_control();
@@ -155,6 +170,21 @@ fn authority<'a>(scheme: &str, rest: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_url_is_shown_without_what_may_be_its_password() {
+        for (url, shown) in [
+            (r"https://u:PW\x@h/mcp", "https://…@h/mcp"),
+            (r"https://u:PW/x@h/mcp", "https://…@h/mcp"),
+            ("https://u:P@W?x#@h/mcp", "https://…@h/mcp"),
+            ("//u:PW@h", "…@h"),
+            ("u:PW://x@h", "…@h"),
+            ("u:PW@h", "…@h"),
+            ("htp://h/mcp", "htp://h/mcp"),
+        ] {
+            assert_eq!(shown_wrong(url), shown, "{url}");
+        }
+    }
 
     #[test]
     fn a_url_that_leads_to_another_host_than_it_shows_is_refused() {

@@ -62,3 +62,31 @@ fn servers_become_components() {
     assert_eq!(told, "from-the-user");
     assert_eq!(all.starts("notes"), 2);
 }
+
+#[test]
+fn a_server_with_secrets_in_its_command_line_or_its_url_is_not_adapted() {
+    let all = Scripted::new();
+    all.offers("up", &[("a", "Does something.")]);
+    let mut words = all.words("up");
+    words.extend(["--api-key".to_owned(), "hunter-two".to_owned()]);
+    let table = |words: &[String]| format!("command = {}\n", json!(words));
+    all.home.table("up", &table(&words)).unwrap();
+    all.home.synced("up").unwrap();
+    let url = "url = 'https://u:hunter-two@example.com/mcp'\n";
+    all.home.table("web", url).unwrap();
+    let file = all.home.path().join("up.wasm");
+    for (server, place) in [("up", "argument 5"), ("web", "`url`")] {
+        let told = all.fails(&["adapt", server, "-o", file.to_str().unwrap()]);
+        assert!(told.contains(place), "{told}");
+        assert!(told.contains("write it as `${NAME}`"), "{told}");
+        assert!(!told.contains("hunter-two"), "{told}");
+        assert!(!file.exists());
+    }
+
+    // A variable is none, and is filled in where the component is added.
+    *words.last_mut().unwrap() = "${KEY:-}".to_owned();
+    all.home.table("vars", &table(&words)).unwrap();
+    all.run(&["adapt", "vars", "-o", file.to_str().unwrap()]);
+    let bytes = fs::read(&file).unwrap();
+    assert!(bytes.windows(8).any(|part| part == b"${KEY:-}"));
+}

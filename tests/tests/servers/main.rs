@@ -29,3 +29,4 @@ mod switching;
 mod trust;
 #[cfg(target_os = "linux")]
 mod untrusted_files;
+mod wrong_entries;

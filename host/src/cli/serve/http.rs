@@ -1,7 +1,7 @@
 //! The options of `dormouse serve --http`.
 
 use std::io::IsTerminal as _;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use hyper::http::uri::Authority;
 
 use crate::cli::{Cli, output};
 use crate::config::units;
-use crate::mcp::http::Options;
 use crate::mcp::http::guard::{Guard, Origin};
 use crate::mcp::http::token::{Token, VARIABLE};
+use crate::mcp::http::{Options, cannot_listen};
 
 /// What can be chosen where the host is reached over HTTP.
 #[derive(Debug, Args)]
@@ -27,6 +27,10 @@ pub(super) struct Http {
     /// option, a token can be given in the environment variable `DORMOUSE_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Make another token first, in place of the one that is kept for you: for when somebody
+    /// may know it. Clients are given it by `dormouse install CLIENT --http ADDR:PORT`.
+    #[arg(long, requires = "http", conflicts_with_all = ["token_file", "no_token"])]
+    new_token: bool,
     /// Let in every program and every user of this machine. At its own addresses only.
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
@@ -74,9 +78,21 @@ impl Http {
     pub(super) fn options(self, address: SocketAddr, data: &Path) -> anyhow::Result<Options> {
         let token = match (self.no_token, &self.token_file) {
             (false, Some(file)) => Some(Token::read(file)?),
-            (false, None) => Some(match Token::of_environment()? {
-                Some(token) => token,
-                None => Token::of_user(data)?,
+            (false, None) => Some(match (Token::of_environment()?, self.new_token) {
+                (Some(_), true) => anyhow::bail!(
+                    "`--new-token` makes the token that is kept in a file, and here one is given \
+                     in the environment variable `{VARIABLE}`\n\
+                     hint: unset it, or put another token into it"
+                ),
+                (Some(token), false) => token,
+                (None, true) => {
+                    // Not while a host of this user's may have the port, which goes on with
+                    // the old token.
+                    let free = TcpListener::bind(address);
+                    free.map_err(|error| cannot_listen(address, error))?;
+                    Token::renew(data)?
+                }
+                (None, false) => Token::of_user(data)?,
             }),
             (true, _) if address.ip().to_canonical().is_loopback() => None,
             (true, _) => {

@@ -12,7 +12,7 @@ use crate::config::{
     Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
 };
 use crate::sandbox::{Grants, Limits};
-use crate::upstream::{Http, Launch, Secret, Stdio};
+use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
 /// Why a draft is no server.
 pub(super) enum Refused {
@@ -283,8 +283,10 @@ fn judge(http: &Http) -> Result<(), Refused> {
         ));
     }
     // It is shown as it is written: what was filled in may be a secret.
-    http.check_url()
-        .map_err(|wrong| Refused::Bad(format!("{} {wrong}", quoted(&http.shown())), wrong.hint()))
+    http.check_url().map_err(|wrong| {
+        let shown = quoted(&shown_wrong(&http.shown()));
+        Refused::Bad(format!("{shown} {wrong}"), wrong.hint())
+    })
 }
 
 /// A program that is named by a relative path is looked for from the folder that it

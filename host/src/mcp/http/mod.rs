@@ -30,11 +30,11 @@ pub mod token;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -81,6 +81,21 @@ pub struct Options {
     pub stop_timeout: Duration,
 }
 
+/// The error of a port that cannot be had. Clients send their token to whoever has it.
+#[must_use]
+pub fn cannot_listen(address: SocketAddr, error: io::Error) -> anyhow::Error {
+    let hint = match error.kind() {
+        io::ErrorKind::AddrInUse => format!(
+            "if it is no host of yours that has the port, whoever has it may have been sent the \
+             token by your clients: end it, make another token with `dormouse serve --http \
+             {address} --new-token`, and give it to each client with `dormouse install CLIENT \
+             --http {address}`; port 0 is any that is free"
+        ),
+        _ => "port 0 is any that is free".to_owned(),
+    };
+    anyhow::Error::new(error).context(format!("cannot listen at `{address}`\nhint: {hint}"))
+}
+
 /// A server that has its port.
 pub struct Server {
     listener: TcpListener,
@@ -100,9 +115,8 @@ impl Server {
     /// The address is taken, or not one of this machine.
     pub async fn bind(roster: Arc<Roster>, options: Options) -> anyhow::Result<Self> {
         let wanted = options.address;
-        let listener = TcpListener::bind(wanted).await.with_context(|| {
-            format!("cannot listen at `{wanted}`\nhint: port 0 is any that is free")
-        })?;
+        let listener = TcpListener::bind(wanted).await;
+        let listener = listener.map_err(|error| cannot_listen(wanted, error))?;
         let address = listener.local_addr()?;
         let sessions = Sessions::new(options.max_sessions, options.session_idle);
         let common = Common::new(roster, options.max_calls)?;

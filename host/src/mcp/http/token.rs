@@ -46,6 +46,18 @@ impl Token {
         Self::read(&file)
     }
 
+    /// Makes another token for this user, in place of the one that there is. `data` is
+    /// Dormouse's data folder. Hosts that run go on with the one that they have read.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn renew(data: &Path) -> anyhow::Result<Self> {
+        let file = data.join(FILE_NAME);
+        let renewed = write_random(data).and_then(|made| Ok(made.persist(&file)?));
+        renewed.with_context(|| format!("no token can be kept in `{}`", file.display()))?;
+        Self::read(&file)
+    }
+
     /// Reads the token of this user. None where none has been made yet.
     ///
     /// # Errors
@@ -144,6 +156,14 @@ fn secret(text: &str) -> Result<String, &'static str> {
 
 /// Makes a random token, unless another host is faster.
 fn make(data: &Path, file: &Path) -> anyhow::Result<()> {
+    match write_random(data)?.persist_noclobber(file) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a random token into a file that has no name of its own yet.
+fn write_random(data: &Path) -> anyhow::Result<tempfile::NamedTempFile> {
     paths::make_private(data)?;
     let mut random = [0; RANDOM_BYTES];
     getrandom::fill(&mut random).context("the system gives no random numbers")?;
@@ -154,10 +174,7 @@ fn make(data: &Path, file: &Path) -> anyhow::Result<()> {
     }
     temporary.write_all(b"\n")?;
     temporary.as_file().sync_all()?;
-    match temporary.persist_noclobber(file) {
-        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error.into()),
-        _ => Ok(()),
-    }
+    Ok(temporary)
 }
 
 /// Reads a file that nobody but its user can read or write.
@@ -244,6 +261,12 @@ mod tests {
         assert!(!format!("{first:?}").contains(first.expose()));
         // Nothing is left over of how it was made.
         assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+        // Another one takes its place at once, and is as private.
+        let renewed = Token::renew(&data).unwrap();
+        assert_ne!(renewed.expose(), first.expose());
+        assert_eq!(Token::of_user(&data).unwrap().expose(), renewed.expose());
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+        let first = renewed;
         // One that another host has made meanwhile stays.
         make(&data, first.file().unwrap()).unwrap();
         assert_eq!(Token::of_user(&data).unwrap().expose(), first.expose());

@@ -33,6 +33,7 @@ use reqwest::Response;
 pub(in crate::upstream) use address::{AddressKind, Reach};
 pub(in crate::upstream) use client::{client, is_here, named_hosts_client};
 pub(in crate::upstream) use credentials::Credentials;
+pub(crate) use headers::is_header_byte;
 use inbox::Inbox;
 pub(in crate::upstream) use message::excerpt;
 use site::Site;

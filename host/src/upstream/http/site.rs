@@ -15,7 +15,7 @@ use super::Credentials;
 use super::address::Reach;
 use super::client::{causes, client};
 use super::events::Event;
-use super::headers;
+use super::headers::{self, is_header_byte};
 use super::message::excerpt;
 use super::redirect;
 use crate::upstream::redaction::{HIDDEN, HiddenTexts, redacted_url};
@@ -88,8 +88,11 @@ impl Site {
         let mut headers = HeaderMap::new();
         for (name, value) in &http.headers {
             let Ok(key) = HeaderName::try_from(name.as_str()) else {
+                // Some write the whole header there, with its value.
+                let end = name.bytes().position(|byte| !is_header_byte(byte));
+                let begins = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
                 return Err(Lost::Broken(format!(
-                    "`{name}` cannot be the name of an HTTP header\n\
+                    "what begins with `{begins}` cannot be the name of an HTTP header\n\
                      hint: letters, digits and hyphens make one"
                 )));
             };
