@@ -49,5 +49,5 @@ pub use regular::{open_regular_file, read_regular_file};
 pub use shape::{ItemLimits, Odd, What, answer, is_moment, shown};
 pub use stamp::Stamp;
 pub use validator::{
-    BoundedValidator, Problems, SchemaError, SchemaProblem, too_costly, validator,
+    BoundedValidator, Problems, SchemaError, SchemaProblem, check_schema, too_costly, validator,
 };

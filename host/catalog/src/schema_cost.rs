@@ -111,6 +111,9 @@ impl<'a> Parts<'a> {
                     parts.inner.extend(schemas);
                 }
                 Value::Object(schemas) if IN_PLACE_MAPS.contains(&name) => {
+                    // Names of properties may stand in place of a schema.
+                    let names = schemas.values().filter(|value| value.is_array());
+                    parts.own += names.map(value_nodes).sum::<u64>();
                     parts.in_place.extend(schemas.values());
                 }
                 Value::Object(schemas) if ["properties", "patternProperties"].contains(&name) => {
@@ -126,7 +129,9 @@ impl<'a> Parts<'a> {
                 Value::Array(literals) if ["enum", "required"].contains(&name) => {
                     parts.own += literals.iter().map(value_nodes).sum::<u64>();
                 }
-                literal if name == "const" => parts.own += value_nodes(literal),
+                literal if ["const", "dependentRequired"].contains(&name) => {
+                    parts.own += value_nodes(literal);
+                }
                 _ => {}
             }
             if UNEVALUATED.contains(&name) {

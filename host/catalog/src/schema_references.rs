@@ -322,10 +322,12 @@ impl<'a> References<'a> {
     /// Reads the URL of a part. Returns its resource.
     fn read_url(&mut self, id: &str, part: &'a Value, (outer, pointer): (usize, &str)) -> usize {
         self.has_urls = true;
+        // Each part that has one keeps it.
         let url = self.joined(outer, id).map(|mut url| {
             url.set_fragment(None);
             url
         });
+        let url = url.filter(|url| url.as_str().len() <= MAX_REFERENCE_BYTES);
         let is_root = std::ptr::eq(part, self.schema);
         let index = if is_root { 0 } else { self.resources.len() };
         if let Some(url) = &url {
@@ -351,6 +353,9 @@ impl<'a> References<'a> {
 
     /// A URL that is relative to that of a resource.
     fn joined(&self, resource: usize, url: &str) -> Option<Url> {
+        if url.len() > MAX_REFERENCE_BYTES {
+            return None;
+        }
         match self
             .resources
             .get(resource)

@@ -19,6 +19,9 @@ const MAX_ONE_PATTERN_BYTES: usize = 8 << 20;
 /// How many patterns of a schema are matched.
 const MAX_PATTERNS: usize = 4096;
 
+/// How much a text that is no pattern for our parser may take when it is compiled, in bytes.
+const MAX_UNPARSED_PATTERN_BYTES: usize = 64 << 10;
+
 /// In how many steps a value has to be validated for all of its problems to be listed: each
 /// is several texts.
 const MAX_LISTING_STEPS: u64 = 20_000;
@@ -95,23 +98,7 @@ pub fn too_costly(schema: &Value) -> Option<String> {
 /// It is no schema, its dialect is not known, it refers to something outside of it, or
 /// validating against it could take for ever.
 pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
-    if let (Some(dialect), Draft::Unknown) =
-        (schema.get("$schema"), Draft::default().detect(schema))
-    {
-        return Err(SchemaError::Unreadable(format!(
-            "its dialect, {}, is not known here (2020-12, 2019-09, draft-07, draft-06 and \
-             draft-04 are)",
-            told(&dialect.to_string())
-        )));
-    }
-    let references = References::of(schema);
-    if let Some(why) = references.broken() {
-        return Err(SchemaError::Unreadable(why.to_owned()));
-    }
-    let mut patterns = Vec::new();
-    patterns_in(schema, &mut patterns);
-    patterns.sort_unstable();
-    patterns.dedup();
+    let (references, patterns) = read(schema)?;
     let matched = patterns.len().min(MAX_PATTERNS);
     let (matched, too_many) = patterns.split_at(matched);
     let mut unmatched: HashSet<_> = too_many.iter().map(ToString::to_string).collect();
@@ -125,12 +112,7 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
         });
     }
     let size = (MAX_PATTERN_BYTES / matched.len().max(1)).min(MAX_ONE_PATTERN_BYTES);
-    let options = PatternOptions::regex()
-        .size_limit(size)
-        .dfa_size_limit(size);
-    let options = jsonschema::options()
-        .offline()
-        .with_pattern_options(options);
+    let options = options(size);
     let error = match options.build(&compiled) {
         Ok(validator) => {
             return Ok(BoundedValidator {
@@ -163,6 +145,61 @@ pub fn validator(schema: &Value) -> Result<BoundedValidator, SchemaError> {
         schema: compiled,
         validator: Some(validator),
     })
+}
+
+/// Checks that a schema is one, as [`validator`] does, where no value is held against it: its
+/// patterns are parsed and not compiled, which takes hundreds of times as long as reading them.
+/// A server may list thousands of schemas.
+///
+/// # Errors
+/// The same.
+pub fn check_schema(schema: &Value) -> Result<(), SchemaError> {
+    let (references, patterns) = read(schema)?;
+    // What is no pattern stays in it, and is found to be none.
+    let patterns = patterns.into_iter().filter(|pattern| is_pattern(pattern));
+    let unmatched: HashSet<_> = patterns.map(ToOwned::to_owned).collect();
+    let compiled = bounded(schema, &references, &unmatched);
+    SchemaCost::of(&compiled).map_err(SchemaError::TooCostly)?;
+    if !references.can_be_compiled() {
+        return Ok(());
+    }
+    match options(MAX_UNPARSED_PATTERN_BYTES).build(&compiled) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(SchemaError::Invalid(problem(&error))),
+    }
+}
+
+fn options(pattern_bytes: usize) -> jsonschema::ValidationOptions<'static> {
+    let patterns = PatternOptions::regex()
+        .size_limit(pattern_bytes)
+        .dfa_size_limit(pattern_bytes);
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(patterns)
+        // A value would be compiled as a pattern, whatever that takes.
+        .with_format("regex", |_: &str| true)
+}
+
+/// The references of a schema, and what may be its patterns, each once.
+fn read(schema: &Value) -> Result<(References<'_>, Vec<&str>), SchemaError> {
+    if let (Some(dialect), Draft::Unknown) =
+        (schema.get("$schema"), Draft::default().detect(schema))
+    {
+        return Err(SchemaError::Unreadable(format!(
+            "its dialect, {}, is not known here (2020-12, 2019-09, draft-07, draft-06 and \
+             draft-04 are)",
+            told(&dialect.to_string())
+        )));
+    }
+    let references = References::of(schema);
+    if let Some(why) = references.broken() {
+        return Err(SchemaError::Unreadable(why.to_owned()));
+    }
+    let mut patterns = Vec::new();
+    patterns_in(schema, &mut patterns);
+    patterns.sort_unstable();
+    patterns.dedup();
+    Ok((references, patterns))
 }
 
 /// A schema without what has no bound, and with pointers for references.
@@ -378,5 +415,40 @@ mod tests {
         let value = json!(vec![1; 100]);
         let problems = validator.problems(&value, 5).unwrap();
         assert_eq!((problems.listed.len(), problems.more), (5, 95));
+    }
+
+    #[test]
+    fn a_schema_is_checked_without_compiling_its_patterns() {
+        let patterns = (0..8).map(|index| {
+            let pattern = json!({ "pattern": format!("[a-y]{{60000}}{index}") });
+            (format!("p{index}"), pattern)
+        });
+        let properties = Value::Object(patterns.collect());
+        let schema = json!({ "type": "object", "properties": properties });
+        let start = std::time::Instant::now();
+        validator(&schema).unwrap();
+        let compiled = start.elapsed();
+        let start = std::time::Instant::now();
+        for _ in 0..20 {
+            check_schema(&schema).unwrap();
+        }
+        assert!(
+            start.elapsed() < compiled,
+            "{:?} {compiled:?}",
+            start.elapsed()
+        );
+        for (schema, is_schema) in [
+            (json!({ "pattern": "(" }), false),
+            (json!({ "patternProperties": { "(": {} } }), false),
+            (json!({ "pattern": "(?!x)y" }), true),
+            (json!({ "default": { "pattern": "(" } }), true),
+            (json!({ "type": "nothing" }), false),
+            (
+                json!({ "$schema": "http://json-schema.org/draft-07/schema#", "format": "regex" }),
+                true,
+            ),
+        ] {
+            assert_eq!(check_schema(&schema).is_ok(), is_schema, "{schema}");
+        }
     }
 }

@@ -130,3 +130,15 @@ fn the_deepest_schema_that_passes_can_be_validated() {
     assert!(!validator.problems(&json!(7), 1).unwrap().is_empty());
     assert!(SchemaCost::of(&chain(MAX_DEPTH * 20)).is_err());
 }
+
+#[test]
+fn names_that_depend_on_others_count() {
+    let names = || (0..1000).map(|index| (format!("k{index}"), json!(["a"])));
+    for keyword in ["dependentRequired", "dependencies"] {
+        let names = Value::Object(names().collect());
+        let schema = json!({ "type": "array", "items": { keyword: names } });
+        let value = Value::Array(vec![json!({}); 2000]);
+        let cost = SchemaCost::of(&schema).unwrap();
+        assert_eq!(cost.steps(&schema, &value), None, "{keyword}");
+    }
+}

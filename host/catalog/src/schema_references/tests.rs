@@ -247,3 +247,23 @@ fn schemas_with_references_are_judged_and_compiled_in_linear_time() {
         });
     }
 }
+
+#[test]
+fn long_urls_are_kept_by_nobody() {
+    let parts = (0..1000).map(|index| (format!("p{index}"), json!({ "$id": format!("b{index}") })));
+    let parts = Value::Object(parts.collect());
+    let long = "x".repeat(2 * MAX_REFERENCE_BYTES);
+    let schema = json!({
+        "$id": format!("https://example.com/{long}/"),
+        "properties": { "a": { "$ref": "b1" } },
+        "$defs": parts
+    });
+    let references = References::of(&schema);
+    let kept: usize = references.by_url.keys().map(String::len).sum();
+    assert!(kept < 100_000, "{kept}");
+    let long = references
+        .resources
+        .iter()
+        .filter_map(|one| one.url.as_ref());
+    assert!(long.map(|url| url.as_str().len()).max() <= Some(MAX_REFERENCE_BYTES));
+}

@@ -82,7 +82,7 @@ pub(super) fn output(judge: &mut Judge, text: &str, place: &str) -> Verdict {
     };
     // Compiling takes far longer than looking, and nearly all schemas are plain.
     if !is_plain(&schema)
-        && let Err(error) = crate::validator(&schema)
+        && let Err(error) = crate::check_schema(&schema)
     {
         return Verdict::Wrong(format!("`{place}` {error}"));
     }
