@@ -166,6 +166,20 @@ pub(crate) fn value_nodes(value: &Value) -> u64 {
     }
 }
 
+/// How long the path to the deepest part of a value may be, in bytes.
+#[must_use]
+pub(crate) fn longest_path(value: &Value) -> usize {
+    let longest = |parts: &mut dyn Iterator<Item = usize>| parts.max().unwrap_or(0);
+    match value {
+        Value::Array(items) => 8 + longest(&mut items.iter().map(longest_path)),
+        Value::Object(members) => longest(&mut members.iter().map(|(name, value)| {
+            // A `/` takes two letters there.
+            1 + 2 * name.len() + longest_path(value)
+        })),
+        _ => 0,
+    }
+}
+
 fn text_steps(text: &str) -> u64 {
     (text.len() / TEXT_PER_STEP) as u64
 }
@@ -420,6 +434,7 @@ impl<'a> StepCount<'a> {
         let declared = members.get("properties").and_then(Value::as_object);
         let patterns = members.get("patternProperties").and_then(Value::as_object);
         for (name, value) in properties {
+            self.add(text_steps(name))?;
             let schema = declared.and_then(|declared| declared.get(name));
             if let Some(schema) = schema {
                 self.schema(schema, value, depth)?;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use crate::schema_cost::{MAX_STEPS, SchemaCost};
+use crate::schema_cost::{MAX_STEPS, SchemaCost, longest_path};
 use crate::schema_references::{KeywordValue, References};
 use crate::schema_rewrite::Rewrite;
 
@@ -25,6 +25,13 @@ const MAX_UNPARSED_PATTERN_BYTES: usize = 64 << 10;
 /// In how many steps a value has to be validated for all of its problems to be listed: each
 /// is several texts.
 const MAX_LISTING_STEPS: u64 = 20_000;
+
+/// How long the paths of all problems of a value may be together for them to be listed, in
+/// bytes: each keeps its own.
+const MAX_PATH_BYTES: u64 = 8 << 20;
+
+/// How much of a path is told, in characters.
+const MAX_TOLD_PATH: usize = 200;
 
 /// A schema that values are held against, in steps that are bounded and with patterns that
 /// are matched in linear time: so that needs no thread and no deadline of its own.
@@ -266,7 +273,8 @@ impl BoundedValidator {
         if validator.is_valid(value) {
             return Ok(problems);
         }
-        if steps > MAX_LISTING_STEPS {
+        let path_bytes = steps.saturating_mul(longest_path(value) as u64);
+        if steps > MAX_LISTING_STEPS || path_bytes > MAX_PATH_BYTES {
             let first = validator.validate(value).err();
             problems
                 .listed
@@ -287,15 +295,24 @@ impl BoundedValidator {
 impl SchemaProblem {
     fn of(error: &ValidationError<'_>) -> Self {
         Self {
-            pointer: error.instance_path().to_string(),
+            pointer: shown_path(error),
             message: told(&error.to_string()),
         }
     }
 }
 
+/// Where an error is, as a JSON pointer, or the beginning of that.
+fn shown_path(error: &ValidationError<'_>) -> String {
+    let path = error.instance_path().to_string();
+    match path.char_indices().nth(MAX_TOLD_PATH) {
+        Some((end, _)) => format!("{}…", path.get(..end).unwrap_or_default()),
+        None => path,
+    }
+}
+
 /// What is wrong with a schema, and where in it.
 fn problem(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
+    let place = shown_path(error);
     let place = match place.as_str() {
         "" => String::new(),
         place => format!(" at `{place}`"),
@@ -450,5 +467,19 @@ mod tests {
         ] {
             assert_eq!(check_schema(&schema).is_ok(), is_schema, "{schema}");
         }
+    }
+
+    #[test]
+    fn problems_of_long_names_are_not_all_listed() {
+        let schema = json!({ "additionalProperties": { "items": { "type": "string" } } });
+        let validator = validator(&schema).unwrap();
+        let problems = |name: String| {
+            let value = json!({ name: [1, 2, 3] });
+            validator.problems(&value, 40).unwrap()
+        };
+        assert_eq!(problems("k".to_owned()).listed.len(), 3);
+        let long = problems("k".repeat(2 << 20));
+        assert_eq!((long.listed.len(), long.more), (1, 0));
+        assert!(long.listed[0].pointer.len() < 1000);
     }
 }
