@@ -2,11 +2,16 @@
 //! in the forms that clients show.
 //!
 //! Characters that would move a cursor, turn around the direction of what follows, or not be seen
-//! at all is replaced by its escape (`\u{1b}`), so that nobody reads something else than
-//! what there is.
+//! at all are replaced by their escapes (`\u{1b}`), so that nobody reads something else than
+//! what there is. Names are held to that strictly, because no two of them may look alike; in
+//! prose, what belongs to the spelling of words and to emoji stays.
+
+mod prose;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+pub use prose::{hides_something, visible_prose};
 
 /// Makes a text safe to show. Line breaks and tabs stay.
 #[must_use]
@@ -81,6 +86,16 @@ pub(crate) fn line_beginning(text: &str, characters: usize) -> String {
     }
 }
 
+/// A text without all that shows nothing by itself: two texts of which this is the same may
+/// look alike.
+#[must_use]
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    match text.contains(is_hidden) {
+        true => Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect()),
+        false => Cow::Borrowed(text),
+    }
+}
+
 fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hidden) {
         return Cow::Borrowed(text);
@@ -97,7 +112,8 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// Whether a character shows nothing by itself, or changes how others are shown.
-fn is_hidden(c: char) -> bool {
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
         // Spaces of other widths are seen as what they are.

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::runtime::{Capability, Question, attribution as attributed};
-use crate::visible::{visible, visible_line};
+use crate::upstream::question_links;
+use crate::visible::{hides_something, visible, visible_line, visible_prose};
 
 /// Texts on a terminal: nothing in them is obeyed or hidden, and nothing is escaped twice.
 pub fn visible_texts(data: &[u8]) {
@@ -40,16 +41,22 @@ pub fn attribution(data: &[u8]) {
         let rest = rest.or_else(|| text.eq("[server `x`]").then_some(""));
         let rest = rest.expect("it begins with its server");
         assert!(!rest.to_ascii_lowercase().contains(MARK), "{text}");
-        assert!(matches!(visible(text), Cow::Borrowed(_)), "{text:?}");
+        assert_eq!(visible_prose(text), text, "{text:?}");
+        assert!(
+            !hides_something(text) && !text.contains("\n\n\n\n"),
+            "{text:?}"
+        );
     };
     let is_page = |link: &str| {
         let url = Url::parse(link).expect("a link to a page is a URL");
         assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
+        assert!(url.username().is_empty() && url.password().is_none());
         assert_eq!(visible_line(link), link);
+        assert!(!link.contains('\\'), "{link}");
     };
     is_marked(&attributed::message("x", &text));
     is_marked(&attributed::message("x", words));
-    if attributed::is_web_page(words) {
+    if question_links::is_page(words) {
         is_page(words);
     }
     let logger = attributed::logger(words, Some(&text));
@@ -57,7 +64,7 @@ pub fn attribution(data: &[u8]) {
     assert!(!name.starts_with("dormouse") && !logger.contains('\n'));
     let pages = attributed::error_data("x", -32042, params.to_owned());
     // What cannot be looked at does not pass.
-    if pages != params && pages != "null" {
+    if pages != "null" {
         let pages: Value = serde_json::from_str(&pages).expect("what was JSON stays JSON");
         let pages = pages.get("elicitations").and_then(Value::as_array);
         for page in pages.expect("it has pages") {
@@ -91,6 +98,10 @@ pub fn attribution(data: &[u8]) {
             serde_json::from_str(&asked.to_text()).expect("a question is an object");
         // What a reader takes that counts the first of two members, too.
         assert_eq!(sent, asked.params, "its text says something else");
+        if capability == Capability::Sampling {
+            let context = sent.get("includeContext");
+            assert!(context.is_none_or(|context| context == "none"));
+        }
         if !shown.is_empty() {
             let shown = sent.get(shown).and_then(Value::as_str);
             is_marked(shown.expect("it says who asks"));

@@ -96,10 +96,10 @@ impl Asked {
         let mut params = match self.wrong.get(&question.id).zip(message) {
             None => Answer::Verbatim(question.to_text()),
             Some((why, message)) => {
-                let mut params = question.params.clone();
                 let message = format!("{message}\n\nThis is asked again: {why}.");
-                params.insert("message".into(), message.into());
-                Answer::Made(Value::Object(params))
+                let mut again = question.clone();
+                again.set("message", message.into());
+                Answer::Verbatim(again.to_text())
             }
         };
         if question.capability == Capability::ElicitationUrl {

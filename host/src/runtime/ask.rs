@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dormouse_jsonrpc::Object;
+use dormouse_jsonrpc::{Object, member};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -22,11 +22,29 @@ pub struct Question {
     pub id: String,
     /// What a client has to be able to do.
     pub capability: Capability,
-    /// The MCP request: its parameters.
+    /// The MCP request: its parameters. Of one that was written elsewhere, those that a
+    /// person or a model is shown, or that lead somewhere.
     pub params: Map<String, Value>,
-    /// The parameters as they were written, if that was elsewhere: they go out like
-    /// that.
+    /// All parameters as they were written, if that was elsewhere: they go out like that.
     pub text: Option<Box<RawValue>>,
+}
+
+/// The most text that a question may have, in bytes. Nobody reads as much, and as values it is
+/// many times as large.
+pub const MAX_QUESTION_BYTES: usize = 1 << 20;
+
+/// Sees that a question is no longer than it may be.
+///
+/// # Errors
+/// How long it is, and may be.
+pub fn check_size(bytes: usize) -> Result<(), AskError> {
+    match bytes > MAX_QUESTION_BYTES {
+        true => Err(AskError::Invalid(format!(
+            "a question has {bytes} bytes, and {MAX_QUESTION_BYTES} are allowed\n\
+             hint: ask for less at once; images and other long texts of a sampling do not count"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Why a question has no answer.
@@ -61,8 +79,11 @@ impl Question {
     /// All that a client has to be able to do.
     pub fn needs(&self) -> impl Iterator<Item = Capability> + use<> {
         let sampling = self.capability == Capability::Sampling;
-        let tools = ["tools", "toolChoice"].map(|name| self.params.contains_key(name));
-        let tools = sampling && tools.contains(&true);
+        let has = |name: &&str| match &self.text {
+            Some(text) => member(text.get(), name).is_some(),
+            None => self.params.contains_key(*name),
+        };
+        let tools = sampling && ["tools", "toolChoice"].iter().any(has);
         let tools = tools.then_some(Capability::SamplingTools);
         [self.capability].into_iter().chain(tools)
     }
@@ -90,6 +111,7 @@ impl Question {
             |why: String| AskError::Invalid(format!("the question `{}` {why}", request.id));
         let (capability, params) = match request.question {
             Asked::Form(form) => {
+                check_size(form.message.len() + form.schema.len())?;
                 let schema: Value = serde_json::from_str(&form.schema)
                     .map_err(|error| invalid(format!("has a schema that is no JSON: {error}")))?;
                 Form::read(&schema)
@@ -98,6 +120,7 @@ impl Question {
                 (Capability::ElicitationForm, params)
             }
             Asked::Page(page) => {
+                check_size(page.message.len() + page.url.len())?;
                 let address = page.url.parse::<hyper::Uri>();
                 let wrong = match &address {
                     // Clients open it in a browser; a file or a script is no page.

@@ -53,7 +53,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
-pub use ask::{AskError, Question};
+pub use ask::{AskError, MAX_QUESTION_BYTES, Question, check_size};
 pub use capability::Capability;
 pub use client_key::ClientKey;
 pub use error::{CallError, Cause};

@@ -107,7 +107,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
     match failure {
         Failure::Refused(refusal) => Cause::Upstream {
             code: refusal.code,
-            message: refusal.message,
+            message: attribution::error_message(&refusal.message),
             data: refusal
                 .data
                 .map(|data| attribution::error_data(server, refusal.code, data)),

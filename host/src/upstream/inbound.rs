@@ -11,13 +11,15 @@ use tracing::Level;
 use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
-use super::question_links;
 use super::words::{escaped, logger_name};
-use crate::runtime::{Answer, AskError, Capability, LEVELS, Listener, Question, attribution};
+use crate::runtime::{
+    Answer, AskError, Capability, LEVELS, Listener, Question, attribution, check_size,
+};
 
-/// Parameters of questions that a person is shown, or that lead them somewhere.
-const SHOWN: [&str; 7] = [
+/// Parameters of questions that a person or a model is shown, or that lead somewhere.
+const SHOWN: [&str; 8] = [
     "elicitationId",
+    "includeContext",
     "message",
     "messages",
     "mode",
@@ -121,11 +123,6 @@ impl Peer {
         question: Question,
         listener: &dyn Listener,
     ) -> Result<Answer, (i64, String)> {
-        let told = |error| match error {
-            AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
-            AskError::Invalid(why) => (INVALID_PARAMS, why),
-            AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
-        };
         let counted = self.questions.take(&self.server, listener.client(), 1);
         let _counted = counted.map_err(told)?;
         let mut answers = listener.put(vec![question.clone()]).await;
@@ -236,6 +233,15 @@ impl Peer {
     }
 }
 
+/// An error that an upstream is told: its code and message.
+fn told(error: AskError) -> (i64, String) {
+    match error {
+        AskError::Unsupported(why) => (METHOD_NOT_FOUND, why),
+        AskError::Invalid(why) => (INVALID_PARAMS, why),
+        AskError::Failed(_) | AskError::Over => (INTERNAL_ERROR, error.to_string()),
+    }
+}
+
 /// What of all that a question needs a client lacks.
 fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
     let mut needed = question.needs();
@@ -252,46 +258,158 @@ pub(super) fn question(
     params: Option<&str>,
 ) -> Result<Question, (i64, String)> {
     let text = params.unwrap_or("{}");
-    let object = message::object(text)
+    check_size(counted_bytes(method, text)).map_err(told)?;
+    let mut object = message::object(text)
         .map_err(|error| (INVALID_PARAMS, format!("`params` cannot be read: {error}")))?;
+    // Readers that ignore case would take these for the ones that are looked at.
+    let names = object.iter().map(|member| member.name.clone().into_owned());
+    let variants: Vec<String> = names.filter(|name| is_variant(name)).collect();
+    for name in variants {
+        object.remove(&name);
+    }
     let mut params = Map::new();
     for member in object.iter() {
-        match serde_json::from_str::<Value>(&member.value) {
-            Ok(value) => {
-                params.insert(member.name.clone().into_owned(), value);
-            }
-            // What a person is shown has to be looked at, and clients read more than values
-            // can hold, such as `1e999`.
-            Err(error) if SHOWN.contains(&&*member.name) => {
-                let why = format!("`{}` cannot be read: {error}", member.name);
-                return Err((INVALID_PARAMS, why));
-            }
-            // All else passes, as the text that it is.
-            Err(_) => {}
+        // All else passes, as the text that it is.
+        if !SHOWN.contains(&&*member.name) {
+            continue;
         }
+        // What a person is shown has to be looked at, and clients read more than values can
+        // hold, such as `1e999`.
+        let value = serde_json::from_str::<Value>(&member.value).map_err(|error| {
+            let why = format!("`{}` cannot be read: {error}", member.name);
+            (INVALID_PARAMS, why)
+        })?;
+        params.insert(member.name.clone().into_owned(), value);
     }
     let capability = match method {
-        "elicitation/create" if params.get("mode").and_then(Value::as_str) == Some("url") => {
-            Capability::ElicitationUrl
-        }
-        "elicitation/create" => Capability::ElicitationForm,
+        "elicitation/create" => match params.get("mode") {
+            Some(Value::String(mode)) if mode == "url" => Capability::ElicitationUrl,
+            Some(Value::String(mode)) if mode == "form" => Capability::ElicitationForm,
+            None => Capability::ElicitationForm,
+            Some(other) => {
+                let other = cut(other.to_string(), 64);
+                let why = format!("`mode` is `{other}`, and can be `form` or `url`");
+                return Err((INVALID_PARAMS, why));
+            }
+        },
         "sampling/createMessage" => Capability::Sampling,
         "roots/list" => Capability::Roots,
         other => return Err((METHOD_NOT_FOUND, format!("`{other}` is not known here"))),
     };
-    question_links::check(capability, &params).map_err(|why| (INVALID_PARAMS, why))?;
     let question = Question {
         id: id.to_owned(),
         capability,
         params,
-        text: RawValue::from_string(text.to_owned()).ok(),
+        text: RawValue::from_string(object.into_text().into_owned()).ok(),
     };
-    let attributed = question.attributed(server);
-    attributed.map_err(|error| (INVALID_PARAMS, error.to_string()))
+    question.attributed(server).map_err(told)
+}
+
+/// Bytes of a question that count as its size. Of a sampling, long texts do not: images are such,
+/// and as values they are no larger.
+fn counted_bytes(method: &str, params: &str) -> usize {
+    /// Texts from which on they do not count, in bytes.
+    const LONG: usize = 64 << 10;
+    if method != "sampling/createMessage" {
+        return params.len();
+    }
+    let mut counted = params.len();
+    let (mut start, mut is_escaped) = (None, false);
+    for (at, byte) in params.bytes().enumerate() {
+        match (start, byte) {
+            _ if is_escaped => is_escaped = false,
+            (Some(_), b'\\') => is_escaped = true,
+            (Some(from), b'"') => {
+                let bytes = at - from;
+                counted -= if bytes > LONG { bytes } else { 0 };
+                start = None;
+            }
+            (None, b'"') => start = Some(at),
+            _ => {}
+        }
+    }
+    counted
+}
+
+/// Whether a name is that of a parameter that is looked at, in other letters.
+fn is_variant(name: &str) -> bool {
+    // There are letters beyond ASCII that are `s` and `k` in upper or lower case.
+    let same = |shown: &&str| shown.to_lowercase() == name.to_uppercase().to_lowercase();
+    !SHOWN.contains(&name) && SHOWN.iter().any(same)
 }
 
 /// A text of at most that many bytes.
 fn cut(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::MAX_QUESTION_BYTES;
+
+    const FORM: &str = "elicitation/create";
+    const SAMPLE: &str = "sampling/createMessage";
+
+    fn asked(method: &str, params: &Value) -> Result<Question, String> {
+        let asked = question("x", "1", method, Some(&params.to_string()));
+        asked.map_err(|(code, why)| {
+            assert_eq!(code, INVALID_PARAMS);
+            why
+        })
+    }
+
+    #[test]
+    fn a_mode_that_there_is_not_is_refused() {
+        for mode in [json!("URL"), json!(null), json!(["url"]), json!("page")] {
+            let params = json!({ "mode": mode, "message": "m", "url": "javascript:x" });
+            let why = asked(FORM, &params).unwrap_err();
+            assert!(why.contains("`form` or `url`"), "{why}");
+        }
+        for mode in [json!({}), json!({ "mode": "form" })] {
+            assert!(asked(FORM, &mode).is_ok());
+        }
+    }
+
+    #[test]
+    fn readers_that_ignore_case_find_nothing_else() {
+        let params = json!({
+            "mode": "url", "url": "https://x", "URL": "javascript:x", "meſſage": "m", "Mode": "form",
+            "message": "m", "IncludeContext": "allServers", "later": 1,
+        });
+        let question = asked(FORM, &params).unwrap();
+        let sent: Value = serde_json::from_str(&question.to_text()).unwrap();
+        let expected = json!({
+            "mode": "url", "url": "https://x", "message": "[server `x`] m", "later": 1,
+        });
+        assert_eq!(sent, expected);
+    }
+
+    #[test]
+    fn a_question_has_a_size_and_holds_only_what_is_shown() {
+        let many = "{},".repeat(MAX_QUESTION_BYTES / 4) + "{}";
+        let with = |name: &str, items: &str| format!(r#"{{"message":"m","{name}":[{items}]}}"#);
+        let fits = with("x", &many);
+        let fits = question("x", "1", FORM, Some(&fits)).unwrap();
+        assert_eq!(
+            fits.params,
+            json!({ "message": "[server `x`] m" })
+                .as_object()
+                .unwrap()
+                .clone()
+        );
+        assert!(fits.to_text().contains("{},{}"));
+        let long = format!("{many},{many}");
+        for (method, name) in [(FORM, "x"), (FORM, "requestedSchema"), (SAMPLE, "messages")] {
+            let (code, why) = question("x", "1", method, Some(&with(name, &long))).unwrap_err();
+            assert_eq!(code, INVALID_PARAMS);
+            assert!(why.contains("1048576 are allowed"), "{why}");
+        }
+        let text = "\\\"x".repeat(MAX_QUESTION_BYTES);
+        assert!(asked(FORM, &json!({ "message": text })).is_err());
+        // An image is a long text.
+        let image = json!({ "messages": [{ "content": { "type": "image", "data": text } }] });
+        assert!(asked(SAMPLE, &image).is_ok());
+    }
 }

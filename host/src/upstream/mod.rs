@@ -32,7 +32,7 @@ mod oauth;
 mod offered;
 mod peer;
 mod process;
-mod question_links;
+pub(crate) mod question_links;
 pub mod reaper;
 pub(crate) mod redaction;
 mod self_description;

@@ -1,24 +1,25 @@
-//! The links in what an upstream wants to have asked: pages that a person may be sent to, of
+//! The links in what a server wants to have asked: pages that a person may be sent to, of
 //! which they have to see where they lead.
 
 use serde_json::{Map, Value};
 
 use super::server_url::{self, WrongUrl};
 use crate::runtime::Capability;
+use crate::visible::is_hidden;
 
 /// Checks the links of a question.
 ///
 /// # Errors
 /// One of them is no page of the web, or could be taken for one of another host. The error is
-/// for the upstream.
-pub(super) fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
+/// for the server.
+pub(crate) fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
     match capability {
-        Capability::ElicitationUrl => match params.get("url") {
-            Some(Value::String(url)) => check_link("url", url),
-            // What is no text is refused by whoever marks the question.
-            _ => Ok(()),
-        },
+        Capability::ElicitationUrl => check_url(params.get("url")),
         Capability::ElicitationForm => {
+            // Clients may look for a link rather than for the `mode`.
+            if params.contains_key("url") {
+                check_url(params.get("url"))?;
+            }
             let schema = params.get("requestedSchema");
             let fields = schema.and_then(|schema| schema.get("properties"));
             let fields = fields.and_then(Value::as_object).into_iter().flatten();
@@ -35,8 +36,19 @@ pub(super) fn check(capability: Capability, params: &Map<String, Value>) -> Resu
     }
 }
 
+/// Whether a link leads to a page of the web, and its text shows to which.
+#[must_use]
+pub(crate) fn is_page(link: &str) -> bool {
+    check_link("url", link).is_ok()
+}
+
+fn check_url(url: Option<&Value>) -> Result<(), String> {
+    check_link("url", url.and_then(Value::as_str).unwrap_or_default())
+}
+
 fn check_link(at: &str, link: &str) -> Result<(), String> {
     let why = match server_url::parse(link) {
+        Ok(_) if link.contains(is_hidden) => "it has characters in it that nobody sees".to_owned(),
         Ok(url) if url.username().is_empty() && url.password().is_none() => return Ok(()),
         // People take it for the host.
         Ok(_) => "it has a user name in it".to_owned(),
@@ -76,6 +88,8 @@ mod tests {
             ("https://example.com/\u{7}", false),
             ("https://exa\nmple.com/", false),
             (" https://example.com", false),
+            ("https://example.com/\u{202e}", false),
+            ("https://example.com/a\u{fe0f}", false),
         ] {
             let page = json!({ "mode": "url", "url": link });
             let page = check(Capability::ElicitationUrl, page.as_object().unwrap());

@@ -67,7 +67,8 @@ impl Listener for Ear {
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let answers = questions.iter().map(|question| {
-            let own = json!({ "to": question.method(), "params": question.params, "own": [1.5] });
+            let params: Value = serde_json::from_str(&question.to_text()).unwrap();
+            let own = json!({ "to": question.method(), "params": params, "own": [1.5] });
             Answer::Made(own)
         });
         let answers: Vec<_> = answers.collect();
@@ -406,6 +407,8 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
     let mut asked = tools.clone();
     asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
+    // To a client, "this server" would be all of them.
+    asked.as_object_mut().unwrap().remove("includeContext");
     assert_eq!(answer["params"], asked);
     let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
     assert_eq!(

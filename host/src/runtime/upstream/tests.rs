@@ -118,7 +118,8 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
         Cause::Upstream {
             code: -32042,
             message: "not today".into(),
-            data: Some(r#"{"why": "rain", "rate": 1.5}"#.into()),
+            // Of an error that wants pages opened, only those pages pass.
+            data: Some(r#"{"elicitations":[]}"#.into()),
         }
     );
     let prompt = Wanted::Prompt(Prompt {

@@ -1,0 +1,289 @@
+//! Prose that is shown to a person: of characters that show nothing by themselves, those stay
+//! that belong to the spelling of a word or to an emoji.
+
+use std::borrow::Cow;
+
+use icu_properties::props::{
+    Emoji, EmojiModifier, ExtendedPictographic, GeneralCategory, IndicSyllabicCategory, JoiningType,
+};
+use icu_properties::{CodePointMapData, CodePointSetData};
+
+use super::is_hidden;
+
+/// Most characters of the region that the tags of a flag name (`gbeng`).
+const MAX_FLAG_TAGS: usize = 7;
+
+/// The flag that tags stand behind.
+const BLACK_FLAG: char = '\u{1f3f4}';
+
+/// The last tag of a flag.
+const CANCEL_TAG: char = '\u{e007f}';
+
+/// How a character of prose is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// As it is.
+    Unchanged,
+    /// Not at all, as a part of the line break behind it.
+    LineBreak,
+    /// Not at all: a mark of direction, which the letters around it have themselves.
+    LeftOut,
+    /// By its escape.
+    Escaped,
+}
+
+/// Makes prose safe to show: messages, titles and values, but no names. Line breaks and tabs
+/// stay, and so does what is hidden by itself and seen in what it makes of its neighbours.
+/// Marks of direction are left out.
+#[must_use]
+pub fn visible_prose(text: &str) -> Cow<'_, str> {
+    if is_unchanged(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for (c, how) in characters(text) {
+        match how {
+            Shown::Unchanged => shown.push(c),
+            Shown::Escaped => shown.extend(c.escape_default()),
+            Shown::LineBreak | Shown::LeftOut => {}
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether there is something in a text that nobody would see.
+#[must_use]
+pub fn hides_something(text: &str) -> bool {
+    !is_unchanged(text)
+        && characters(text).any(|(_, how)| matches!(how, Shown::LeftOut | Shown::Escaped))
+}
+
+fn is_unchanged(text: &str) -> bool {
+    !text.contains(|c| !matches!(c, '\n' | '\t') && is_hidden(c))
+}
+
+/// The characters of a text, each with how it is shown.
+fn characters(text: &str) -> impl Iterator<Item = (char, Shown)> + '_ {
+    // Where the tags end of the flag that has been read.
+    let mut flag_end = 0;
+    text.char_indices().map(move |(at, c)| {
+        if c == BLACK_FLAG {
+            let start = at + c.len_utf8();
+            flag_end = start + flag_tags(text.get(start..).unwrap_or_default());
+        }
+        let in_flag = at < flag_end && is_tag(c);
+        let how = match in_flag || matches!(c, '\n' | '\t') || !is_hidden(c) {
+            true => Shown::Unchanged,
+            false => {
+                let before = text.get(..at).unwrap_or_default();
+                let behind = text.get(at + c.len_utf8()..).unwrap_or_default();
+                hidden(c, before, behind, at == flag_end)
+            }
+        };
+        (c, how)
+    })
+}
+
+/// How a character is shown that shows nothing by itself.
+fn hidden(c: char, before: &str, behind: &str, is_behind_flag: bool) -> Shown {
+    let next = behind.chars().next();
+    let is_seen = match c {
+        '\r' if next == Some('\n') => return Shown::LineBreak,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => return Shown::LeftOut,
+        '\u{fe0e}' | '\u{fe0f}' => chooses_a_picture(before, behind),
+        '\u{200d}' if next.is_some_and(is_picture) => {
+            is_behind_flag && before.ends_with(CANCEL_TAG) || ends_with_a_picture(before)
+        }
+        '\u{200c}' | '\u{200d}' => {
+            ends_with_a_joining_letter(before) && next.is_some_and(is_joining)
+        }
+        // Variants of Mongolian letters, and what separates their vowels.
+        '\u{180b}'..='\u{180f}' => before.ends_with(is_mongolian),
+        '\u{ad}' => before.ends_with(is_letter) && next.is_some_and(is_letter),
+        _ => category(c) == GeneralCategory::PrivateUse,
+    };
+    match is_seen {
+        true => Shown::Unchanged,
+        false => Shown::Escaped,
+    }
+}
+
+/// Bytes of the tags at the start of what follows a flag, if they name a region.
+fn flag_tags(behind: &str) -> usize {
+    let mut bytes = 0;
+    for (count, tag) in behind.chars().take(MAX_FLAG_TAGS + 1).enumerate() {
+        bytes += tag.len_utf8();
+        match tag {
+            CANCEL_TAG if count > 0 => return bytes,
+            '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}' => {}
+            _ => return 0,
+        }
+    }
+    0
+}
+
+fn is_tag(c: char) -> bool {
+    matches!(c, '\u{e0020}'..=CANCEL_TAG)
+}
+
+/// Whether a selector of variants chooses between the pictures of the character before it.
+fn chooses_a_picture(before: &str, behind: &str) -> bool {
+    match before.chars().next_back() {
+        // Of these there is a picture only as a key.
+        Some('#' | '*' | '0'..='9') => behind.starts_with('\u{20e3}'),
+        Some(base) => is_emoji(base),
+        None => false,
+    }
+}
+
+/// Whether a text ends with a picture that can be joined to another, in whatever colour.
+fn ends_with_a_picture(before: &str) -> bool {
+    let mut back = before.chars().rev();
+    match back.next() {
+        Some('\u{fe0e}' | '\u{fe0f}') => back.next().is_some_and(is_picture),
+        Some(last) => is_picture(last) || CodePointSetData::new::<EmojiModifier>().contains(last),
+        None => false,
+    }
+}
+
+fn is_emoji(c: char) -> bool {
+    !is_hidden(c) && CodePointSetData::new::<Emoji>().contains(c)
+}
+
+fn is_picture(c: char) -> bool {
+    !is_hidden(c) && CodePointSetData::new::<ExtendedPictographic>().contains(c)
+}
+
+/// Whether a text ends with a letter of a script whose spelling says which letters are joined,
+/// and the marks of that letter.
+fn ends_with_a_joining_letter(before: &str) -> bool {
+    let mut back = before.chars().rev();
+    let is_mark = |c: &char| {
+        category(*c) == GeneralCategory::NonspacingMark && !is_hidden(*c) && !is_joining(*c)
+    };
+    back.find(|c| !is_mark(c)).is_some_and(is_joining)
+}
+
+/// Whether a letter or a mark is joined to its neighbours, as in Arabic, or is a part of
+/// syllables that are written as one, as in Devanagari.
+fn is_joining(c: char) -> bool {
+    let is_joined = || {
+        let joining = CodePointMapData::<JoiningType>::new().get(c);
+        !matches!(joining, JoiningType::NonJoining | JoiningType::Transparent)
+    };
+    let is_indic = || {
+        let place = CodePointMapData::<IndicSyllabicCategory>::new().get(c);
+        place != IndicSyllabicCategory::Other
+    };
+    !c.is_ascii() && !is_hidden(c) && is_letter_or_mark(c) && (is_joined() || is_indic())
+}
+
+fn is_mongolian(c: char) -> bool {
+    matches!(c, '\u{1820}'..='\u{18aa}') && is_letter_or_mark(c)
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() && !is_hidden(c)
+}
+
+fn is_letter_or_mark(c: char) -> bool {
+    c.is_alphabetic()
+        || matches!(
+            category(c),
+            GeneralCategory::NonspacingMark | GeneralCategory::SpacingMark
+        )
+}
+
+fn category(c: char) -> GeneralCategory {
+    CodePointMapData::<GeneralCategory>::new().get(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::visible::{visible, visible_line};
+
+    #[test]
+    fn what_people_write_in_their_languages_stays() {
+        for text in [
+            "⚠\u{fe0f} careful, ❤\u{fe0f} and ☎\u{fe0e}, 1\u{fe0f}\u{20e3} #\u{fe0f}\u{20e3}",
+            "👨\u{200d}👩\u{200d}👧, 🏳\u{fe0f}\u{200d}🌈, 👩🏽\u{200d}💻, 🤷🏻\u{200d}♂\u{fe0f}",
+            "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 🇩🇪",
+            "می\u{200c}خواهم",                  // Persian
+            "श्री क्\u{200d}ष र\u{94d}\u{200d}य", // Devanagari
+            "ශ\u{dca}\u{200d}රී",                // Sinhala
+            "ক্\u{200c}ষ",                       // Bengali
+            "ܐܒ\u{200c}ܓ ߊߋ\u{200d}ߌ",          // Syriac, N'Ko
+            "ᠨᠢᠭ\u{180b}ᠡ\u{200d}ᠨ ᠠ\u{180e}ᠠ", // Mongolian
+            "Donau\u{ad}dampf\u{ad}schiff",
+            "\u{e0b0} \u{f0001} icons",
+            "a\n\tb",
+        ] {
+            assert_eq!(visible_prose(text), text, "{}", text.escape_unicode());
+            assert!(!hides_something(text), "{}", text.escape_unicode());
+        }
+    }
+
+    #[test]
+    fn marks_of_direction_are_left_out_and_line_breaks_are_ones() {
+        assert_eq!(visible_prose("a\u{200f}b\u{200e}\u{61c}c"), "abc");
+        assert!(hides_something("a\u{200f}"));
+        assert_eq!(visible_prose("a\r\nb\r\n"), "a\nb\n");
+        assert!(!hides_something("a\r\nb"));
+        assert_eq!(visible_prose("a\rb"), "a\\rb");
+    }
+
+    #[test]
+    fn what_nobody_would_see_is_escaped() {
+        for text in [
+            "add\u{fe0f}",
+            "1\u{fe0f}",
+            "1\u{fe0f}x",
+            "\u{fe0f}",
+            "❤\u{fe0f}\u{fe0f}",
+            "a\u{200d}b",
+            "❤\u{200d}",
+            "❤\u{200d}b",
+            "a\u{200c}b",
+            "می\u{200c}\u{200c}خواهم",
+            "م\u{200c}",
+            "\u{200c}م",
+            "-\u{200d}-",
+            "×\u{200d}×",
+            "\u{ad}a",
+            "a\u{ad}",
+            "a\u{ad}\u{ad}b",
+            "a\u{e0061}",
+            "🏴\u{e0061}",
+            "🏴\u{e007f}",
+            "🏴\u{e0061}\u{e0061}\u{e0061}\u{e0061}\u{e0061}\u{e0061}\u{e0061}\u{e0061}\u{e007f}",
+            "🏴\u{e0020}\u{e007f}",
+            "a\u{180b}",
+            "\u{202e}abc",
+            "\u{1b}[2J",
+            "\u{200b}",
+            "\u{feff}",
+            "\u{3164}\u{200c}\u{3164}",
+            "\u{e0100}",
+        ] {
+            let shown = visible_prose(text);
+            assert!(shown.contains('\\'), "{}", text.escape_unicode());
+            assert!(hides_something(text), "{}", text.escape_unicode());
+            assert_eq!(visible_prose(&shown), shown);
+        }
+    }
+
+    #[test]
+    fn names_are_never_shown_alike() {
+        for name in [
+            "add\u{fe0f}",
+            "❤\u{fe0f}",
+            "می\u{200c}خواهم",
+            "co\u{ad}op",
+            "a\u{200e}",
+        ] {
+            assert!(visible_line(name).contains("\\u{"), "{name}");
+            assert!(visible(name).contains("\\u{"), "{name}");
+        }
+    }
+}
