@@ -218,6 +218,7 @@ mod special {
     //! opens its other end, and to open a device can be an act of its own.
 
     use std::fs::File;
+    use std::os::fd::AsRawFd as _;
     use std::time::{Duration, SystemTime};
 
     use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
@@ -298,6 +299,15 @@ mod special {
         io::Error::from(rustix::io::Errno::PERM)
     }
 
+    /// Whether an open file is of the last quarter of those that this process may have, which
+    /// guests leave to the host: without any it can start nothing and answer nobody. A file
+    /// has the lowest number that is free.
+    fn takes_what_is_left(file: &File) -> bool {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let number = u64::try_from(file.as_raw_fd()).unwrap_or(0);
+        limit.is_some_and(|limit| number > limit - limit / 4)
+    }
+
     /// Opens a file or folder, and nothing else. Looks before it opens, so that
     /// nothing happens to what is no file; and opens without waiting and looks at what
     /// was opened, so that nothing can be put in its place meanwhile.
@@ -316,6 +326,9 @@ mod special {
         let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
         options.custom_flags(nonblocking)._cap_fs_ext_follow(follow);
         let file = open(dir, path, &options)?;
+        if takes_what_is_left(&file) {
+            return Err(rustix::io::Errno::MFILE.into());
+        }
         let kind = file.metadata()?.file_type();
         if !kind.is_file() && !kind.is_dir() {
             return Err(refused());

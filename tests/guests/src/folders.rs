@@ -119,6 +119,10 @@ impl Granted<'_> {
                 };
                 Ok(at_once(streams, open))
             }
+            ["open-at-once", path, files] => {
+                let open = || self.open(path, OpenFlags::empty(), DescriptorFlags::READ);
+                Ok(at_once(files, open))
+            }
             ["symlink", target, path] => {
                 let (folder, path) = self.at(path)?;
                 folder.symlink_at(target, path)?;

@@ -82,3 +82,30 @@ fn what_streams_of_files_read_ahead_counts_as_memory() {
     assert!(peak < before + (96 << 10), "{before} KiB became {peak} KiB");
     host.stays_well();
 }
+
+/// A host that can open nothing more starts nothing and answers nobody.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_that_a_guest_opens_leave_some_to_the_host() {
+    let (mut host, folder) = host();
+    let limit = format!("--nofile={LIMIT}");
+    let pid = host.client.pid().to_string();
+    let limited = std::process::Command::new("prlimit")
+        .args(["--pid", &pid, &limit])
+        .status();
+    assert!(limited.unwrap().success());
+    let step = format!("open-at-once|{}/large|4000", folder.display());
+    let said = run(&mut host, &[step.clone(), step]);
+    for said in said {
+        let (opened, why) = said.split_once(", then ").unwrap();
+        let opened: u64 = opened.parse().unwrap();
+        assert!(
+            (LIMIT / 2..=LIMIT - LIMIT / 4).contains(&opened),
+            "{opened}, then {why}"
+        );
+    }
+    host.stays_well();
+}
+
+/// Files that the host may have open.
+const LIMIT: u64 = 256;
