@@ -17,7 +17,8 @@ const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoginReach {
     reach: Reach,
-    /// Hosts that the user has named, or is logged in at: they may be anywhere.
+    /// Hosts that the user has named for logins, and such of their own network that they use:
+    /// they may be anywhere.
     hosts: Vec<String>,
 }
 
@@ -25,9 +26,10 @@ impl LoginReach {
     /// How far a login at a server may lead. `issuer` is the authorization server that has
     /// given a login that is kept.
     pub(super) async fn of(http: &Http, issuer: Option<&str>) -> Self {
+        // Where another name leads is its owner's to say, anew for each request.
         let server = match Url::parse(&http.url) {
-            Ok(url) => Reach::of_configured(&url).await,
-            Err(_) => Reach::Public,
+            Ok(url) if is_of_own_network(&url) => Reach::of_configured(&url).await,
+            _ => Reach::Public,
         };
         Self::within(server, http, issuer)
     }
@@ -41,9 +43,13 @@ impl LoginReach {
             &oauth.token_url,
         ];
         let configured = configured.into_iter().flatten().map(String::as_str);
-        let urls = std::iter::once(http.url.as_str()).chain(configured);
-        let urls = urls.chain(issuer).filter_map(|url| Url::parse(url).ok());
-        let urls: Vec<_> = urls.collect();
+        let own = [Some(http.url.as_str()), issuer]
+            .into_iter()
+            .flatten()
+            .filter_map(|url| Url::parse(url).ok())
+            .filter(is_of_own_network);
+        let configured = configured.filter_map(|url| Url::parse(url).ok());
+        let urls: Vec<_> = configured.chain(own).collect();
         let mut reach = server;
         // A company's servers are in its private network, and so is what logs its people in,
         // also before a server on this machine.
@@ -122,6 +128,34 @@ impl LoginReach {
         let host = url.host_str().unwrap_or_default();
         self.hosts.iter().any(|named| named == host) || self.reach.allows_url(url)
     }
+}
+
+/// Ends of names that nobody on the internet can have.
+const OWN_NETWORK_SUFFIXES: [&str; 9] = [
+    ".corp",
+    ".home",
+    ".home.arpa",
+    ".internal",
+    ".intranet",
+    ".lan",
+    ".local",
+    ".localhost",
+    ".private",
+];
+
+/// Whether a URL is one of this machine or its network by what it says: an address, or a name
+/// that nobody on the internet can have.
+fn is_of_own_network(url: &Url) -> bool {
+    if let Some(kind) = kind(url) {
+        return matches!(kind, AddressKind::Private | AddressKind::Loopback);
+    }
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    let host = host.to_ascii_lowercase();
+    let is_one_word = !host.contains('.');
+    is_one_word
+        || OWN_NETWORK_SUFFIXES
+            .iter()
+            .any(|suffix| host.ends_with(suffix))
 }
 
 /// The kind of address that a URL has instead of a name.
@@ -263,6 +297,27 @@ mod tests {
                 !allowed,
                 "{told}"
             );
+        }
+    }
+
+    #[test]
+    fn names_of_the_own_network_are_such_as_nobody_else_can_have() {
+        for (url, expected) in [
+            ("http://127.0.0.1:3000/mcp", true),
+            ("http://[::1]/mcp", true),
+            ("http://10.0.0.4/mcp", true),
+            ("http://localhost/mcp", true),
+            ("http://mcp/", true),
+            ("https://MCP.corp./", true),
+            ("https://mcp.internal/", true),
+            ("https://mcp.example.com/", false),
+            ("https://1.1.1.1/", false),
+            ("https://localhost.example.com/", false),
+            ("https://mylan/", true),
+            ("https://example.mylan/", false),
+        ] {
+            let url = Url::parse(url).unwrap();
+            assert_eq!(is_of_own_network(&url), expected, "{url}");
         }
     }
 
