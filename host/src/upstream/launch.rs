@@ -6,9 +6,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::OAuth;
+use super::http::is_here;
 use super::redaction::{
     HiddenTexts, HiddenTextsBuilder, is_secret_name, is_trivial, redacted_arguments, redacted_url,
-    secrets_in_arguments, secrets_in_url, tells_nothing,
+    secrets_in_arguments, secrets_in_line, secrets_in_url, tells_nothing, without,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
 
@@ -63,13 +64,7 @@ impl Stdio {
     pub fn shown(&self) -> Cow<'_, str> {
         let written = self.written.as_deref().unwrap_or(&self.command);
         // Some write the whole line here.
-        let words: Vec<&str> = written.split(' ').collect();
-        let secrets = secrets_in_arguments("", &words);
-        if secrets.iter().all(Vec::is_empty) {
-            return Cow::Borrowed(written);
-        }
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Cow::Owned(redacted_arguments("", &words).join(" "))
+        without(written, &secrets_in_line(written))
     }
 
     /// What must not be seen: what was filled in, secrets that are written out in arguments,
@@ -180,6 +175,12 @@ impl Http {
             hidden.add(secret.expose());
         }
         hidden.build()
+    }
+
+    /// Whether it is on this very machine.
+    #[must_use]
+    pub(crate) fn is_here(&self) -> bool {
+        reqwest::Url::parse(&self.url).is_ok_and(|url| is_here(&url))
     }
 
     /// Whether its user has written down who they are, so that nobody logs in.

@@ -1,6 +1,6 @@
 //! Recognising Dormouse among the servers, which must not front itself.
 
-use crate::upstream::{Http, Launch};
+use crate::upstream::Launch;
 
 const NAME: &str = "dormouse";
 
@@ -20,7 +20,7 @@ const BETWEEN: [&str; 9] = [
 pub(super) fn is(name: &str, launch: &Launch) -> bool {
     let stdio = match launch {
         Launch::Stdio(stdio) => stdio,
-        Launch::Http(http) => return name == NAME && is_on_this_machine(http),
+        Launch::Http(http) => return name == NAME && http.is_here(),
     };
     // A shell gets its whole line as one argument.
     let words: Vec<&str> = stdio
@@ -42,15 +42,6 @@ pub(super) fn is(name: &str, launch: &Launch) -> bool {
     words.next().is_some_and(|word| program(word) == NAME) && words.any(|word| *word == "serve")
 }
 
-fn is_on_this_machine(http: &Http) -> bool {
-    let url = reqwest::Url::parse(&http.url).ok();
-    let host = url.as_ref().and_then(|url| url.host_str());
-    host.is_some_and(|host| {
-        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    })
-}
-
 /// The name of a program: without its folders, its extension on Windows, and the
 /// version that a package runner is given.
 fn program(path: &str) -> &str {
@@ -64,7 +55,7 @@ fn program(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::Stdio;
+    use crate::upstream::{Http, Stdio};
 
     #[test]
     fn dormouse_is_recognised() {
@@ -100,6 +91,7 @@ mod tests {
         for (name, url, itself) in [
             ("dormouse", "http://127.0.0.1:8080/mcp", true),
             ("dormouse", "http://[::1]:8080/mcp", true),
+            ("dormouse", "http://localhost:8080/mcp", true),
             ("other", "http://127.0.0.1:8080/mcp", false),
             ("dormouse", "https://example.com/mcp", false),
             ("dormouse", "", false),

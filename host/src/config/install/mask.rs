@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::config::discovery::document::{self, Node, Value};
 use crate::config::discovery::places::Syntax;
-use crate::upstream::redaction::{is_secret_name, secrets_in_arguments};
+use crate::upstream::redaction::{is_secret_name, secrets_in_arguments, secrets_in_line};
 
 /// What stands in place of what is not shown.
 const MASK: &str = "…";
@@ -108,22 +108,7 @@ impl Secrets<'_> {
                     self.found.push(self.range(node.at));
                     return;
                 }
-                let words: Vec<_> = text.split(' ').collect();
-                let found = secrets_in_arguments("", &words);
-                // Where each word begins.
-                let mut at = 0;
-                let secrets: Vec<_> = words
-                    .iter()
-                    .zip(found)
-                    .flat_map(|(word, found)| {
-                        let start = at;
-                        at += word.len() + 1;
-                        found
-                            .into_iter()
-                            .map(move |part| start + part.start..start + part.end)
-                    })
-                    .collect();
-                self.parts(node, &secrets);
+                self.parts(node, &secrets_in_line(text));
             }
         }
     }

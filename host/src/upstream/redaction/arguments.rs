@@ -56,6 +56,23 @@ pub(crate) fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<Rang
         .collect()
 }
 
+/// The parts of a command line, or of another text, that are secrets.
+pub(crate) fn secrets_in_line(line: &str) -> Vec<Range<usize>> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut start = 0;
+    words
+        .iter()
+        .zip(secrets_in_arguments("", &words))
+        .flat_map(|(word, secrets)| {
+            let at = start;
+            start += word.len() + 1;
+            secrets
+                .into_iter()
+                .map(move |part| at + part.start..at + part.end)
+        })
+        .collect()
+}
+
 /// Ranges in order, without those that are within others.
 fn in_order(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_by_key(|part| (part.start, std::cmp::Reverse(part.end)));

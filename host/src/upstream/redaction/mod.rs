@@ -12,7 +12,7 @@ mod url;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use arguments::secrets_in_arguments;
+pub(crate) use arguments::{secrets_in_arguments, secrets_in_line};
 pub(crate) use hidden_texts::{HiddenTexts, HiddenTextsBuilder, MAX_PIECE_BYTES};
 pub(crate) use secret_name::is_secret_name;
 pub(super) use secret_value::{is_trivial, tells_nothing};
@@ -22,7 +22,7 @@ pub(super) use url::{redacted_url, secrets_in_url};
 pub(super) const HIDDEN: &str = "…";
 
 /// A text with [`HIDDEN`] in place of some of its parts, which are in order.
-fn without<'t>(text: &'t str, parts: &[Range<usize>]) -> Cow<'t, str> {
+pub(super) fn without<'t>(text: &'t str, parts: &[Range<usize>]) -> Cow<'t, str> {
     if parts.is_empty() {
         return Cow::Borrowed(text);
     }
