@@ -23,12 +23,12 @@ const LINE_BYTES: usize = 64;
 /// Bound of what one other side, such as an upstream, can have logged.
 #[derive(Debug)]
 pub(crate) struct LogBudget {
-    /// Whom it is of, as the message says that tells of lines that are left out.
+    /// Owner of the budget, as the message says that tells of lines that are left out.
     subject: Cow<'static, str>,
     period: Mutex<Period>,
 }
 
-/// What has been logged since some time.
+/// Bytes that have been logged since some time.
 #[derive(Debug)]
 struct Period {
     /// None before the first line.
@@ -36,7 +36,7 @@ struct Period {
     bytes: usize,
 }
 
-/// What becomes of a line.
+/// Decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     /// It is logged.
@@ -59,7 +59,7 @@ impl LogBudget {
         }
     }
 
-    /// What of a text is to be logged now; none where there has been too much of late. To be
+    /// Part of a text that is to be logged now; none where there has been too much of late. To be
     /// asked for lines that would be logged at the level that is set: what nobody sees uses
     /// nothing up.
     pub(crate) fn take<'t>(&self, text: &'t str) -> Option<&'t str> {
@@ -105,7 +105,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// What is logged in a thread for as long as the guard beside it lives.
+    /// Lines that are logged in a thread for as long as the guard beside it lives.
     #[derive(Clone, Default)]
     pub(crate) struct Logged(Arc<Mutex<Vec<u8>>>);
 

@@ -21,7 +21,7 @@ pub(crate) const MAX_STEPS: u64 = 1_000_000;
 /// How deep schemas may lead, references followed: validators go there by recursion.
 const MAX_DEPTH: usize = 512;
 
-/// What a schema of schemas counts for, in place of its parts.
+/// Nodes that a schema of schemas counts for, in place of its parts.
 const META_NODES: u64 = 500;
 
 /// How many letters of text count as one step.
@@ -49,7 +49,7 @@ const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// How often a validator looks at what stands beside such a keyword.
 const UNEVALUATED_LOOKS: u64 = 3;
 
-/// What a schema is, all references followed.
+/// Size of a schema, all references followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaCost {
     /// Its parts; nothing where they do not bound the steps: it leads back to itself, or
@@ -187,12 +187,12 @@ fn text_steps(text: &str) -> u64 {
 /// Counts what a schema is, all references followed.
 struct Expansion<'a> {
     root: &'a Value,
-    /// What is held against one value where each part is: nothing yet for those that are
+    /// Schemas that are held against one value where each part is: nothing yet for those that are
     /// being counted.
     in_place: HashMap<*const Value, Option<u64>>,
     /// Parts that are for parts of the value, and were not counted yet.
     inner: Vec<&'a Value>,
-    /// What validators look at again and again.
+    /// Nodes that validators look at again and again.
     looked_at: u64,
 }
 
@@ -297,7 +297,7 @@ impl<'a> Total<'a> {
 }
 
 impl SchemaCost {
-    /// What a schema comes to whose references are pointers from its root.
+    /// Counts a schema whose references are pointers from its root.
     ///
     /// # Errors
     /// It comes to too much for any value: why, to follow on what is called the schema.

@@ -24,7 +24,7 @@ const MAX_LOCATION_BYTES: usize = 16 << 20;
 /// URL of a schema that has none.
 const DEFAULT_URL: &str = "json-schema:///";
 
-/// What the value of a keyword is.
+/// Kind of the value of a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeywordValue {
     /// Data, in which nothing is a schema.
@@ -423,7 +423,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// What a fragment names within a resource.
+    /// Part that a fragment names within a resource.
     fn in_resource(&self, resource: usize, fragment: &str) -> Option<Named<'a>> {
         let fragment = percent_decoded(fragment)?;
         if !fragment.is_empty() && !fragment.starts_with('/') {

@@ -1,7 +1,7 @@
 //! Rewriting a schema so that it can be compiled, and so that validating against it is
 //! bounded: references become pointers from its root, and what has no bound is left out.
 //!
-//! What is left out makes the schema a weaker one, never a stronger one: whatever fits the
+//! Leaving something out makes the schema a weaker one, never a stronger one: whatever fits the
 //! schema as it was written fits what is made of it here.
 
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ pub(crate) struct Rewrite<'a> {
     pub(crate) leaves_out: bool,
 }
 
-/// What has become of a part.
+/// Outcome of rewriting a part.
 struct Part {
     value: Value,
     /// Whether more fits it than before.
@@ -132,7 +132,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// What stands for a reference; nothing where nobody knows where it leads.
+    /// Schema in place of a reference; nothing where nobody knows where it leads.
     fn reference(&self, reference: &Value, target: &Target) -> Option<Value> {
         match target {
             Target::Pointer(pointer) => Some(fragment(pointer).into()),

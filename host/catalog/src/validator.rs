@@ -44,7 +44,7 @@ pub struct BoundedValidator {
     validator: Option<Validator>,
 }
 
-/// What a value has of problems with a schema.
+/// Problems that a value has with a schema.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     /// The first of them.
@@ -66,7 +66,7 @@ impl Problems {
 pub struct SchemaProblem {
     /// Where in the value, as a JSON pointer.
     pub pointer: String,
-    /// What is wrong there, with values in backticks.
+    /// Description of the problem, with values in backticks.
     pub message: String,
 }
 
@@ -310,7 +310,7 @@ fn shown_path(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// What is wrong with a schema, and where in it.
+/// Describes what is wrong with a schema, and where in it.
 fn problem(error: &ValidationError<'_>) -> String {
     let place = shown_path(error);
     let place = match place.as_str() {

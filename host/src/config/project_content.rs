@@ -1,4 +1,4 @@
-//! What a project's files say, as hashes: what trust is given to, and compared with.
+//! Hashes of what a project's files say: trust is given to them, and compared with them.
 
 use super::discovery::{Content, ProjectContent};
 
@@ -13,7 +13,7 @@ pub(super) struct ProjectHashes {
     all: String,
 }
 
-/// What stands between two hashes in the file of trusted folders. Versions before there were
+/// Separator of two hashes in the file of trusted folders. Versions before there were
 /// two wrote one, over the files of the project and those that its servers are filled in from.
 const BETWEEN: char = '.';
 
@@ -29,7 +29,7 @@ impl ProjectHashes {
         }
     }
 
-    /// What the file of trusted folders says of a project that is trusted as it is now.
+    /// Entry in the file of trusted folders for a project that is trusted as it is now.
     pub(super) fn recorded(&self) -> String {
         format!("{}{BETWEEN}{}", self.own_files, self.all)
     }

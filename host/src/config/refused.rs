@@ -12,6 +12,6 @@ pub struct RefusedServer {
     pub origin: Origin,
     /// How it is reached, no variable expanded, where so much of it could be read.
     pub written: Option<Launch>,
-    /// What is wrong with it.
+    /// Reason for the refusal.
     pub problems: Vec<Problem>,
 }

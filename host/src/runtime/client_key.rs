@@ -5,7 +5,7 @@ use super::SessionId;
 /// Client as far as it can be told from others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ClientKey {
-    /// That of a session.
+    /// Key of a session.
     Session(SessionId),
     /// One that has none, by what it calls itself.
     Name(String),

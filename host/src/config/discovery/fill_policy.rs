@@ -8,7 +8,7 @@ use crate::config::Inputs;
 /// Whether and how much is filled into the servers that are found.
 #[derive(Clone, Copy)]
 pub struct FillPolicy<'a> {
-    /// What the user has answered to the clients' questions.
+    /// Answers of the user to the clients' questions.
     pub inputs: &'a Inputs,
     /// Whether anything may be filled into the servers of a project's files, and any file
     /// be opened that these name, given the project's folder and the content of the files

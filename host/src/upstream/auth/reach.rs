@@ -9,7 +9,7 @@ use rmcp::transport::auth::AuthorizationMetadata;
 use crate::upstream::http::{AddressKind, Reach, named_hosts_client};
 use crate::upstream::{Http, Lost};
 
-/// What a refusal says about the way out.
+/// Advice of a refusal.
 const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
     write `private_network = true` under `oauth` of the server";
 
