@@ -106,6 +106,9 @@ pub(crate) struct References<'a> {
     has_several_dialects: bool,
     location_bytes: usize,
     pointer_bytes: usize,
+    /// Whether what is being read stands below a keyword that no dialect knows: it may be
+    /// anything.
+    is_below_unknown: bool,
 }
 
 /// Reference that was found and not followed yet.
@@ -114,6 +117,8 @@ struct Unread<'a> {
     keyword: &'a str,
     reference: &'a str,
     resource: usize,
+    /// Whether it may be none.
+    is_below_unknown: bool,
 }
 
 impl<'a> References<'a> {
@@ -136,6 +141,7 @@ impl<'a> References<'a> {
             has_several_dialects: false,
             location_bytes: 0,
             pointer_bytes: 0,
+            is_below_unknown: false,
         };
         references.resources.push(Resource {
             root: schema,
@@ -145,8 +151,11 @@ impl<'a> References<'a> {
         references.read(schema, 0, &mut String::new());
         while let Some(unread) = references.unread.pop() {
             let key = (std::ptr::from_ref(unread.part), unread.keyword);
+            references.is_below_unknown = unread.is_below_unknown;
             let target = references.follow(&unread).unwrap_or_else(|why| {
-                references.broken.get_or_insert(why);
+                if !unread.is_below_unknown {
+                    references.broken.get_or_insert(why);
+                }
                 Target::Unknown
             });
             references.has_other_references |= target == Target::Unknown;
@@ -255,6 +264,7 @@ impl<'a> References<'a> {
                         keyword,
                         reference,
                         resource,
+                        is_below_unknown: self.is_below_unknown,
                     });
                 }
                 (KeywordValue::SchemasByName, Value::Object(by_name)) => {
@@ -266,7 +276,12 @@ impl<'a> References<'a> {
                     }
                     pointer.truncate(length);
                 }
-                _ => self.read_at(value, resource, (pointer, keyword)),
+                _ => {
+                    let outer = self.is_below_unknown;
+                    self.is_below_unknown |= !is_applicator(keyword);
+                    self.read_at(value, resource, (pointer, keyword));
+                    self.is_below_unknown = outer;
+                }
             }
         }
     }
@@ -411,10 +426,6 @@ impl<'a> References<'a> {
 
     /// The resource with that URL, or what it is instead; nothing where there is none.
     fn resource(&self, document: &str, from: usize) -> Option<Result<usize, Target>> {
-        let is_meta_schema = |url: &str| {
-            let named = serde_json::json!({ "$schema": url });
-            Draft::default().detect(&named) != Draft::Unknown
-        };
         let url = self.joined(from, document);
         match url.and_then(|url| self.by_url.get(url.as_str())) {
             Some(found) if found.is_ambiguous => Some(Err(Target::Unknown)),
@@ -438,6 +449,57 @@ impl<'a> References<'a> {
                 .and_then(|pointer| short(&format!("{pointer}{fragment}"))),
             is_ambiguous: false,
         })
+    }
+}
+
+/// Whether a keyword of some dialect has one schema or several.
+fn is_applicator(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$defs"
+            | "additionalItems"
+            | "additionalProperties"
+            | "allOf"
+            | "anyOf"
+            | "contains"
+            | "contentSchema"
+            | "definitions"
+            | "dependencies"
+            | "dependentSchemas"
+            | "else"
+            | "if"
+            | "items"
+            | "not"
+            | "oneOf"
+            | "patternProperties"
+            | "prefixItems"
+            | "properties"
+            | "propertyNames"
+            | "then"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+    )
+}
+
+/// Whether a URL is that of a schema of schemas, or of a part of one.
+fn is_meta_schema(url: &str) -> bool {
+    let named = serde_json::json!({ "$schema": url });
+    if Draft::default().detect(&named) != Draft::Unknown {
+        return true;
+    }
+    let Some((draft, part)) = url
+        .strip_prefix("https://json-schema.org/draft/")
+        .and_then(|part| part.split_once("/meta/"))
+    else {
+        return false;
+    };
+    match part {
+        "applicator" | "content" | "core" | "meta-data" | "validation" => {
+            matches!(draft, "2019-09" | "2020-12")
+        }
+        "format" => draft == "2019-09",
+        "format-annotation" | "format-assertion" | "unevaluated" => draft == "2020-12",
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use memchr::memchr;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// Outcome of reading a line.
@@ -60,7 +61,7 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
                     line => Line::Unfinished(line),
                 });
             }
-            let end = read.iter().position(|byte| *byte == b'\n');
+            let end = memchr(b'\n', read);
             let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
             let used = part.len() + usize::from(end.is_some());
             if self.is_skipping {

@@ -1,6 +1,8 @@
 //! Checks of a JSON text before it is read: nesting, and names that readers take
 //! for something else.
 
+use memchr::memchr2;
+
 /// Start of the names of members by which `serde_json` hands text and numbers to itself. Its
 /// values take an object of such a name for the JSON in its string, so that they show other
 /// content than the text has.
@@ -26,28 +28,18 @@ pub enum StructureError {
 /// # Errors
 /// It is nested more deeply, or has such a member.
 pub fn check_structure(text: &str, limit: usize) -> Result<(), StructureError> {
+    let bytes = text.as_bytes();
     let mut depth = 0_usize;
-    let mut bytes = text.bytes().enumerate();
+    let mut at = 0_usize;
     // A string that a colon after it would make a reserved name.
     let mut is_reserved = false;
-    while let Some((at, byte)) = bytes.next() {
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
             b'"' => {
-                let start = at + 1;
-                let mut is_escaped = false;
-                let end = bytes.find(|(_, byte)| match byte {
-                    _ if is_escaped => {
-                        is_escaped = false;
-                        false
-                    }
-                    b'\\' => {
-                        is_escaped = true;
-                        false
-                    }
-                    byte => *byte == b'"',
-                });
-                let end = end.map_or(text.len(), |(end, _)| end);
-                is_reserved = text.get(start..end).is_some_and(begins_reserved);
+                let end = end_of_string(bytes, at);
+                is_reserved = text.get(at..end).is_some_and(begins_reserved);
+                at = end + 1;
             }
             b':' if is_reserved => return Err(StructureError::ReservedName),
             b' ' | b'\t' | b'\n' | b'\r' => {}
@@ -62,6 +54,22 @@ pub fn check_structure(text: &str, limit: usize) -> Result<(), StructureError> {
         }
     }
     Ok(())
+}
+
+/// Position of the quote that ends a string, or of the end of a text in which none does.
+/// `start` is behind the quote that begins it. Nearly all of a long message is in strings, so
+/// they are not looked at byte by byte.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at;
+        }
+        // A backslash, and what it escapes.
+        at += 2;
+    }
+    bytes.len()
 }
 
 /// Whether a string, as it is written between its quotes, begins as reserved names do.

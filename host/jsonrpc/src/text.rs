@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
 use serde::de::IgnoredAny;
 
 /// Whether a text is JSON.
@@ -20,7 +21,7 @@ pub fn quoted(text: &str) -> String {
 /// they are escaped.
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
-    if text.contains(['\n', '\r']) {
+    if memchr2(b'\n', b'\r', text.as_bytes()).is_some() {
         return Cow::Owned(text.replace(['\n', '\r'], " "));
     }
     Cow::Borrowed(text)
@@ -42,10 +43,7 @@ pub fn without_half_characters(text: &str) -> Option<String> {
     let mut whole = String::new();
     let mut kept = 0;
     let mut at = 0;
-    while let Some(next) = bytes
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
-    {
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr(b'\\', rest)) {
         at += next;
         let here = unit(at);
         at += match here {

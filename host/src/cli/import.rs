@@ -66,6 +66,7 @@ impl Import {
                 inputs: &config.discovery.inputs,
                 // A project's servers are not taken over.
                 may_fill: &|_, _| false,
+                may_follow: &|_| false,
                 max_bytes: config.discovery.filled_in,
             },
         );

@@ -33,7 +33,8 @@ pub(super) struct Install {
     /// Have it share the host at ADDR:PORT, instead of starting its own.
     #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
     http: Option<SocketAddr>,
-    /// The file with that host's token, if it is not the one that is made once for you.
+    /// The file with that host's token, if it is neither the one that is made once for you nor
+    /// in the environment variable `DORMOUSE_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Show what would change, and change nothing.
@@ -83,8 +84,13 @@ impl Install {
         let reach = match self.http {
             None => Reach::Program(program(places, named)?),
             Some(address) => {
-                let token = match &self.token_file {
+                // The one that a host takes that is started with the same.
+                let given = match &self.token_file {
                     Some(file) => Some(Token::read(file)?),
+                    None => Token::of_environment()?,
+                };
+                let token = match given {
+                    Some(token) => Some(token),
                     // What only shows makes none.
                     None if self.dry_run => Token::of_user_if_made(&places.data)?,
                     None => Some(Token::of_user(&places.data)?),

@@ -14,6 +14,7 @@ use super::discovery::{
 };
 use super::file::Variables;
 use super::project_content::{ProjectHashes, may_be_recorded};
+use super::project_path::{LEADS_OUT, leads_out};
 use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
     Adapter, Client, Config, DiscoveryConfig, Fingerprint, OnChange, Origin, Overlay, Problem,
@@ -196,7 +197,9 @@ impl Configured {
             tracing::error!("{error:#}");
             BTreeMap::new()
         });
-        let text = self.project_text(around);
+        // What is a link there is followed for those who have been asked of it before.
+        let may_follow = |folder: &Path| reviewed == Some(folder) || folders.contains_key(folder);
+        let text = self.project_text(around, &may_follow);
         let own = |folder: &Path| {
             let is_entered = around.project.as_deref() == Some(folder);
             text.as_deref().filter(|_| is_entered)
@@ -211,6 +214,7 @@ impl Configured {
         let policy = FillPolicy {
             inputs: &self.discovery.inputs,
             may_fill: &may_fill,
+            may_follow: &may_follow,
             max_bytes: self.discovery.filled_in,
         };
         self.found = discover(around, &clients, &policy);
@@ -339,9 +343,19 @@ impl Configured {
     }
 
     /// The text of the project's own file.
-    fn project_text(&mut self, around: &Surroundings) -> Option<String> {
-        let path = around.project.as_ref()?.join(PROJECT);
+    fn project_text(
+        &mut self,
+        around: &Surroundings,
+        may_follow: &dyn Fn(&Path) -> bool,
+    ) -> Option<String> {
+        let project = around.project.as_ref()?;
+        let path = project.join(PROJECT);
         self.project_file = Some(path.clone());
+        if !may_follow(project) && leads_out(project, &path) {
+            let path = path.to_string_lossy();
+            tracing::warn!("the file {} {LEADS_OUT}", visible_line(&path));
+            return None;
+        }
         match file::read(&path) {
             Ok(text) => text,
             Err(error) => {

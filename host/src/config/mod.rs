@@ -15,6 +15,7 @@ mod own_places;
 pub mod paths;
 pub mod problem;
 mod project_content;
+mod project_path;
 mod reader;
 mod refused;
 pub mod review;

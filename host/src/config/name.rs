@@ -20,6 +20,18 @@ pub fn is_own(shown: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(SEPARATOR))
 }
 
+/// Names of the prompts that are Dormouse's own commands.
+const COMMANDS: [&str; 4] = ["servers", "status", "enable", "disable"];
+
+/// Whether a prompt's name is the one of a command of Dormouse's own, however its letters are
+/// written.
+#[must_use]
+pub fn is_command(shown: &str) -> bool {
+    COMMANDS
+        .iter()
+        .any(|command| shown.eq_ignore_ascii_case(command))
+}
+
 /// Why a name cannot be a server's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {

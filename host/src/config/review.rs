@@ -1,11 +1,14 @@
 //! What a user is shown of a project before they trust it: everything that its files
 //! would have done, and nothing of what is secret.
 
+mod limits;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
@@ -202,6 +205,15 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     if let Some(prefix) = &config.prefix {
         lines.add("prefix", quoted(prefix));
     }
+    let limits = limits::unusual(&config.limits);
+    if !limits.is_empty() {
+        lines.add("limits", limits.join(", "));
+    }
+    match config.instance {
+        Some(Instance::PerCall) => lines.add("instances", "a new one for each call".to_owned()),
+        Some(Instance::PerSession) => lines.add("instances", "one for each session".to_owned()),
+        None => {}
+    }
     lines.0
 }
 
@@ -254,6 +266,11 @@ impl Lines {
         let Filter { include, exclude } = &bridge.filter;
         self.names("shows only", include.iter().flatten());
         self.names("hides", exclude.iter());
+        self.names("has tools", bridge.stubs.iter());
+        if bridge.share {
+            let text = "one for all sessions (`share`)";
+            self.add("connections", text.to_owned());
+        }
         if bridge.on_change == OnChange::Accept {
             self.add(
                 "changes",

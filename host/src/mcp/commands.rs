@@ -54,18 +54,14 @@ const COMMANDS: [Command; 4] = [
 /// The one argument of those that are about one server.
 const SERVER: &str = "server";
 
-/// The command of that name, unless a server has a prompt of the same name.
-fn find(name: &str, snapshot: &Snapshot) -> Option<&'static Command> {
-    let command = COMMANDS.iter().find(|command| command.name == name)?;
-    snapshot.prompts().find(name).is_none().then_some(command)
+/// The command of that name. No server has a prompt that is shown under it.
+fn find(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| command.name == name)
 }
 
 /// Appends the MCP `Prompt` objects of the commands to the text of a list.
-pub(super) fn append(list: &mut String, snapshot: &Snapshot) {
-    for command in COMMANDS
-        .iter()
-        .filter_map(|command| find(command.name, snapshot))
-    {
+pub(super) fn append(list: &mut String) {
+    for command in &COMMANDS {
         let mut prompt = json!({
             "name": command.name,
             "title": command.title,
@@ -160,7 +156,7 @@ pub(super) fn push(list: &mut String, object: &Value) {
 /// The names that a command's argument can be completed to; none where it is no
 /// command.
 pub(super) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<String>> {
-    let command = find(name, snapshot)?;
+    let command = find(name)?;
     let servers = snapshot.servers().keys().cloned();
     Some(if command.about_one {
         servers.collect()
@@ -177,8 +173,7 @@ pub(super) fn run(
     arguments: &Map<String, Value>,
     may_decide: bool,
 ) -> Option<Result<Value, ErrorData>> {
-    let snapshot = roster.snapshot();
-    let command = find(name, &snapshot)?;
+    let command = find(name)?;
     if command.changes && !may_decide {
         let why = format!(
             "`{name}` does nothing over HTTP, where anybody may say it\n\

@@ -22,7 +22,7 @@ impl Host {
         let snapshot = self.common.roster.snapshot();
         list("prompts", params, caller, |text| {
             snapshot.prompts().write_list(text);
-            commands::append(text, &snapshot);
+            commands::append(text);
         })
     }
 

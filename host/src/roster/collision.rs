@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use crate::config::name;
 use crate::visible::short_name;
 
 /// Most things that a message names one by one: servers choose how many there are.
@@ -37,11 +38,16 @@ impl fmt::Display for Collision {
         let name = short_name(name);
         if let [(server, own)] = owners.as_slice() {
             let own = short_name(own);
+            write!(
+                f,
+                "{what} `{own}` of server `{server}` is not shown, because "
+            )?;
+            let prefix = "give the server another `prefix` in the configuration";
             let (begins, hint) = match *what {
-                "tool" | "prompt" => (
-                    "dormouse__",
-                    "give the server another `prefix` in the configuration",
-                ),
+                "prompt" if name::is_command(self.name.as_str()) => {
+                    return write!(f, "the prompt `{name}` is Dormouse's own\nhint: {prefix}");
+                }
+                "tool" | "prompt" => ("dormouse__", prefix),
                 _ => (
                     "dormouse:",
                     "whoever wrote the server has to name it otherwise",
@@ -49,8 +55,7 @@ impl fmt::Display for Collision {
             };
             return write!(
                 f,
-                "{what} `{own}` of server `{server}` is not shown, because what begins with \
-                 `{begins}` is Dormouse's own\nhint: {hint}"
+                "what begins with `{begins}` is Dormouse's own\nhint: {hint}"
             );
         }
         let servers: BTreeSet<&str> = owners.iter().map(|(server, _)| server.as_str()).collect();

@@ -190,7 +190,7 @@ impl Offers {
         let mut reserved = Vec::new();
         all.retain(|offer| {
             let is_own = match kind {
-                Kind::Prompt => name::is_own(&offer.key),
+                Kind::Prompt => name::is_own(&offer.key) || name::is_command(&offer.key),
                 Kind::Resource | Kind::Template => resource::is_own(&offer.key),
             };
             if is_own {

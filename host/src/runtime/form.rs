@@ -5,8 +5,10 @@
 //! than this; shown anything else, one fails, and another lets its user fill in what is
 //! refused afterwards.
 
+mod checked;
 mod field;
 
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 pub use field::{Choice, Field, Kind};
@@ -24,6 +26,13 @@ const COMBINING: [&str; 7] = [
 
 /// How many fields a form may have. No client shows that many.
 const MAX_FIELDS: usize = 128;
+
+/// How long the schema of a form may be, in bytes of JSON. A form with that much is a few
+/// thousand choices.
+const MAX_FORM_BYTES: usize = 256 << 10;
+
+/// How many fields of a form may have patterns: each is compiled for each answer.
+const MAX_PATTERNS: usize = 16;
 
 /// How much memory a field's pattern may take when it is compiled, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -44,6 +53,12 @@ impl Form {
         let form = schema
             .as_object()
             .ok_or_else(|| format!("it is {}, and a form is an object", shown(schema)))?;
+        let bytes = schema.to_string().len();
+        if bytes > MAX_FORM_BYTES {
+            return Err(format!(
+                "it has {bytes} bytes, and a form has {MAX_FORM_BYTES} at most"
+            ));
+        }
         match form.get("type") {
             Some(Value::String(ty)) if ty == "object" => {}
             Some(other) => {
@@ -82,13 +97,26 @@ impl Form {
         if let Some(name) = required.iter().find(|name| !fields.contains_key(**name)) {
             return Err(format!("`{name}` is required, and there is no such field"));
         }
+        let has_pattern = |field: &&Value| field.get("pattern").is_some();
+        let patterns = fields.values().filter(has_pattern).count();
+        if patterns > MAX_PATTERNS {
+            return Err(format!(
+                "`{patterns}` of its fields have a `pattern`, and those of a form are {MAX_PATTERNS} at most"
+            ));
+        }
+        if let Some(other) = form.get("additionalProperties")
+            && !(other.is_boolean() || other.is_object())
+        {
+            let other = shown(other);
+            return Err(format!(
+                "its `additionalProperties` is {other}, and no `true` or `false`"
+            ));
+        }
         let fields = fields.iter().map(|(name, schema)| {
             let field = Field::read(name, schema, required.contains(&name.as_str()));
             field.map_err(|why| format!("its field `{name}` {why}"))
         });
         let fields = fields.collect::<Result<_, _>>()?;
-        // Whatever is left that no schema of JSON may say.
-        validator(schema).map_err(|error| format!("it is no schema{}", told(&error)))?;
         Ok(Self { fields })
     }
 }
@@ -110,13 +138,17 @@ fn texts(list: &Value) -> Result<Vec<&str>, String> {
         .collect()
 }
 
-/// Sees whether a value is what a schema wants.
+/// Sees whether an answer is what a form wants.
 ///
 /// # Errors
 /// Why it is not: "does not fit…".
-pub(super) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
-    let validator =
-        validator(schema).map_err(|error| format!("cannot be checked{}", told(&error)))?;
+pub(super) fn fits(form: &Value, answer: &Value) -> Result<(), String> {
+    let validator = validator(&checked::form(form));
+    let validator = validator.map_err(|error| format!("cannot be checked{}", told(&error)))?;
+    validated(&validator, answer)
+}
+
+fn validated(validator: &Validator, value: &Value) -> Result<(), String> {
     let checked = validator.validate(value);
     checked.map_err(|error| format!("does not fit{}", told(&error)))
 }
@@ -125,9 +157,7 @@ pub(super) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
 ///
 /// # Errors
 /// It is none.
-pub(super) fn validator(
-    schema: &Value,
-) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+fn validator(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
     // Linear in the length of its input: a pattern cannot hang an answer.
     let patterns = jsonschema::PatternOptions::regex()
         .size_limit(MAX_PATTERN_BYTES)

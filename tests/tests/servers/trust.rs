@@ -229,7 +229,9 @@ fn hostile_project() -> Scripted {
     let own = format!(
         "[servers.granted]\ncomponent = '{}'\nprefix = ''\n\
          [servers.granted.grants]\nfs = [{{ path = 'docs', mode = 'rw' }}]\nenv = ['CANARY_TOKEN']\n\
-         [servers.loose]\ncommand = ['true', '${{CANARY_TOKEN}}']\non_change = 'accept'\n",
+         [servers.granted.limits]\nmemory = '900GiB'\ninstances = 100000\n\
+         [servers.loose]\ncommand = ['true', '${{CANARY_TOKEN}}']\non_change = 'accept'\n\
+         tools = ['be_nice']\nshare = true\n",
         time.display()
     );
     write(&project.join("dormouse.toml"), &own);
@@ -268,6 +270,9 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         real.to_str().unwrap(),
         "may see variables: `CANARY_TOKEN`",
         "without your being asked",
+        "limits:            `memory` 900.0 GiB, `instances` 100000",
+        "has tools:         `be_nice`",
+        "(`share`)",
     ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");
     }

@@ -49,6 +49,14 @@ fn references_lead_to_parts_of_the_schema_only() {
             "https://json-schema.org/draft/2020-12/schema",
             Ok(Target::MetaSchema),
         ),
+        (
+            "https://json-schema.org/draft/2020-12/meta/core",
+            Ok(Target::MetaSchema),
+        ),
+        (
+            "https://json-schema.org/draft/2019-09/meta/format",
+            Ok(Target::MetaSchema),
+        ),
     ] {
         assert_eq!(of(good), leads, "{good}");
     }
@@ -59,12 +67,29 @@ fn references_lead_to_parts_of_the_schema_only() {
         "#deep",
         "other",
         "https://example.com/other",
+        "https://json-schema.org/draft/2020-12/meta/format",
         "#/%zz",
         "#%",
     ] {
         let why = of(bad).unwrap_err();
         assert!(why.contains("leads nowhere"), "{bad}: {why}");
     }
+}
+
+#[test]
+fn what_stands_below_an_unknown_keyword_need_not_be_a_reference() {
+    let of = |keyword: &str| {
+        target(&json!({
+            "properties": { "a": {
+                "$ref": "#/x-types/Known",
+                keyword: { "$ref": "#/components/schemas/Pet" },
+            } },
+            "x-types": { "Known": { "type": "string" } },
+        }))
+    };
+    let known = Target::Pointer("/x-types/Known".to_owned());
+    assert_eq!(of("x-doc"), Ok(known));
+    assert!(of("items").unwrap_err().contains("leads nowhere"));
 }
 
 #[test]

@@ -93,6 +93,21 @@ fn what_is_in_order_stays_byte_for_byte() {
 }
 
 #[test]
+fn output_schemas_with_references_that_are_no_problem_stay() {
+    for schema in [
+        r#"{"type":"object","properties":{"a":{"$ref":"https://json-schema.org/draft/2020-12/meta/core"}}}"#,
+        r##"{"type":"object","x-doc":{"$ref":"#/components/schemas/Pet"}}"##,
+        r##"{"type":"object","properties":{"a":{"$ref":"#/x-types/A"}},"x-types":{"A":{"x-see":{"$ref":"other.json"}}}}"##,
+    ] {
+        let text =
+            format!(r#"{{"name":"k","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
+        let shape = shown(What::Tool, &text);
+        assert_eq!(shape.mended, [""; 0]);
+        assert_eq!(shape.object.get(), text);
+    }
+}
+
+#[test]
 fn what_says_nothing_is_left_out() {
     let start = r#"{"name":"k","inputSchema":{"type":"object"}"#;
     for (member, told) in [

@@ -94,6 +94,10 @@ impl Http {
                 }
                 (None, false) => Token::of_user(data)?,
             }),
+            (true, _) if std::env::var_os(VARIABLE).is_some() => anyhow::bail!(
+                "`--no-token` lets everybody in, and the environment variable `{VARIABLE}` has a \
+                 token\nhint: leave out `--no-token`, or unset the variable"
+            ),
             (true, _) if address.ip().to_canonical().is_loopback() => None,
             (true, _) => {
                 let message = format!(

@@ -14,6 +14,9 @@ pub struct FillPolicy<'a> {
     /// be opened that these name, given the project's folder and the content of the files
     /// themselves (none where it has none).
     pub may_fill: &'a dyn Fn(&Path, Option<&Content>) -> bool,
+    /// Whether files of a project that are links out of its folder are opened, given the
+    /// project's folder.
+    pub may_follow: &'a dyn Fn(&Path) -> bool,
     /// How much may be filled into all servers of one project together, and into those of
     /// one file of the user's, in bytes.
     pub max_bytes: usize,

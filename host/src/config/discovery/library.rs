@@ -1,7 +1,7 @@
 //! The documents of a search: each file is read once, however many clients keep
 //! something in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -13,6 +13,7 @@ use super::places::{Place, Syntax};
 use super::search::project_of;
 use super::{Surroundings, files};
 use crate::config::lines::Lines;
+use crate::config::project_path::{LEADS_OUT, leads_out};
 use crate::config::{Client, Problem};
 
 /// The files that were read so far, and of which projects they are.
@@ -22,6 +23,8 @@ pub(super) struct Library {
     /// How much may be filled in, and how much was, in bytes: by project, or else by file.
     max_filled: usize,
     filled: BTreeMap<PathBuf, usize>,
+    /// The projects whose files may be links out of their folders.
+    followed: BTreeSet<PathBuf>,
 }
 
 /// A file that servers of a project, or of the user's in that project, are made of.
@@ -80,13 +83,15 @@ impl Loaded {
 
 impl Library {
     /// A library without files, of which so many bytes may be filled in for each project
-    /// and each file of the user's.
-    pub(super) fn new(max_filled: usize) -> Self {
+    /// and each file of the user's. Of the projects that are followed, files may be links out
+    /// of their folders.
+    pub(super) fn new(max_filled: usize, followed: BTreeSet<PathBuf>) -> Self {
         Self {
             files: BTreeMap::new(),
             projects: BTreeMap::new(),
             max_filled,
             filled: BTreeMap::new(),
+            followed,
         }
     }
 
@@ -139,7 +144,12 @@ impl Library {
             Some(_) => files::PROJECT_CONFIGURATION,
             None => files::CONFIGURATION,
         };
-        let bytes = files::read(file, largest);
+        let bytes = match project {
+            Some(project) if !self.followed.contains(project) && leads_out(project, file) => {
+                Err(LEADS_OUT.to_owned())
+            }
+            _ => files::read(file, largest),
+        };
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
             self.add(project, file, bytes, FileUse::Configuration);
         }

@@ -217,7 +217,10 @@ pub fn discover(
     let places: Vec<_> = clients
         .map(|client| (client, places::files(client, surroundings)))
         .collect();
-    let mut library = Library::new(policy.max_bytes);
+    let projects = places.iter().flat_map(|(_, places)| places);
+    let projects = projects.filter_map(|place| search::project_of(&place.scope));
+    let followed = projects.filter(|project| (policy.may_follow)(project));
+    let mut library = Library::new(policy.max_bytes, followed.map(Path::to_owned).collect());
     for (client, places) in &places {
         library.open_projects(*client, places, surroundings);
     }

@@ -125,9 +125,17 @@ impl Surroundings {
 #[must_use]
 pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
+    let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+    // Either may be written with links in it.
+    let holds_home = |folder: &Path| {
+        home.starts_with(folder)
+            || folder
+                .canonicalize()
+                .is_ok_and(|folder| real_home.starts_with(folder))
+    };
     folder
         .ancestors()
-        .take_while(|folder| *folder != home && !home.starts_with(folder))
+        .take_while(|folder| !holds_home(folder))
         .find(|folder| {
             let marks = super::places::PROJECT_MARKS.iter().copied();
             marks

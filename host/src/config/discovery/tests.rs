@@ -29,6 +29,7 @@ fn discover_all(around: &Surroundings, clients: &[Client], inputs: &Inputs) -> D
     let policy = FillPolicy {
         inputs,
         may_fill: &|_, _| true,
+        may_follow: &|_| true,
         max_bytes: MAX_FILLED_IN,
     };
     discover(around, clients, &policy)
@@ -330,6 +331,26 @@ fn a_project_is_the_nearest_marked_folder_below_home() {
     assert_eq!(project_of(&inside, &user), Some(home.path("project")));
     home.write(".mcp.json", "{}");
     assert_eq!(project_of(&home.path("home/other"), &user), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_is_no_project_by_whatever_links_it_is_reached() {
+    let home = Home::empty();
+    home.write("real/.cursor/mcp.json", "{}");
+    home.write("real/work/.mcp.json", "{}");
+    for link in ["linked", "other"] {
+        std::os::unix::fs::symlink(home.path("real"), home.path(link)).unwrap();
+    }
+    let links = ["real", "linked", "other"].map(|name| home.path(name));
+    for user in &links {
+        for folder in &links {
+            assert_eq!(project_of(folder, user), None);
+            assert_eq!(project_of(&folder.join("deep/er"), user), None);
+            let work = folder.join("work");
+            assert_eq!(project_of(&work, user), Some(work));
+        }
+    }
 }
 
 #[test]

@@ -229,9 +229,14 @@ impl Guard {
 }
 
 /// Headers that proxies and tunnels add to what they hand on.
-const FORWARDED: [&str; 8] = [
+const FORWARDED: [&str; 13] = [
     "forwarded",
     "via",
+    "cdn-loop",
+    "cf-connecting-ip",
+    "fastly-client-ip",
+    "true-client-ip",
+    "x-client-ip",
     "x-forwarded-for",
     "x-forwarded-host",
     "x-forwarded-proto",

@@ -1,8 +1,9 @@
 //! The fields of forms (MCP `PrimitiveSchemaDefinition`, as of 2025-11-25).
 
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::{COMBINING, fits, flat, shown, texts, told, validator};
+use super::{COMBINING, checked, flat, shown, texts, told, validated, validator};
 
 /// Bounds that come in pairs.
 const BOUNDS: [(&str, &str); 3] = [
@@ -29,7 +30,8 @@ pub struct Field {
     pub default: Option<Value>,
     /// What it holds.
     pub kind: Kind,
-    schema: Value,
+    format: Option<String>,
+    validator: Validator,
 }
 
 /// What a field holds.
@@ -65,6 +67,8 @@ impl Field {
             .ok_or_else(|| format!("is {}, and no object", shown(schema)))?;
         let kind = kind(field)?;
         let text = |name: &str| field.get(name).and_then(Value::as_str).map(str::to_owned);
+        let validator = validator(&checked::field(field));
+        let validator = validator.map_err(|error| format!("is no schema{}", told(&error)))?;
         let read = Self {
             name: name.to_owned(),
             title: text("title"),
@@ -72,9 +76,9 @@ impl Field {
             required,
             default: field.get("default").cloned(),
             kind,
-            schema: schema.clone(),
+            format: text("format"),
+            validator,
         };
-        validator(schema).map_err(|error| format!("is no schema{}", told(&error)))?;
         for (least, most) in BOUNDS {
             let [low, high] = [least, most].map(|name| field.get(name));
             let bounds = low
@@ -97,7 +101,7 @@ impl Field {
     /// The format that a text has to have.
     #[must_use]
     pub fn format(&self) -> Option<&str> {
-        self.schema.get("format")?.as_str()
+        self.format.as_deref()
     }
 
     /// Sees whether the field may be filled with that.
@@ -105,7 +109,7 @@ impl Field {
     /// # Errors
     /// Why not: "does not fit…".
     pub fn check(&self, value: &Value) -> Result<(), String> {
-        fits(&self.schema, value)
+        validated(&self.validator, value)
     }
 }
 

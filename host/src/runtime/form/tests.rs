@@ -113,6 +113,52 @@ fn what_no_client_can_show_is_refused_with_the_reason() {
     }
 }
 
+/// Whoever has written a form decides what it costs to read it and to check its answers.
+#[test]
+fn a_form_costs_little_whatever_is_in_it() {
+    let many = |times: usize| -> Map<String, Value> {
+        let field = |n| {
+            (
+                format!("f{n}"),
+                json!({ "type": "string", "pattern": "^a$" }),
+            )
+        };
+        (0..times).map(field).collect()
+    };
+    assert!(Form::read(&form(&many(MAX_PATTERNS).into())).is_ok());
+    let why = Form::read(&form(&many(MAX_PATTERNS + 1).into())).unwrap_err();
+    assert!(
+        why.starts_with("`17` of its fields have a `pattern`"),
+        "{why}"
+    );
+    let long = json!({ "it": { "type": "string", "enum": ["x".repeat(MAX_FORM_BYTES)] } });
+    let why = Form::read(&form(&long)).unwrap_err();
+    assert!(
+        why.contains("bytes, and a form has 262144 at most"),
+        "{why}"
+    );
+    // Nothing is compiled that no form has.
+    let costly = json!({ "type": "string", "pattern": "[a-y]{60000}0" });
+    let hidden = json!({
+        "type": "string",
+        "$id": "x",
+        "$defs": { "a": costly },
+        "properties": { "a": costly },
+        "items": { "pattern": "(", "properties": { "a": costly } },
+        "contentSchema": costly,
+        "dependentSchemas": { "a": { "$ref": "#/nowhere" } },
+    });
+    let mut schema = form(&json!({ "it": hidden }));
+    schema["patternProperties"] = json!({ "(": costly });
+    schema["additionalProperties"] = costly.clone();
+    assert!(Form::read(&schema).is_ok());
+    assert_eq!(fits(&schema, &json!({ "it": "x" })), Ok(()));
+    assert!(fits(&schema, &json!({ "it": 1 })).is_err());
+    // And a pattern that is none of those is told.
+    let why = Form::read(&form(&json!({ "it": costly }))).unwrap_err();
+    assert!(why.starts_with("its field `it` is no schema"), "{why}");
+}
+
 #[test]
 fn a_field_that_no_client_can_show_is_refused_with_its_name() {
     for (field, said) in [

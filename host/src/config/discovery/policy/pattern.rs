@@ -1,14 +1,19 @@
 //! Patterns of URLs in a policy.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
 use crate::config::bridge;
 
 /// Whether a URL is one that a pattern means. `*` stands for any characters within
 /// a part of it: what is allowed for one host is not for `https://other/?that.host`.
 pub(super) fn is_like(url: &str, pattern: &str) -> bool {
-    let Some(url) = Parts::of(url) else {
+    let Some(url) = Parts::of_url(url) else {
         return false;
     };
-    let Some(pattern) = Parts::of(pattern) else {
+    let Some(pattern) = Parts::of_pattern(pattern) else {
         // `*` alone, or with something else that is no URL.
         return bridge::matches(
             pattern,
@@ -19,13 +24,9 @@ pub(super) fn is_like(url: &str, pattern: &str) -> bool {
         "" => "*",
         path => path,
     };
-    let or_root = match url.path.as_str() {
-        "" => "/",
-        path => path,
-    };
     bridge::matches(&pattern.scheme, &url.scheme)
         && bridge::matches(&pattern.host, &url.host)
-        && bridge::matches(path, or_root)
+        && bridge::matches(path, &url.path)
 }
 
 /// A URL, or a pattern of one.
@@ -33,34 +34,110 @@ struct Parts {
     scheme: String,
     /// With its port, where that is not the usual one.
     host: String,
-    /// From the first `/` on.
+    /// From the first `/` on, with the query.
     path: String,
 }
 
 impl Parts {
-    fn of(url: &str) -> Option<Self> {
-        let (scheme, rest) = url.split_once("://")?;
-        let scheme = scheme.to_lowercase();
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (host, path) = rest.split_at_checked(end)?;
-        // What stands before an `@` is for the host, and no part of its name.
-        let host = host.rsplit('@').next().unwrap_or(host).to_lowercase();
-        let port = match scheme.as_str() {
-            "https" => ":443",
-            "http" => ":80",
-            _ => "",
-        };
-        let host = host.strip_suffix(port).unwrap_or(&host);
-        let host = match host.rsplit_once(':') {
-            Some((name, port)) => format!("{}:{port}", name.trim_end_matches('.')),
-            None => host.trim_end_matches('.').to_owned(),
-        };
+    /// The parts of a URL as it is connected to, however it is spelt.
+    fn of_url(url: &str) -> Option<Self> {
+        let url = Url::parse(url).ok()?;
+        let mut host = canonical(&url.host()?);
+        if let Some(port) = url.port() {
+            host = format!("{host}:{port}");
+        }
+        let mut path = decoded(url.path()).into_owned();
+        if let Some(query) = url.query() {
+            path = format!("{path}?{query}");
+        }
         Some(Self {
-            scheme,
+            scheme: url.scheme().to_owned(),
             host,
-            path: path.to_owned(),
+            path,
         })
     }
+
+    /// The parts of a pattern, in which `*` may stand anywhere.
+    fn of_pattern(pattern: &str) -> Option<Self> {
+        let (scheme, rest) = pattern.split_once("://")?;
+        let scheme = scheme.to_lowercase();
+        let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at_checked(end)?;
+        // What stands before an `@` is for the host, and no part of its name.
+        let host = host.rsplit('@').next().unwrap_or(host);
+        // The colons of an address in brackets are its own.
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => (name, Some(port)),
+            _ => (host, None),
+        };
+        let usual = match scheme.as_str() {
+            "https" => "443",
+            "http" => "80",
+            _ => "",
+        };
+        let port = port.filter(|port| *port != usual);
+        let mut host = of_host(name);
+        if let Some(port) = port {
+            host = format!("{host}:{port}");
+        }
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (path, None),
+        };
+        let mut path = decoded(path).into_owned();
+        if let Some(query) = query {
+            let root = if path.is_empty() { "/" } else { "" };
+            path = format!("{path}{root}?{query}");
+        }
+        Some(Self { scheme, host, path })
+    }
+}
+
+/// The host of a pattern, as the host of a URL is written that it is like.
+fn of_host(name: &str) -> String {
+    if !name.contains('*')
+        && let Ok(host) = Host::parse(name)
+    {
+        return canonical(&host);
+    }
+    name.trim_end_matches('.').to_lowercase()
+}
+
+/// A host in the one way in which it is compared with others.
+fn canonical<S: AsRef<str>>(host: &Host<S>) -> String {
+    match host {
+        Host::Domain(name) => name.as_ref().trim_end_matches('.').to_lowercase(),
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => match address.to_ipv4_mapped() {
+            Some(address) => address.to_string(),
+            None => format!("[{address}]"),
+        },
+    }
+}
+
+/// A path in which no letter is written as its byte. What separates parts of a path stays
+/// as it is.
+fn decoded(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let mut decoded = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let (before, escape) = rest.split_at(at);
+        decoded.push_str(before);
+        let length = escape.ceil_char_boundary(3.min(escape.len()));
+        let (escape, after) = escape.split_at(length);
+        let letter = percent_decode_str(escape).next().map(char::from);
+        match letter.filter(|c| c.is_ascii_alphanumeric() || "-._~".contains(*c)) {
+            Some(letter) if length == 3 => decoded.push(letter),
+            _ => decoded.push_str(&escape.to_uppercase()),
+        }
+        rest = after;
+    }
+    decoded.push_str(rest);
+    Cow::Owned(decoded)
 }
 
 #[cfg(test)]
@@ -120,6 +197,58 @@ mod tests {
             ("*", "https://anything/x", true),
             ("nothing", "https://anything/x", false),
             ("https://a/*", "no url", false),
+            // However a URL is spelt, it is connected to the same.
+            ("http://localhost:8080/*", "http://%6cocalhost:8080/m", true),
+            (
+                "http://localhost:8080/*",
+                "http://\u{ff4c}ocalhost:8080/m",
+                true,
+            ),
+            (
+                "http://localhost:8080/*",
+                "http://local\u{ad}host:8080/m",
+                true,
+            ),
+            ("http://localhost:8080/*", "http://localhost:08080/m", true),
+            (
+                "http://localhost:8080/*",
+                "http://u:p@localhost:8080/m",
+                true,
+            ),
+            ("http://127.0.0.1/*", "http://127.1/m", true),
+            ("http://127.0.0.1/*", "http://2130706433/m", true),
+            ("http://127.0.0.1/*", "http://0x7f.0.0.1/m", true),
+            ("http://127.0.0.1/*", "http://[::ffff:127.0.0.1]/m", true),
+            ("http://127.0.0.1/*", "http://\u{2460}27.0.0.1/m", true),
+            (
+                "http://127.0.0.1/*",
+                "http://127\u{3002}0\u{3002}0\u{3002}1/m",
+                true,
+            ),
+            ("http://127.0.0.*/*", "http://2130706433/m", true),
+            ("http://[::1]:8080/*", "http://[0:0::1]:8080/m", true),
+            ("http://[::1]/*", "http://[0:0::1]:80/m", true),
+            (
+                "https://b\u{fc}cher.example/*",
+                "https://xn--bcher-kva.example/",
+                true,
+            ),
+            ("https://a/allowed/*", "https://a/allowed/../other", false),
+            (
+                "https://a/allowed/*",
+                "https://a/allowed/%2e%2e/other",
+                false,
+            ),
+            ("https://a/other/*", "https://a/allowed/..\\other/x", true),
+            ("https://a/admin/*", "https://a/%61dmin/x", true),
+            ("https://a/%61dmin/*", "https://a/admin/x", true),
+            ("https://a/b%2Fc", "https://a/b%2fc", true),
+            ("https://a/b%2Fc", "https://a/b/c", false),
+            ("https://a/b", "https://a/b#c", true),
+            ("https://a/b", "https://a/b?c", false),
+            ("https://a?b", "https://a/?b", true),
+            ("https://a/%", "https://a/%", true),
+            ("https://a/%\u{fc}", "https://a/x", false),
         ] {
             assert_eq!(is_like(url, pattern), like, "{pattern} {url}");
         }

@@ -8,6 +8,7 @@ fn discover_within(around: &Surroundings, may_fill: bool, max_bytes: usize) -> D
     let policy = FillPolicy {
         inputs: &Inputs::new(),
         may_fill: &|_, _| may_fill,
+        may_follow: &|_| may_fill,
         max_bytes,
     };
     discover(around, &clients, &policy)
@@ -121,5 +122,41 @@ fn a_users_server_that_takes_a_file_of_a_project_takes_it_from_that_project_alon
             let is_there = !file.contains("none");
             assert_eq!(is_in_hash, is_of_project && may_fill && is_there, "{file}");
         }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_projects_file_that_leads_out_of_it_is_opened_only_where_the_project_may_be_followed() {
+    let home = Home::empty();
+    let servers = r#"{"mcpServers": {"a": {"command": "b"}}}"#;
+    home.write("elsewhere/servers.json", servers);
+    home.write("project/sub/servers.json", servers);
+    let link = home.path("project/.mcp.json");
+    for (target, leads_out) in [
+        (home.path("elsewhere/servers.json"), true),
+        ("../elsewhere/servers.json".into(), true),
+        ("/net/nowhere.invalid/servers.json".into(), true),
+        ("sub/servers.json".into(), false),
+    ] {
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let shown = target.display();
+        let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+        assert_eq!(discovery.counted.is_empty(), leads_out, "{shown}");
+        let told = discovery.sources.iter().any(|source| match &source.state {
+            SourceState::Read { problems, .. } => {
+                let mut problems = problems.iter();
+                problems.any(|problem| problem.message.contains("is a link out of the project"))
+            }
+            SourceState::Missing => false,
+        });
+        assert_eq!(told, leads_out, "{shown}");
+        let content = discovery.content_of(&home.path("project"));
+        let has_content = content.is_some_and(|content| content.own_files.is_some());
+        assert_eq!(has_content, !leads_out, "{shown}");
+        let discovery = discover_within(&home.around(), true, MAX_FILLED_IN);
+        let is_there = !shown.to_string().starts_with("/net");
+        assert_eq!(discovery.found.is_empty(), !is_there, "{shown}");
     }
 }

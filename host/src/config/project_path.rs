@@ -1,0 +1,77 @@
+//! Paths within a project's folder, which whoever has written the project can make links.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use cap_primitives::ambient_authority;
+use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
+
+/// What is wrong with such a file of a project that nobody trusts, behind "the file".
+pub(super) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
+    when `dormouse trust` has been used there";
+
+/// Whether a file of a project leads out of the project's folder by links. Nothing outside of
+/// the folder is looked at: what is there may be another machine's, which is connected to then.
+#[must_use]
+pub(super) fn leads_out(project: &Path, file: &Path) -> bool {
+    let Ok(within) = file.strip_prefix(project) else {
+        return true;
+    };
+    // Of a folder that cannot be opened, no file can.
+    let Ok(folder) = open_ambient_dir(project, ambient_authority()) else {
+        return false;
+    };
+    match stat(&folder, within, FollowSymlinks::Yes) {
+        Ok(_) => false,
+        // The system's own refusals have numbers.
+        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_lead_out_of_a_project_where_they_end_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir_all(project.join("sub")).unwrap();
+        fs::write(project.join("sub/file"), "").unwrap();
+        fs::write(folder.path().join("outside"), "").unwrap();
+        let link = |name: &str, target: &str| symlink(target, project.join(name)).unwrap();
+        link("inside", "sub/file");
+        link("sub/up", "../sub/file");
+        link("through", "inside");
+        link("out", "../outside");
+        link("absolute", folder.path().join("outside").to_str().unwrap());
+        link("dangling", "/nowhere/at/all");
+        link("folder", "..");
+        link("loop", "loop");
+        for (file, is_out) in [
+            ("sub/file", false),
+            ("missing", false),
+            ("missing/file", false),
+            ("inside", false),
+            ("sub/up", false),
+            ("through", false),
+            ("loop", false),
+            ("out", true),
+            ("absolute", true),
+            ("dangling", true),
+            ("folder/outside", true),
+            ("../outside", true),
+        ] {
+            assert_eq!(leads_out(&project, &project.join(file)), is_out, "{file}");
+        }
+        assert!(leads_out(&project, &folder.path().join("outside")));
+        // The folder itself may be named by a link.
+        symlink(&project, folder.path().join("link")).unwrap();
+        let link = folder.path().join("link");
+        assert!(!leads_out(&link, &link.join("inside")));
+        assert!(leads_out(&link, &link.join("out")));
+    }
+}
