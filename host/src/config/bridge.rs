@@ -33,6 +33,9 @@ pub struct Bridge {
     pub share: bool,
 }
 
+/// Most things of the user's that are filled into one server.
+pub(super) const MAX_FILLED_IN: usize = 1000;
+
 /// Something of the user's that a launch names, and that is filled in when it is read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilledIn {

@@ -105,6 +105,12 @@ impl fmt::Display for UntrustedProject {
     }
 }
 
+/// How a server's upstream is reached, if it has one.
+fn launch(server: &ServerConfig) -> Option<Fingerprint> {
+    let bridge = server.bridge()?;
+    Some(Fingerprint::of(&bridge.launch))
+}
+
 /// Servers of one kind that may be taken, before those of later kinds.
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
@@ -264,10 +270,17 @@ impl Configured {
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
             of_clients.push((choice.server, choice.also));
         }
+        let mut launches = BTreeMap::new();
+        for server in self.servers.values() {
+            if let Some(launch) = launch(server) {
+                let name = launches.entry(launch);
+                name.or_insert_with(|| server.name.clone());
+            }
+        }
         for (mut server, also) in kinds.into_iter().flatten() {
             let origins = std::iter::once(&server.origin).chain(&also);
             server.from = origins.filter_map(|origin| origin.client).collect();
-            self.take(server);
+            self.take(server, &mut launches);
         }
         self.overridden.extend(merged.overridden);
         self.notes.extend(notes);
@@ -310,17 +323,12 @@ impl Configured {
     /// puts one in front of an upstream wants its tools in place of the upstream's, and
     /// not beside them. It is so whether the other is on or off: what its user has
     /// switched off does not come back under another name.
-    fn take(&mut self, server: ServerConfig) {
-        let launch = |server: &ServerConfig| {
-            let bridge = server.bridge()?;
-            Some(Fingerprint::of(&bridge.launch))
-        };
-        let same = launch(&server);
-        let twin = self
-            .servers
-            .values_mut()
-            .find(|other| same.is_some() && launch(other) == same);
-        if let Some(twin) = twin {
+    ///
+    /// `launches` has the names of the servers with upstreams, by how these are reached.
+    fn take(&mut self, server: ServerConfig, launches: &mut BTreeMap<Fingerprint, String>) {
+        let launch = launch(&server);
+        let twin = launch.as_ref().and_then(|launch| launches.get(launch));
+        if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
             if twin.name != server.name {
                 let note = format!(
                     "it is the same as `{}` of {}, which is not shown a second time",
@@ -339,6 +347,9 @@ impl Configured {
             });
             return;
         }
+        if let Some(launch) = launch {
+            launches.insert(launch, server.name.clone());
+        }
         self.servers.insert(server.name.clone(), server);
     }
 
@@ -356,7 +367,7 @@ impl Configured {
             tracing::warn!("the file {} {LEADS_OUT}", visible_line(&path));
             return None;
         }
-        match file::read(&path) {
+        match file::read_of_project(&path) {
             Ok(text) => text,
             Err(error) => {
                 tracing::warn!("{error:#}");
@@ -367,7 +378,7 @@ impl Configured {
 
     /// Reads what the project's own file says.
     fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
-        let (config, problems) = file::parse_with(&folder.join(PROJECT), text, variables);
+        let (config, problems) = file::parse_of_project(&folder.join(PROJECT), text, variables);
         self.problems = problems;
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
@@ -546,6 +557,28 @@ mod tests {
                 .any(|(of, note)| of == "mine" && note.contains("`git`"));
             assert_eq!(told, name == "mine", "{own}");
         }
+    }
+
+    #[test]
+    fn many_servers_take_linear_time() {
+        let home = tempfile::tempdir().unwrap();
+        let cursor = home.path().join(".cursor");
+        std::fs::create_dir(&cursor).unwrap();
+        let servers = (0..1000).map(|n| format!(r#""c{n}": {{"command": "c{n}"}}"#));
+        let servers: Vec<_> = servers.collect();
+        let text = format!(r#"{{"mcpServers": {{{}}}}}"#, servers.join(","));
+        std::fs::write(cursor.join("mcp.json"), text).unwrap();
+        let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+        let trust = Trust::new(&home.path().join("data"));
+        let own = |size: usize| {
+            let servers = (0..size).map(|n| format!("[servers.s{n}]\ncommand = \"x{n}\"\n"));
+            let text: String = servers.collect();
+            file::parse(Path::new("/d/dormouse.toml"), &text).0
+        };
+        dormouse_tests::growth::is_linear("servers", 300, own, |own| {
+            let all = Configured::new(own.clone(), Some(&around), &trust);
+            assert_eq!(all.servers.len(), own.servers.len() + 1000);
+        });
     }
 
     #[test]

@@ -13,7 +13,7 @@ use dormouse_wit::Instance;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Document, Item, TableLike};
 
-use super::problem::quoted;
+use super::problem::{quoted, within};
 pub use super::reader::Variables;
 use super::reader::{Reader, key_span};
 use super::upstream::UpstreamTable;
@@ -25,6 +25,12 @@ use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
 const LARGEST: u64 = 4 << 20;
+
+/// The same for a file in a project's folder, which anybody may have written.
+const LARGEST_OF_PROJECT: u64 = 1 << 20;
+
+/// Most servers of a file in a project's folder.
+const MAX_SERVERS_OF_PROJECT: usize = 1000;
 
 const TOP: &[&str] = &["servers", "discovery", "limits"];
 const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs"];
@@ -76,13 +82,26 @@ const LIMITS: &[&str] = &[
 /// # Errors
 /// The file cannot be read, is too large, or is not UTF-8.
 pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    read_at_most(path, LARGEST)
+}
+
+/// The text of a project's configuration file, or none where there is no such file.
+///
+/// # Errors
+/// The file cannot be read, is too large, or is not UTF-8.
+pub fn read_of_project(path: &Path) -> anyhow::Result<Option<String>> {
+    read_at_most(path, LARGEST_OF_PROJECT)
+}
+
+fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
     let shown = path.display();
     let cannot = || format!("the configuration file `{shown}` cannot be read");
-    let bytes = match read_regular_file(path, LARGEST) {
+    let bytes = match read_regular_file(path, largest) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(None),
         Err(error) if error.kind() == ErrorKind::FileTooLarge => bail!(
-            "the configuration file `{shown}` is larger than 4 MiB\nhint: is it a configuration file?"
+            "the configuration file `{shown}` is larger than {} MiB\nhint: is it a configuration file?",
+            largest >> 20
         ),
         Err(error) => return Err(error).with_context(cannot),
     };
@@ -97,14 +116,20 @@ pub fn read(path: &Path) -> anyhow::Result<Option<String>> {
 /// that could not.
 #[must_use]
 pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    parse_with(file, text, Variables::FilledIn(None))
+    read_text(Reader::new(file, text, Variables::FilledIn(None)))
 }
 
-/// Reads the text of a configuration file, as [`parse`] does, and fills in as much as it is
-/// said to.
+/// Reads the text of a project's configuration file, as [`parse`] does, and fills in as much
+/// as it is said to.
 #[must_use]
-pub fn parse_with(file: &Path, text: &str, variables: Variables) -> (Config, Vec<Problem>) {
+pub fn parse_of_project(file: &Path, text: &str, variables: Variables) -> (Config, Vec<Problem>) {
     let mut reader = Reader::new(file, text, variables);
+    reader.max_servers = MAX_SERVERS_OF_PROJECT;
+    read_text(reader)
+}
+
+fn read_text(mut reader: Reader<'_>) -> (Config, Vec<Problem>) {
+    let text = reader.text;
     let mut config = Config::default();
     match Document::parse(text) {
         Ok(document) => reader.top(document.as_table(), &mut config),
@@ -165,9 +190,13 @@ impl Reader<'_> {
             let Some(servers) = self.table(item, "servers") else {
                 continue;
             };
-            for (name, item) in servers.iter() {
+            if let Some((name, _)) = servers.iter().nth(self.max_servers) {
+                let message = format!("there are more than {} servers", self.max_servers);
+                self.problem(key_span(servers, name), message, None);
+            }
+            for (name, item) in servers.iter().take(self.max_servers) {
                 let span = key_span(servers, name);
-                let before = self.problems.len();
+                let before = (self.problems.len(), self.problem_count);
                 let origin = Origin {
                     file: self.file.to_owned(),
                     line: self.place(span.as_ref()).0,
@@ -184,7 +213,9 @@ impl Reader<'_> {
                 };
                 // A server with a problem in it is left out: running it with
                 // half of what the user wrote would not be what they wrote.
-                if let Some(problems) = self.problems.get(before..).filter(|new| !new.is_empty()) {
+                if self.problem_count > before.1 {
+                    // None of its own, where too much is wrong before it.
+                    let problems = self.problems.get(before.0..).unwrap_or_default();
                     let written = read.and_then(|read| match read {
                         Entry::Server(server) => Some(server.bridge()?.written.clone()),
                         Entry::Overlay(_) => None,
@@ -278,7 +309,7 @@ impl Reader<'_> {
             origin,
         };
         for (key, item) in table.iter() {
-            let here = format!("{at}.{key}");
+            let here = within(&at, key);
             match key {
                 "component" => component = self.path(item, &here),
                 "enabled" => overlay.enabled = self.boolean(item, &here),
@@ -346,7 +377,7 @@ impl Reader<'_> {
             return grants;
         };
         for (key, item) in table.iter() {
-            let here = format!("{at}.{key}");
+            let here = within(at, key);
             match key {
                 "fs" => {
                     for (index, item) in self.items(item, &here).into_iter().enumerate() {
@@ -374,7 +405,7 @@ impl Reader<'_> {
         // Whoever says nothing of writing has not granted it.
         let mut mode = Some(FsMode::ReadOnly);
         for (key, item) in table.iter() {
-            let here = format!("{at}.{key}");
+            let here = within(at, key);
             match key {
                 "path" => path = self.path(item, &here),
                 "mode" => {
@@ -426,7 +457,7 @@ impl Reader<'_> {
             return limits;
         };
         for (key, item) in table.iter() {
-            let here = format!("{at}.{key}");
+            let here = within(at, key);
             match key {
                 "memory" => self.set(&mut limits.memory, item, &here, units::size),
                 "timeout" => self.set(&mut limits.timeout, item, &here, units::duration),

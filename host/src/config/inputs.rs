@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml_edit::Item;
 
-use super::problem::quoted;
+use super::problem::{quoted, within};
 use super::reader::Reader;
 use crate::upstream::Secret;
 
@@ -34,7 +34,7 @@ impl Reader<'_> {
             return inputs;
         };
         for (id, item) in table.iter() {
-            if let Some(input) = self.input(item, &format!("{at}.{id}")) {
+            if let Some(input) = self.input(item, &within(at, id)) {
                 inputs.insert(id.to_owned(), input);
             }
         }
@@ -46,7 +46,7 @@ impl Reader<'_> {
             return Some(Input::Value(Secret::new(value)));
         }
         let mut variable = None;
-        let before = self.problems.len();
+        let before = self.problem_count;
         if let Some(table) = item.as_table_like() {
             for (key, item) in table.iter() {
                 match key {
@@ -55,7 +55,7 @@ impl Reader<'_> {
                 }
             }
         }
-        if variable.is_none() && self.problems.len() == before {
+        if variable.is_none() && self.problem_count == before {
             let message = format!("{} has no value", quoted(at));
             self.problem(item.span(), message, Some(HINT.to_owned()));
         }

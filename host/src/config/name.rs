@@ -5,6 +5,9 @@ use crate::nearest::nearest;
 /// What separates a server's name from a tool's in the names that agents see.
 const SEPARATOR: &str = "__";
 
+/// Most characters of a server's name: what agents see is that and the name of a tool.
+const MAX_NAME_CHARACTERS: usize = 128;
+
 /// The name of Dormouse, which no server has.
 const OWN: &str = "dormouse";
 
@@ -38,6 +41,9 @@ pub enum BadName {
     /// It is empty.
     #[error("a server's name is empty")]
     Empty,
+    /// It is too long.
+    #[error("server name `{0}…` has more than {MAX_NAME_CHARACTERS} characters")]
+    Long(String),
     /// It has a character that agents do not accept in names of tools.
     #[error("server name `{name}` has a `{found}` in it", name = .name.escape_debug(), found = .found.escape_debug())]
     Character {
@@ -60,6 +66,7 @@ impl BadName {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Empty | Self::Character { .. } => "use letters (a-z, A-Z), digits, `-` and `_`",
+            Self::Long(_) => "use a shorter one: it stands before the names of its tools",
             Self::Reserved(_) => {
                 "use another: what is called `dormouse` speaks for Dormouse itself"
             }
@@ -87,6 +94,12 @@ pub fn check(name: &str) -> Result<(), BadName> {
 /// # Errors
 /// It cannot stand there.
 pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
+    if let Some((end, _)) = prefix.char_indices().nth(MAX_NAME_CHARACTERS) {
+        let begin = prefix
+            .get(..prefix.floor_char_boundary(end.min(40)))
+            .unwrap_or_default();
+        return Err(BadName::Long(begin.escape_debug().to_string()));
+    }
     let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if let Some(found) = prefix.chars().find(odd) {
         return Err(BadName::Character {
@@ -166,12 +179,17 @@ mod tests {
             ("a\nb", "server name `a\\nb` has a `\\n` in it"),
             ("a__b", "server name `a__b` has a `__` in it"),
             ("日本", "server name `日本` has a `日` in it"),
+            (
+                &"x".repeat(129),
+                "server name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` has more than 128 characters",
+            ),
             ("dormouse", "server name `dormouse` is Dormouse's own"),
             ("Dormouse", "server name `Dormouse` is Dormouse's own"),
             ("dormouse_", "server name `dormouse_` is Dormouse's own"),
         ] {
             assert_eq!(check(bad).unwrap_err().to_string(), message);
         }
+        assert_eq!(check(&"x".repeat(128)), Ok(()));
         assert_eq!(check_prefix(""), Ok(()));
         assert!(check_prefix("dormouse").is_err());
         assert_eq!(check("dormouse-1"), Ok(()));

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::visible::{line_beginning, short_name};
+
 /// One thing that is wrong in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
@@ -56,6 +58,20 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for Invalid {}
+
+/// Most characters of a message.
+const MAX_MESSAGE_CHARACTERS: usize = 1000;
+
+/// A message in which something of a file may stand, whatever that is.
+pub(super) fn message(text: &str) -> String {
+    line_beginning(text, MAX_MESSAGE_CHARACTERS)
+}
+
+/// Place of a key within a table, for a message. It is short however long the key is: it is
+/// said of each thing within.
+pub(super) fn within(at: &str, key: &str) -> String {
+    format!("{at}.{}", short_name(key))
+}
 
 /// A value as it stands in the file, fit to be shown in a message: in backticks,
 /// on one line and not too long.

@@ -8,9 +8,13 @@ use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
 use super::lines::Lines;
-use super::problem::quoted;
+use super::problem::{message as shown, quoted, within};
 use super::{Problem, paths};
 use crate::nearest::nearest;
+
+/// Most things that are said of what is wrong in one file: whoever has made more mistakes has
+/// made one.
+const MAX_PROBLEMS: usize = 100;
 
 /// A document that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
@@ -18,7 +22,11 @@ pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     lines: Lines,
     pub(super) problems: Vec<Problem>,
+    /// How many problems there are, with those that are not said.
+    pub(super) problem_count: usize,
     pub(super) variables: Variables,
+    /// Most servers that are read.
+    pub(super) max_servers: usize,
 }
 
 /// Whether the variables of a document are filled in, and how much with.
@@ -39,6 +47,8 @@ impl<'a> Reader<'a> {
             text,
             lines: Lines::of(text),
             problems: Vec::new(),
+            problem_count: 0,
+            max_servers: usize::MAX,
         }
     }
 }
@@ -172,7 +182,7 @@ impl Reader<'_> {
         if let Some(table) = item.as_table_like() {
             let mut object = Map::new();
             for (key, item) in table.iter() {
-                object.insert(key.to_owned(), self.json(item, &format!("{at}.{key}"))?);
+                object.insert(key.to_owned(), self.json(item, &within(at, key))?);
             }
             return Some(Json::Object(object));
         }
@@ -248,12 +258,20 @@ impl Reader<'_> {
         message: String,
         hint: Option<String>,
     ) {
+        self.problem_count += 1;
+        let message = match self.problem_count {
+            count if count > MAX_PROBLEMS + 1 => return,
+            count if count > MAX_PROBLEMS => {
+                format!("more than {MAX_PROBLEMS} things are wrong in this file")
+            }
+            _ => message,
+        };
         let (line, column) = self.place(span.as_ref());
         self.problems.push(Problem {
             file: self.file.to_owned(),
             line,
             column,
-            message,
+            message: shown(&message),
             hint,
         });
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use toml_edit::{Item, TableLike};
 
-use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
-use super::problem::quoted;
+use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, OnChange};
+use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{paths, units};
@@ -115,7 +115,7 @@ impl Reader<'_> {
             return oauth;
         };
         for (key, item) in table.iter() {
-            let here = format!("{at}.{key}");
+            let here = within(at, key);
             let place = match key {
                 "client_id" => &mut oauth.client_id,
                 "client_metadata_url" => &mut oauth.client_metadata_url,
@@ -200,7 +200,7 @@ impl Reader<'_> {
             if let Some(value) = item.as_str() {
                 secrets.insert(name.to_owned(), Secret::new(value));
             } else {
-                let message = format!("`{at}.{name}` has to be a string");
+                let message = format!("`{}` has to be a string", within(at, name));
                 self.problem(item.span(), message, None);
             }
         }
@@ -297,8 +297,11 @@ impl Reader<'_> {
         } = self.expanded(&written);
         if is_too_much {
             let message = format!("too much is filled into `[{at}]` and the servers before it");
-            let hint = "`filled_in` in `[discovery]` says how much may be";
-            self.problem(span, message, Some(hint.to_owned()));
+            let hint = format!(
+                "`filled_in` in `[discovery]` says how much may be, of at most {MAX_FILLED_IN} \
+                 variables in one server"
+            );
+            self.problem(span, message, Some(hint));
             return None;
         }
         let can_judge = missing.is_empty() && self.variables != Variables::Kept;
@@ -343,7 +346,7 @@ impl Reader<'_> {
             Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
         };
         let is_too_much = Cell::new(false);
-        let mut missing = Vec::new();
+        let mut missing = BTreeSet::new();
         let mut filled_in = BTreeSet::new();
         let secrets_filled_in = RefCell::new(Vec::new());
         let mut text = |text: &str, place: &str| {
@@ -367,15 +370,17 @@ impl Reader<'_> {
                 }
                 Some(value)
             });
-            filled_in.extend(named.into_inner().into_iter().map(|name| FilledIn {
-                source: FillSource::Variable(name),
-                place: place.to_owned(),
-            }));
-            for name in expanded.missing {
-                if !missing.contains(&name) {
-                    missing.push(name);
+            for name in named.into_inner() {
+                if filled_in.len() >= MAX_FILLED_IN {
+                    is_too_much.set(true);
+                    break;
                 }
+                filled_in.insert(FilledIn {
+                    source: FillSource::Variable(name),
+                    place: place.to_owned(),
+                });
             }
+            missing.extend(expanded.missing);
             expanded.text
         };
         let mut launch = match written {
@@ -424,7 +429,7 @@ impl Reader<'_> {
 struct Expanded {
     launch: Launch,
     /// The variables that are missing.
-    missing: Vec<String>,
+    missing: BTreeSet<String>,
     /// Those that it is made of, and where each goes.
     filled_in: BTreeSet<FilledIn>,
     /// Whether more was to be filled in than may be.
@@ -439,7 +444,7 @@ fn secrets(
     let values = values.iter();
     values
         .map(|(name, value)| {
-            let value = expand(value.expose(), &format!("{key}.{name}"));
+            let value = expand(value.expose(), &within(key, name));
             (name.clone(), Secret::new(value))
         })
         .collect()

@@ -11,6 +11,7 @@ use super::server::tool_error;
 use super::{Context, Roster};
 use crate::config::ProjectReview;
 use crate::store::{DecidedBy, Decision};
+use crate::upstream::without_blocking;
 
 impl Roster {
     /// What is to be known of the project that nobody has said to trust, as it is now.
@@ -53,7 +54,8 @@ impl Roster {
 
     /// Asks the user of a call's client to trust the project: an MCP `CallToolResult`.
     pub async fn ask_to_trust(&self, context: Context) -> Value {
-        let review = match self.review_project() {
+        // The project's files decide how much there is to read.
+        let review = match without_blocking(usize::MAX, || self.review_project()) {
             Ok(review) => review,
             Err(error) => return tool_error(format!("{error:#}")),
         };
@@ -74,7 +76,7 @@ impl Roster {
                  hint: `dormouse trust` in its folder shows what its servers are, and allows them"
             ));
         }
-        match self.trust(&review, DecidedBy::Client) {
+        match without_blocking(usize::MAX, || self.trust(&review, DecidedBy::Client)) {
             Err(error) => tool_error(format!("{error:#}")),
             Ok(()) => {
                 let text =

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::hostile::Hostile;
 
 /// The most memory that a process has had, in KiB.
-fn most_memory(pid: u32) -> u64 {
+pub(crate) fn most_memory(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let most = most.unwrap().trim().trim_end_matches(" kB");

@@ -9,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use serde_json::{Value, json};
 
+use crate::floods::most_memory;
 use crate::scripted::{Scripted, asks, tools, write};
 
 /// Files that say who of them has been opened.
@@ -288,4 +289,42 @@ fn a_project_without_a_server_that_could_be_used_is_not_trusted() {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
     assert_eq!(all.run(&["trust", "--list"]), "");
+}
+
+/// Whoever has written a project does not decide how much memory the host takes: names are
+/// repeated with each thing that is said of what has them.
+#[test]
+fn a_project_of_long_names_and_many_mistakes_takes_little_memory() {
+    let mistakes: String = (0..12_000).map(|n| format!("k{n} = 1\n")).collect();
+    let long = "n".repeat(150_000);
+    let variables: String = (0..8000).map(|n| format!("${{a{n}}}")).collect();
+    let own = [
+        String::new(),
+        format!("[servers.{long}]\ncommand = ['true']\n{mistakes}"),
+        format!("[discovery.inputs.{long}]\n{mistakes}"),
+        format!("[servers.a]\ncommand = ['true']\n[servers.a.env]\n{long} = '{variables}'\n"),
+    ];
+    let of_client = json!({ "mcpServers": {
+        "a": { "command": "true", "env": { (long): variables } },
+    } });
+    let files = own
+        .iter()
+        .map(|text| ("dormouse.toml", text.clone()))
+        .chain([(".mcp.json", of_client.to_string())]);
+    let mut peaks = Vec::new();
+    for (file, text) in files {
+        let all = Scripted::new();
+        write(&all.project().join(file), &text);
+        let mut host = all.serve_project(asks());
+        host.always_answers("elicitation/create", json!({ "action": "decline" }));
+        tools(&mut host);
+        // Where there is a server, what is to be trusted is read as a whole.
+        let _ = host.outcome("tools/call", json!({ "name": "dormouse__trust_project" }));
+        peaks.push(most_memory(host.pid()) >> 10);
+    }
+    let (plain, hostile) = peaks.split_first().unwrap();
+    assert!(
+        hostile.iter().all(|peak| *peak < plain + 64),
+        "{plain} MiB, and {hostile:?}"
+    );
 }

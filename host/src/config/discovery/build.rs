@@ -7,7 +7,7 @@ use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filler};
 use super::{dotenv, itself, oauth};
-use crate::config::problem::quoted;
+use crate::config::problem::{quoted, within};
 use crate::config::{
     Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
 };
@@ -146,7 +146,7 @@ impl Filling<'_, '_> {
     fn table(&mut self, texts: BTreeMap<String, Text>, key: &str) -> BTreeMap<String, Secret> {
         let mut table = BTreeMap::new();
         for (name, text) in texts {
-            let at = format!("{key}.{name}");
+            let at = within(key, &name);
             let value = match text {
                 Text::Written(text) if key == "headers" => {
                     Some(self.filler.fill(&text, self.expansion, &at))

@@ -9,7 +9,7 @@ use super::document::{Node, Value};
 use super::draft::Text;
 use crate::config::Problem;
 use crate::config::lines::Lines;
-use crate::config::problem::quoted;
+use crate::config::problem::{message as shown, quoted, within};
 
 /// A duration that is longer than this is a way to say for ever: a month.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -44,7 +44,7 @@ impl Reader<'_> {
             file: self.file.to_owned(),
             line,
             column,
-            message,
+            message: shown(&message),
             hint: hint.map(str::to_owned),
         });
     }
@@ -84,7 +84,7 @@ impl<'r> Entry<'r, '_> {
     }
 
     fn named(&self, key: &str) -> String {
-        format!("{}.{key}", self.at)
+        within(&self.at, key)
     }
 
     pub(super) fn problem(&mut self, key: &str, message: String, hint: Option<&str>) {
@@ -193,7 +193,7 @@ impl<'r> Entry<'r, '_> {
                 // A value that is null is a way to say that there is none.
                 None if member.node.value == Value::Null => {}
                 None => {
-                    let at = format!("{}.{name}", self.named(key));
+                    let at = within(&self.named(key), name);
                     self.reader.wrong_type(&member.node, &at, "a string");
                 }
             }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::fill_policy::EnteredProject;
 use super::{Surroundings, files};
+use crate::config::bridge::MAX_FILLED_IN;
 use crate::config::problem::quoted;
 use crate::config::{FillSource, FilledIn, Input, Inputs, inputs};
 use crate::upstream::Secret;
@@ -84,6 +85,13 @@ impl Filler<'_> {
 
     /// Notes that something of the user's is filled in.
     pub(super) fn note(&mut self, source: FillSource, at: &str) {
+        if self.filled_in.len() >= MAX_FILLED_IN {
+            self.left = 0;
+            self.need(format!(
+                "fill in less: it has more than {MAX_FILLED_IN} variables, files and answers in it"
+            ));
+            return;
+        }
         self.filled_in.insert(FilledIn {
             source,
             place: at.to_owned(),

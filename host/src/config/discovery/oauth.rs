@@ -5,6 +5,7 @@
 
 use super::document::{Node, Value};
 use super::entry::Entry;
+use crate::config::problem::within;
 use crate::upstream::{OAuth, Secret};
 
 /// How a client writes it.
@@ -119,7 +120,7 @@ impl Dialect {
     fn strangers(&self, entry: &Entry<'_, '_>, notes: &mut Vec<String>) {
         let members = entry.node.get(self.table).map(Node::members);
         for member in members.unwrap_or_default() {
-            let key = format!("{}.{}", self.table, member.key);
+            let key = within(&self.table, &member.key);
             if !self.keys.iter().any(|(known, _)| *known == key) {
                 notes.push(foreign(&key));
             }

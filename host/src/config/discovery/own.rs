@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::Surroundings;
 use super::draft::{self, Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
-use crate::config::problem::quoted;
+use crate::config::problem::{quoted, within};
 use crate::config::{Input, Inputs};
 use crate::upstream::{Http, Launch, Secret, Stdio};
 
@@ -152,7 +152,7 @@ impl Own {
     ) -> BTreeMap<String, Secret> {
         let mut table = BTreeMap::new();
         for (name, text) in texts {
-            let at = format!("{key}.{name}");
+            let at = within(key, name);
             let value = match text {
                 Text::Written(text) if key == "headers" => self.translate(text, source, &at),
                 Text::Written(text) => self.text(text, source, &at),

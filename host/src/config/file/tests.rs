@@ -667,3 +667,84 @@ fn reading_takes_linear_time() {
         });
     }
 }
+
+/// Whoever has written a project's file decides neither how much is said of it nor how long
+/// each thing is.
+#[test]
+fn messages_are_short_however_long_the_names_are_and_however_much_is_wrong() {
+    let long = "n".repeat(100_000);
+    let wrong: String = (0..12_000)
+        .map(|number| format!("k{number} = 1\n"))
+        .collect();
+    let nested: String = (0..2_000).map(|n| format!("k{n} = inf\n")).collect();
+    for text in [
+        format!("[servers.{long}]\ncommand = [\"true\"]\n{wrong}"),
+        format!("[discovery.inputs.{long}]\n{wrong}"),
+        format!("[servers.a.settings.{long}]\n{nested}"),
+        format!("[servers.a.{long}]\n{wrong}"),
+        format!("[servers.a]\ncommand = \"x\"\n[servers.a.env]\n{long} = 1\n{wrong}"),
+        format!("[servers.a]\nurl = \"https://x/\"\n[servers.a.oauth]\n{long} = 1\n{wrong}"),
+        format!("{long} = 1\n{wrong}"),
+        format!("[servers.a]\ncomponent = \"~x\\t{long}\"\n"),
+    ] {
+        let (config, problems) = parse(Path::new("/etc/dm/dormouse.toml"), &text);
+        let begin = text.get(..40).unwrap();
+        assert!(!problems.is_empty() && problems.len() <= 101, "{begin}");
+        for problem in problems
+            .iter()
+            .chain(config.refused.iter().flat_map(|it| &it.problems))
+        {
+            let told = problem.to_string();
+            assert!(told.len() < 2000, "{begin}: {} bytes", told.len());
+        }
+    }
+    // What is refused is refused, also where nothing more is said of it.
+    let servers: String = (0..200)
+        .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\nkey = 1\n"))
+        .collect();
+    let (config, problems) = parse(Path::new("/etc/dm/dormouse.toml"), &servers);
+    assert_eq!((config.servers.len(), config.refused.len()), (0, 200));
+    assert_eq!(problems.len(), 101);
+    let last = problems.last().unwrap().message.as_str();
+    assert_eq!(last, "more than 100 things are wrong in this file");
+}
+
+#[test]
+fn a_projects_file_has_a_thousand_servers_at_most() {
+    let servers: String = (0..1100)
+        .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\n"))
+        .collect();
+    let file = Path::new("/p/dormouse.toml");
+    let (config, problems) = parse_of_project(file, &servers, Variables::Kept);
+    assert_eq!(config.servers.len(), 1000);
+    assert_eq!(problems[0].message, "there are more than 1000 servers");
+    let (config, problems) = parse(file, &servers);
+    assert_eq!((config.servers.len(), problems.len()), (1100, 0));
+}
+
+#[test]
+fn so_much_is_filled_into_a_server_and_no_more() {
+    let value = |variables: usize| -> String {
+        let variables = (0..variables).map(|number| format!("${{DORMOUSE_NONE_{number}}}"));
+        variables.collect()
+    };
+    let parsed = |variables: usize| {
+        let text = format!(
+            "[servers.a]\ncommand = \"x\"\nenv = {{ A = \"{}\" }}",
+            value(variables)
+        );
+        parse(Path::new("/etc/dm/dormouse.toml"), &text)
+    };
+    let (config, problems) = parsed(1000);
+    assert_eq!(problems, []);
+    let Adapter::Bridge(bridge) = &config.servers["a"].adapter else {
+        panic!("no bridge");
+    };
+    assert_eq!((bridge.needs.len(), bridge.filled_in.len()), (1000, 1000));
+    let (config, problems) = parsed(50_000);
+    assert!(config.servers.is_empty());
+    assert!(
+        problems[0].message.contains("too much is filled into"),
+        "{problems:?}"
+    );
+}
