@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use dormouse_catalog::read_regular_file;
+use dormouse_catalog::{ItemLimits, read_regular_file};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Document, Item, TableLike};
@@ -473,8 +473,16 @@ impl Reader<'_> {
                 "list" => self.set(&mut limits.upstream.list_bytes, item, &here, bytes),
                 "requests" => self.set(&mut limits.upstream.request_bytes, item, &here, bytes),
                 "items" => {
-                    if let Some(items) = self.count(item, &here) {
-                        limits.upstream.list_items = items as usize;
+                    // What is kept of a list has no more either.
+                    let most = ItemLimits::default().items;
+                    match self.count(item, &here) {
+                        Some(items) if items as usize > most => {
+                            let message = format!("`{here}` cannot be {}", quoted(self.raw(item)));
+                            let hint = format!("use a number from 1 to {most}");
+                            self.problem(item.span(), message, Some(hint));
+                        }
+                        Some(items) => limits.upstream.list_items = items as usize,
+                        None => {}
                     }
                 }
                 "questions" => {

@@ -256,6 +256,12 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "use letters (a-z, A-Z), digits, `-` and `_`",
         ),
         (
+            "limits.items = 10001",
+            "3:16",
+            "`servers.t.limits.items` cannot be `10001`",
+            "use a number from 1 to 10000",
+        ),
+        (
             "instance = \"per-sesion\"",
             "3:12",
             "`servers.t.instance` cannot be `\"per-sesion\"`",

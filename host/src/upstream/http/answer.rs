@@ -55,9 +55,9 @@ pub(super) async fn read(
                     ..
                 }) => vec![answer],
                 _ if text.trim().is_empty() => Vec::new(),
-                _ => message::parse(&text).map_err(|why| {
+                _ => connection.site.taken(message::parse(&text).map_err(|why| {
                     Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
-                })?,
+                })?),
             };
             match connection.hand_on(messages, Some(request)).await? {
                 true => Ok(()),

@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use reqwest::Response;
-use serde_json::value::RawValue;
 
 use super::client::causes;
-use super::message;
+use super::message::{self, Messages};
 
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,11 +28,11 @@ impl Event {
     ///
     /// # Errors
     /// It should hold some, and does not; what is wrong with it.
-    pub(super) fn messages(self) -> Result<Vec<Box<RawValue>>, String> {
+    pub(super) fn messages(self) -> Result<Messages, String> {
         let message = matches!(self.kind.as_str(), "" | "message");
         // One without data only says where to go on.
         if !message || self.data.trim().is_empty() {
-            return Ok(Vec::new());
+            return Ok(Messages::default());
         }
         message::parse(&self.data)
     }

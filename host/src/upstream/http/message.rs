@@ -5,18 +5,30 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// How many messages of a batch are taken.
-const BATCH: usize = 1000;
+pub(super) const BATCH: usize = 1000;
+
+/// The messages of a body or an event.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    /// Those that are taken.
+    pub(super) messages: Vec<Box<RawValue>>,
+    /// How many there are behind them.
+    pub(super) left_out: usize,
+}
 
 /// The messages in a body or an event: one, or a batch of them (2025-03-26).
 ///
 /// # Errors
 /// It is neither a JSON object nor an array that has one.
-pub(super) fn parse(text: &str) -> Result<Vec<Box<RawValue>>, String> {
+pub(super) fn parse(text: &str) -> Result<Messages, String> {
     let text = text.trim();
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let found = match text.starts_with('[') {
-        true => items(text, BATCH).map_err(|error| error.to_string())?.items,
-        false => vec![whole.get()],
+    let (found, left_out) = match text.starts_with('[') {
+        true => {
+            let batch = items(text, BATCH).map_err(|error| error.to_string())?;
+            (batch.items, batch.left_out)
+        }
+        false => (vec![whole.get()], 0),
     };
     // What is no message is no reason to lose those around it.
     let found = found.into_iter().filter(|one| one.starts_with('{'));
@@ -25,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Box<RawValue>>, String> {
         .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     match messages.is_empty() {
-        false => Ok(messages),
+        false => Ok(Messages { messages, left_out }),
         true => Err("a JSON object is expected".to_owned()),
     }
 }
@@ -130,18 +142,21 @@ mod tests {
     fn messages_stay_as_they_are() {
         let text =
             r#"{"jsonrpc":"2.0","id":1,"result":{"n":1.10,"big":123456789012345678901,"x":{}}}"#;
-        let messages = parse(text).unwrap();
+        let messages = parse(text).unwrap().messages;
         assert_eq!(
             messages.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text]
         );
         let batch = parse(&format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
+        let batch = batch.messages;
         assert_eq!(
             batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text, r#"{"method":"x"}"#]
         );
         let odd = parse(&format!(r#"[1, {text}, null]"#)).unwrap();
-        assert_eq!(odd.len(), 1);
+        assert_eq!(odd.messages.len(), 1);
+        let large = parse(&format!("[{}{{}}]", "{},".repeat(1499))).unwrap();
+        assert_eq!((large.messages.len(), large.left_out), (1000, 500));
         for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
             assert!(parse(odd).is_err(), "{odd}");
         }

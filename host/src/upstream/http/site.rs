@@ -16,7 +16,7 @@ use super::address::Reach;
 use super::client::{causes, client};
 use super::events::Event;
 use super::headers::{self, is_header_byte};
-use super::message::excerpt;
+use super::message::{BATCH, Messages, excerpt};
 use super::redirect;
 use crate::upstream::redaction::{HIDDEN, HiddenTexts, redacted_url};
 use crate::upstream::{Http, Lost, Secret};
@@ -38,6 +38,7 @@ pub(super) struct Site {
     given: Mutex<Option<Secret>>,
     /// Done once it is logged that there are events which are no messages.
     odd_events: Once,
+    large_batches: Once,
     /// The longest message that it may send, in bytes.
     pub(super) message_bytes: usize,
 }
@@ -116,6 +117,7 @@ impl Site {
             off: http.oauth.off,
             given: Mutex::default(),
             odd_events: Once::new(),
+            large_batches: Once::new(),
             message_bytes,
         })
     }
@@ -134,15 +136,30 @@ impl Site {
     /// The messages in an event. Junk between the messages is no reason to lose those around
     /// it: that is logged once for a connection, however much of it there is.
     pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
-        event.messages().unwrap_or_else(|why| {
+        let messages = event.messages().unwrap_or_else(|why| {
             self.odd_events.call_once(|| {
                 let (shown, why) = (self.redact(&Self::shown(&self.url)), excerpt(&why));
                 tracing::warn!(
                     "`{shown}` sends events that are no messages, which are ignored: {why}"
                 );
             });
-            Vec::new()
-        })
+            Messages::default()
+        });
+        self.taken(messages)
+    }
+
+    /// The messages that are taken of those that came together. That there were more is
+    /// logged once for a connection.
+    pub(super) fn taken(&self, messages: Messages) -> Vec<Box<RawValue>> {
+        if messages.left_out > 0 {
+            self.large_batches.call_once(|| {
+                let shown = self.redact(&Self::shown(&self.url));
+                tracing::warn!(
+                    "`{shown}` sends more than {BATCH} messages as one; the rest is ignored"
+                );
+            });
+        }
+        messages.messages
     }
 
     /// Sends a request, follows where it is redirected to, and once more with another
