@@ -1,11 +1,22 @@
 //! URI templates, as far as resources need them: RFC 6570 with `{var}` (level 1)
 //! and `{+var}`.
 
+use std::collections::HashSet;
 use std::fmt;
+
+mod positions;
+
+use positions::Positions;
 
 /// The longest URI that is held against a template, in bytes. Browsers and
 /// servers stop at far less.
 const LONGEST: usize = 64 * 1024;
+
+/// The longest template, in bytes.
+const MAX_TEMPLATE_BYTES: usize = 2048;
+
+/// Most variables of a template: each takes time and memory with each URI.
+const MAX_VARIABLES: usize = 32;
 
 /// A URI, perhaps with variables in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +51,14 @@ impl Template {
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let malformed = |what: String| Err(Malformed(what));
+        if text.len() > MAX_TEMPLATE_BYTES {
+            let bytes = text.len();
+            return malformed(format!(
+                "it has {bytes} bytes, and {MAX_TEMPLATE_BYTES} are allowed"
+            ));
+        }
         let mut parts = Vec::new();
+        let mut names = HashSet::new();
         let mut rest = text;
         while let Some((literal, after)) = rest.split_once('{') {
             let Some((expression, after)) = after.split_once('}') else {
@@ -58,10 +76,11 @@ impl Template {
                 None => (expression, false),
             };
             let name = variable(name)?;
-            let is_name =
-                |part: &Part| matches!(part, Part::Variable { name: other, .. } if *other == name);
-            if parts.iter().any(is_name) {
+            if !names.insert(name.clone()) {
                 return malformed(format!("the variable `{name}` is there twice"));
+            }
+            if names.len() > MAX_VARIABLES {
+                return malformed(format!("it has more than {MAX_VARIABLES} variables"));
             }
             parts.push(Part::Variable { name, reserved });
             rest = after;
@@ -91,49 +110,92 @@ impl Template {
         })
     }
 
+    /// How long it takes to hold a URI against it, in bytes that are compared: few where the URI
+    /// begins or ends in another way.
+    #[must_use]
+    pub fn steps(&self, uri: &str) -> usize {
+        if !self.has_ends(uri) {
+            return uri.len().min(self.first().len()) + 1;
+        }
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Literal(text) => text.len(),
+            Part::Variable { .. } => 1,
+        });
+        parts.sum::<usize>().saturating_mul(uri.len())
+    }
+
+    /// Whether a URI is short enough, begins with what comes before the first variable, and
+    /// ends with what comes after the last.
+    fn has_ends(&self, uri: &str) -> bool {
+        let last = match self.parts.last() {
+            Some(Part::Literal(text)) => text,
+            _ => "",
+        };
+        uri.len() <= LONGEST && uri.starts_with(self.first()) && uri.ends_with(last)
+    }
+
+    /// What comes before the first variable.
+    fn first(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Literal(text)) => text,
+            _ => "",
+        }
+    }
+
     /// The values of its variables in a URI, percent-decoded; none if the URI is
     /// not one of its own.
     ///
     /// A variable is never empty. Without `+` it ends before the next `/`, `?` or
     /// `#`. Where more than one reading is possible, the first variable is as long
-    /// as can be. It takes time in proportion to the URI's length.
+    /// as can be. [`Self::steps`] says how long it takes.
     #[must_use]
     pub fn captures(&self, uri: &str) -> Option<Vec<(&str, String)>> {
-        if uri.len() > LONGEST {
+        if !self.has_ends(uri) {
             return None;
         }
-        // From the last part to the first: where a part that begins at each place
-        // of the URI would end, if all behind it fits.
         let bytes = uri.as_bytes();
-        let mut ends: Vec<Vec<Option<usize>>> = Vec::new();
-        let mut fits: Vec<bool> = (0..=bytes.len()).map(|at| at == bytes.len()).collect();
+        // From the last part to the first: where it may begin, so that all behind it fits.
+        let mut fits = vec![Positions::one(bytes.len(), bytes.len())];
         for part in self.parts.iter().rev() {
-            let fit = |end: usize| fits.get(end) == Some(&true);
-            let mut end: Vec<Option<usize>> = vec![None; bytes.len() + 1];
+            let mut begins = Positions::none(bytes.len());
+            let behind = fits.last()?;
             match part {
                 Part::Literal(text) => {
-                    for (at, slot) in end.iter_mut().enumerate() {
-                        let behind = at + text.len();
-                        let here = bytes.get(at..behind) == Some(text.as_bytes());
-                        *slot = (here && fit(behind)).then_some(behind);
+                    for end in text.len()..=bytes.len() {
+                        let at = end - text.len();
+                        if behind.has(end) && bytes.get(at..end) == Some(text.as_bytes()) {
+                            begins.add(at);
+                        }
                     }
                 }
                 Part::Variable { reserved, .. } => {
-                    let mut later = None;
-                    for (at, (slot, byte)) in end.iter_mut().zip(bytes).enumerate().rev() {
-                        let taken = *reserved || !matches!(byte, b'/' | b'?' | b'#');
-                        later = later.or(fit(at + 1).then_some(at + 1)).filter(|_| taken);
-                        *slot = later;
+                    let mut may_end = false;
+                    for (at, byte) in bytes.iter().enumerate().rev() {
+                        may_end = is_taken(*byte, *reserved) && (may_end || behind.has(at + 1));
+                        if may_end {
+                            begins.add(at);
+                        }
                     }
                 }
             }
-            fits = end.iter().map(Option::is_some).collect();
-            ends.push(end);
+            fits.push(begins);
+        }
+        let mut fits = fits.into_iter().rev();
+        if !fits.next()?.has(0) {
+            return None;
         }
         let mut at = 0;
         let mut values = Vec::new();
-        for (part, ends) in self.parts.iter().zip(ends.iter().rev()) {
-            let end = (*ends.get(at)?)?;
+        for (part, behind) in self.parts.iter().zip(fits) {
+            let end = match part {
+                Part::Literal(text) => at + text.len(),
+                Part::Variable { reserved, .. } => {
+                    let rest = bytes.get(at..)?;
+                    let taken = rest.iter().take_while(|byte| is_taken(**byte, *reserved));
+                    let longest = at + taken.count();
+                    (at + 1..=longest).rev().find(|end| behind.has(*end))?
+                }
+            };
             if let Part::Variable { name, .. } = part {
                 values.push((name.as_str(), decoded(uri.get(at..end)?)?));
             }
@@ -141,6 +203,11 @@ impl Template {
         }
         Some(values)
     }
+}
+
+/// Whether a variable may have a byte in it.
+fn is_taken(byte: u8, reserved: bool) -> bool {
+    reserved || !matches!(byte, b'/' | b'?' | b'#')
 }
 
 impl fmt::Display for Template {

@@ -21,8 +21,8 @@ use super::announce::{Audience, Changed, News, announce};
 use super::commands;
 use super::handler::{Host, misunderstood};
 use super::resources::SUBSCRIPTIONS;
+use crate::roster::FollowedResource;
 use crate::runtime::Answer;
-use crate::upstream::Subscription;
 
 /// The method's name.
 pub(super) const METHOD: &str = "subscriptions/listen";
@@ -52,9 +52,9 @@ impl Host {
 
         let news = News::of(self.common.roster.changes());
         let uris = accepted.resource_subscriptions.iter().flatten();
-        let followed = uris.filter_map(|uri| self.common.roster.follow(uri));
+        let followed = uris.map(|uri| self.common.roster.follow(uri));
         let followed: Vec<_> = followed.collect();
-        join_all(followed.iter().map(Subscription::known)).await;
+        join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = Stream {
             peer: &context.peer,
             id: &context.id,

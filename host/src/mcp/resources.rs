@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use futures::FutureExt as _;
-use futures::future::OptionFuture;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -13,17 +11,15 @@ use super::commands;
 use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::{list, read};
-use crate::roster::{Refusal, Roster};
+use crate::roster::{FollowedResource, Refusal, Roster};
 use crate::runtime::{Answer, Arguments};
-use crate::upstream::Subscription;
 
 /// How many resources one client may subscribe to.
 pub(super) const SUBSCRIPTIONS: usize = 1024;
 
-/// The resources whose changes a client of the era with sessions wants to hear of,
-/// each with what makes its upstream tell of them, if it has one.
+/// The resources whose changes a client of the era with sessions wants to hear of.
 #[derive(Default)]
-pub(super) struct Subscriptions(Mutex<HashMap<String, Option<Subscription>>>);
+pub(super) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
 
 impl Subscriptions {
     pub(super) fn list(&self) -> Vec<String> {
@@ -47,16 +43,16 @@ impl Subscriptions {
             ));
         }
         let followed = roster.follow(&uri);
-        let known = followed.as_ref().map(Subscription::known);
+        let known = followed.known();
         all.insert(uri, followed);
-        Ok(OptionFuture::from(known).map(drop))
+        Ok(known)
     }
 
     pub(super) fn remove(&self, uri: &str) {
         self.all().remove(uri);
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<Subscription>>> {
+    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<String, FollowedResource>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

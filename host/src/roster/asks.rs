@@ -4,9 +4,8 @@ use dormouse_catalog::ListedItem;
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
-use super::{Context, Offer, Refusal, ResourceSource, Roster};
+use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
 use crate::runtime::{Answer, Arguments, Completion, Prompt, Resource, Wanted};
-use crate::upstream::Subscription;
 
 impl Roster {
     /// A prompt: an MCP `GetPromptResult`.
@@ -70,15 +69,21 @@ impl Roster {
             .await
     }
 
-    /// Has an upstream tell of the changes of a resource of its, for as long as what
-    /// this returns is held. It wakes nobody: an upstream that sleeps is asked when it
-    /// is connected. None where the resource is a plugin's.
+    /// Has the changes of a resource told, by its upstream, too, if it has one, for as long
+    /// as what this returns is held. It wakes nobody: an upstream that sleeps is asked when it
+    /// is connected.
     #[must_use]
-    pub fn follow(&self, uri: &str) -> Option<Subscription> {
-        let source = self.resource(uri).ok()?;
-        let server = self.server(&source.server).ok()?;
-        server.config().bridge()?;
-        Some(server.asleep(self)?.upstream()?.subscribe(uri))
+    pub fn follow(&self, uri: &str) -> FollowedResource {
+        let subscription = || {
+            let source = self.resource(uri).ok()?;
+            let server = self.server(&source.server).ok()?;
+            server.config().bridge()?;
+            Some(server.asleep(self)?.upstream()?.subscribe(uri))
+        };
+        FollowedResource {
+            _wanted: self.changes.want(uri),
+            subscription: subscription(),
+        }
     }
 
     async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Answer, Refusal> {

@@ -1,6 +1,7 @@
 //! What agents are to be told of, on its way to them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{broadcast, watch};
 
@@ -15,6 +16,36 @@ const WAITING: usize = 256;
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
     updated: broadcast::Sender<Arc<str>>,
+    wanted: Arc<WantedResources>,
+}
+
+/// The resources that somebody wants to hear of, each with how many want that.
+#[derive(Debug, Default)]
+struct WantedResources(Mutex<HashMap<String, usize>>);
+
+impl WantedResources {
+    fn counts(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A resource that somebody wants to hear of, until this is dropped.
+#[derive(Debug)]
+pub(super) struct WantedResource {
+    uri: String,
+    all: Arc<WantedResources>,
+}
+
+impl Drop for WantedResource {
+    fn drop(&mut self) {
+        let mut counts = self.all.counts();
+        if let Some(count) = counts.get_mut(&self.uri) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.uri);
+            }
+        }
+    }
 }
 
 /// How often each list has changed.
@@ -31,6 +62,7 @@ impl Default for Changes {
         Self {
             numbers: watch::Sender::default(),
             updated: broadcast::Sender::new(WAITING),
+            wanted: Arc::default(),
         }
     }
 }
@@ -42,7 +74,21 @@ impl Changes {
         self.numbers.subscribe()
     }
 
-    /// Hears the URI of every resource that changes.
+    /// Has somebody hear of a resource, until what this returns is dropped.
+    pub(super) fn want(&self, uri: &str) -> WantedResource {
+        *self.wanted.counts().entry(uri.to_owned()).or_default() += 1;
+        WantedResource {
+            uri: uri.to_owned(),
+            all: Arc::clone(&self.wanted),
+        }
+    }
+
+    /// Whether anybody wants to hear of a resource.
+    pub(super) fn is_wanted(&self, uri: &str) -> bool {
+        self.wanted.counts().contains_key(uri)
+    }
+
+    /// Hears the URI of every resource that changes and that is [wanted](Self::is_wanted).
     pub fn resources(&self) -> broadcast::Receiver<Arc<str>> {
         self.updated.subscribe()
     }

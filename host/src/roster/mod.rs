@@ -10,6 +10,7 @@ mod confirm;
 mod door;
 mod error;
 pub mod folders;
+mod followed;
 mod line_diff;
 mod memory;
 mod named;
@@ -41,6 +42,7 @@ pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 use confirm::Asked;
 pub use error::{NoSuchTool, Refusal};
+pub use followed::FollowedResource;
 use named::Named;
 pub use offers::{Kind, Offer, Offers};
 pub use resource::{ListedResource, ResourceSource, UnresolvedResource};
@@ -212,6 +214,10 @@ impl Roster {
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
         if let Notice::Updated(uri) = &notice {
+            // To find out whose it is takes time, and its server says how often.
+            if !self.changes.is_wanted(uri) {
+                return;
+            }
             let ours = match self.resource(uri) {
                 Ok(source) => source.server == server,
                 Err(UnresolvedResource::Contested(_)) => false,

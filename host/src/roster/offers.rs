@@ -136,6 +136,12 @@ impl Offer {
         cases(&fields.find(|field| field.json == argument)?.ty)
     }
 
+    /// How long [`Self::matched`] takes, in bytes that are compared.
+    #[must_use]
+    pub(super) fn steps(&self, uri: &str) -> usize {
+        self.parsed().map_or(1, |template| template.steps(uri))
+    }
+
     /// The values of a template's variables, where a URI is one of its.
     #[must_use]
     pub fn matched(&self, uri: &str) -> Option<Map<String, Value>> {

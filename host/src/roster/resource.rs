@@ -15,6 +15,10 @@ use super::{Offer, Refusal, Roster, Snapshot};
 /// The scheme of Dormouse's own resources.
 const OWN_SCHEME: &str = "dormouse";
 
+/// How long a URI may be held against all templates, in bytes that are compared. Servers
+/// choose their templates, and some of them the URIs: it is a few milliseconds.
+const MAX_STEPS: usize = 4 << 20;
+
 /// A listed resource or template, with the values of the template's variables.
 pub type ListedResource = (Arc<Offer>, Map<String, Value>);
 
@@ -68,19 +72,22 @@ pub(super) fn is_own(uri: &str) -> bool {
 
 impl Snapshot {
     /// The servers that claim a URI by what they list, and where it is read if that is one.
-    fn claims(&self, uri: &str) -> (BTreeSet<&str>, Option<ListedResource>) {
+    /// None where it takes too long to tell.
+    fn claims(&self, uri: &str) -> Option<(BTreeSet<&str>, Option<ListedResource>)> {
+        let mut steps_left = MAX_STEPS;
         let mut servers: BTreeSet<&str> = self.resources().owners(uri).collect();
         let mut listed = self
             .resources()
             .find(uri)
             .map(|offer| (offer.clone(), Map::new()));
         for template in self.templates().with_hidden() {
+            steps_left = steps_left.checked_sub(template.steps(uri))?;
             if let Some(variables) = template.matched(uri) {
                 servers.insert(template.server());
                 listed.get_or_insert_with(|| (template.clone(), variables));
             }
         }
-        (servers, listed)
+        Some((servers, listed))
     }
 }
 
@@ -97,7 +104,14 @@ impl Roster {
             return Err(UnresolvedResource::Unknown);
         }
         let snapshot = self.snapshot();
-        let (listing, listed) = snapshot.claims(uri);
+        let Some((listing, listed)) = snapshot.claims(uri) else {
+            tracing::warn!(
+                "a resource is not looked for, because so many templates of servers may be of its \
+                 URI, of {} bytes, that it takes too long",
+                uri.len()
+            );
+            return Err(UnresolvedResource::Unknown);
+        };
         let mut claiming: BTreeSet<String> = listing.into_iter().map(str::to_owned).collect();
         claiming.extend(self.naming(uri));
         if claiming.len() > 1 {

@@ -86,12 +86,62 @@ fn variables_are_captured() {
 
 #[test]
 fn nothing_takes_long() {
-    let many: String = (0..50).map(|n| format!("{{+v{n}}}a")).collect();
+    let many: String = (0..MAX_VARIABLES).map(|n| format!("{{+v{n}}}a")).collect();
     let many = template(&format!("a:{many}b"));
     let uri = format!("a:{}", "a".repeat(LONGEST - 2));
     assert_eq!(many.captures(&uri), None);
     assert!(template("a:{x}").captures(&uri).is_some());
     assert_eq!(template("a:{x}").captures(&format!("{uri}a")), None);
+}
+
+/// The positions at which the parts of a template may begin, as every reading of it says.
+fn readings(parts: &[Part], uri: &[u8]) -> Vec<Vec<String>> {
+    let Some((part, parts)) = parts.split_first() else {
+        return if uri.is_empty() {
+            vec![Vec::new()]
+        } else {
+            Vec::new()
+        };
+    };
+    match part {
+        Part::Literal(text) => match uri.strip_prefix(text.as_bytes()) {
+            Some(rest) => readings(parts, rest),
+            None => Vec::new(),
+        },
+        Part::Variable { reserved, .. } => {
+            let taken = uri.iter().take_while(|byte| is_taken(**byte, *reserved));
+            let mut all = Vec::new();
+            for end in (1..=taken.count()).rev() {
+                for mut values in readings(parts, &uri[end..]) {
+                    values.insert(0, String::from_utf8(uri[..end].to_vec()).unwrap());
+                    all.push(values);
+                }
+            }
+            all
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_is_no_template() {
+    let variables = |number: usize| -> String {
+        let variables = (0..number).map(|n| format!("{{v{n}}}/"));
+        format!("a:/{}", variables.collect::<String>())
+    };
+    assert!(Template::parse(&variables(MAX_VARIABLES)).is_ok());
+    let why = Template::parse(&variables(MAX_VARIABLES + 1)).unwrap_err();
+    assert_eq!(why.to_string(), "it has more than 32 variables");
+    assert!(Template::parse(&format!("a:{}", "b".repeat(2046))).is_ok());
+    let why = Template::parse(&format!("a:{}", "b".repeat(2047))).unwrap_err();
+    assert_eq!(why.to_string(), "it has 2049 bytes, and 2048 are allowed");
+}
+
+#[test]
+fn what_begins_or_ends_in_another_way_takes_no_time() {
+    let uri = format!("b:{}", "a".repeat(LONGEST - 2));
+    assert_eq!(template("a:{+x}").steps(&uri), 3);
+    assert_eq!(template("b:{+x}/b").steps(&uri), 3);
+    assert_eq!(template("b:{+x}").steps(&uri), 3 * LONGEST);
 }
 
 /// The same as a percent-encoded text.
@@ -107,6 +157,19 @@ proptest! {
         let template = template("notes://{x}/of/{+y}");
         let uri = format!("notes://{}/of/{}", encoded(&x), encoded(&y));
         prop_assert_eq!(template.captures(&uri), Some(vec![("x", x), ("y", y)]));
+    }
+
+    #[test]
+    fn the_first_variable_is_as_long_as_can_be(
+        text in "a:(\\{\\+?[xyz]\\}[a/]{1,2}){0,3}(\\{w\\})?",
+        uri in "a:[a/b]{0,12}",
+    ) {
+        if let Ok(template) = Template::parse(&text) {
+            let first = readings(&template.parts, uri.as_bytes()).into_iter().next();
+            let found = template.captures(&uri);
+            let found = found.map(|values| values.into_iter().map(|(_, value)| value).collect());
+            prop_assert_eq!(found, first, "{} {}", text, uri);
+        }
     }
 
     #[test]
