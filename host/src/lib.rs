@@ -13,6 +13,7 @@ pub mod fuzz;
 mod log_budget;
 pub mod mcp;
 pub mod nearest;
+mod open_files;
 pub mod own_program;
 pub mod replace;
 pub mod roster;

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::output;
 use crate::config::Client;
 use crate::roster::{Places, Roster};
-use crate::{control, mcp};
+use crate::{control, mcp, open_files};
 use http::Http;
 
 /// How long the threads of the process may take to end when all is done.
@@ -49,6 +49,7 @@ impl Serve {
     pub fn run(self, mut places: Places) -> anyhow::Result<()> {
         let Expose::Direct = self.expose;
         places.client = self.client;
+        open_files::raise_limit();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("dormouse")

@@ -74,6 +74,7 @@ const LIMITS: &[&str] = &[
     "list",
     "items",
     "requests",
+    "connections",
     "questions",
 ];
 
@@ -483,6 +484,11 @@ impl Reader<'_> {
                         }
                         Some(items) => limits.upstream.list_items = items as usize,
                         None => {}
+                    }
+                }
+                "connections" => {
+                    if let Some(connections) = self.count(item, &here) {
+                        limits.upstream.connections = connections as usize;
                     }
                 }
                 "questions" => {

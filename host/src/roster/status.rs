@@ -13,6 +13,9 @@ use crate::runtime::Phase;
 use crate::store::{Gated, Pending};
 use crate::upstream;
 
+/// Most names that collide with others that the state of one server tells.
+const MAX_COLLISIONS: usize = 3;
+
 /// One host and its servers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Status {
@@ -211,7 +214,17 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
             .iter()
             .any(|(name, _)| *name == config.name)
     });
-    errors.extend(collisions.map(ToString::to_string));
+    // Servers choose how many there are.
+    let mut collisions = collisions.peekable();
+    errors.extend(
+        collisions
+            .by_ref()
+            .take(MAX_COLLISIONS)
+            .map(ToString::to_string),
+    );
+    if collisions.peek().is_some() {
+        errors.push(format!("{} more are not shown either", collisions.count()));
+    }
     let pids: Vec<u32> = upstream
         .connections
         .iter()

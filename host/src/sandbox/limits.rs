@@ -14,6 +14,8 @@ pub struct UpstreamLimits {
     /// `requests`: size of all requests of the upstream's that have no answer yet, in
     /// bytes.
     pub request_bytes: usize,
+    /// `connections`: how many connections there may be to the upstream, one for each session.
+    pub connections: usize,
 }
 
 impl Default for UpstreamLimits {
@@ -23,6 +25,7 @@ impl Default for UpstreamLimits {
             list_bytes: 8 << 20,
             list_items: 10_000,
             request_bytes: 16 << 20,
+            connections: 128,
         }
     }
 }

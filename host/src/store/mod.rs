@@ -8,12 +8,11 @@ mod record;
 mod trust;
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::Context as _;
-use dormouse_catalog::{Listing, Stamp};
+use anyhow::{Context as _, bail};
+use dormouse_catalog::{Listing, Stamp, read_regular_file};
 
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
@@ -24,6 +23,9 @@ pub use trust::Trust;
 use crate::config::{Fingerprint, OnChange, paths};
 use crate::replace::{Access, replace};
 use crate::upstream::Offered;
+
+/// The largest record that is read or written, in bytes.
+const MAX_RECORD_BYTES: u64 = 256 << 20;
 
 /// The records of all upstreams. Several processes may use one store at a time.
 #[derive(Debug)]
@@ -144,13 +146,11 @@ impl Store {
     pub fn read(&self, of: &Fingerprint) -> anyhow::Result<Option<Record>> {
         let file = self.file(of);
         let shown = file.display();
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => {
-                return Err(error).with_context(|| format!("`{shown}` cannot be read"));
-            }
+        let cannot = || format!("`{shown}` cannot be read");
+        let Some(bytes) = read_regular_file(&file, MAX_RECORD_BYTES).with_context(cannot)? else {
+            return Ok(None);
         };
+        let text = String::from_utf8(bytes).with_context(cannot)?;
         Record::parse(&text).map(Some).with_context(|| {
             format!(
                 "`{shown}` is damaged, and so nothing of that server counts as seen\n\
@@ -226,6 +226,12 @@ enum Recorded {
 /// Writes a record, if it can be read back: one that cannot would lose what its user has seen.
 fn write(file: &Path, record: &Record) -> anyhow::Result<()> {
     let text = serde_json::to_string(record)?;
+    if text.len() as u64 > MAX_RECORD_BYTES {
+        bail!(
+            "it would have {} bytes, and {MAX_RECORD_BYTES} are allowed",
+            text.len()
+        );
+    }
     Record::parse(&text).context("it could not be read back")?;
     replace(file, text.as_bytes(), Access::Private)
 }

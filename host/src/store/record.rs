@@ -20,6 +20,16 @@ use crate::visible::visible_line;
 /// 1, only what changed of tools was kept from being shown.
 const FORMAT: u32 = 2;
 
+/// How much is remembered of what of one kind is gone, in bytes.
+const MAX_GONE_BYTES: usize = 8 << 20;
+
+/// How many things of one kind that are gone are remembered.
+const MAX_GONE: usize = 10_000;
+
+/// How much of the tools that a client is not shown is kept for one that can be asked more,
+/// in bytes.
+const MAX_WITHHELD_BYTES: usize = 8 << 20;
+
 /// What an upstream has said that it offers, and what of that its user knows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
@@ -121,6 +131,10 @@ struct Unseen {
     /// What they have never seen.
     #[serde(default)]
     added: BTreeSet<String>,
+    /// Whether something that is gone is not remembered any more. Nothing that comes after
+    /// that counts as seen, as it may be that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_forgetful: bool,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -345,15 +359,22 @@ impl Record {
             .map(|(name, tool)| (name, tool.to_owned()))
             .collect();
         let mut tools = Vec::new();
+        let mut withheld_bytes = 0;
         // In the order that is known, so that no list changes for nothing.
         for (name, tool) in keyed(&self.offered.tools, "name") {
             if let Some(tool) = new.remove(&name) {
                 tools.push(tool);
             } else if !offered.withdrawn.contains(&name) {
-                tools.push(tool.to_owned());
-                self.withheld.entry(name).or_default();
+                withheld_bytes += tool.get().len();
+                // It could offer other ones to each client that comes.
+                if withheld_bytes <= MAX_WITHHELD_BYTES {
+                    tools.push(tool.to_owned());
+                    self.withheld.entry(name).or_default();
+                }
             }
         }
+        let kept: BTreeSet<String> = keyed(&tools, "name").map(|(name, _)| name).collect();
+        self.withheld.retain(|name, _| kept.contains(name));
         let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
         tools.extend(added.map(|(_, tool)| tool.to_owned()));
         offered.tools = tools;
@@ -388,7 +409,9 @@ impl Record {
             }
             for (name, is) in kind.of(&self.offered) {
                 let was = unseen.changed.get(&name).cloned();
-                if was.is_some() || unseen.added.contains(&name) {
+                // What cannot be shown nobody could judge. It waits until it can.
+                let waits = was.is_some() || unseen.added.contains(&name);
+                if waits && kind.told(&name, &is).is_some() {
                     pending.push(PendingItem {
                         kind: *kind,
                         name,
@@ -523,8 +546,10 @@ impl Unseen {
             }
         }
         let mut gone = before.clone();
+        let mut now = BTreeSet::new();
         for (name, object) in change.now {
             gone.remove(&name);
+            now.insert(name.clone());
             let is_shown = kind.told(&name, &object).is_some();
             if kind == Gated::Tool && is_shown && !before.contains(&name) {
                 news.added.push(name.clone());
@@ -532,7 +557,7 @@ impl Unseen {
             let is_seen = match seen.get(&name) {
                 _ if rules.on_change == OnChange::Accept => true,
                 Some(known) => kind.same(&name, known, &object),
-                None => first || rules.fronted,
+                None => first || (rules.fronted && !self.is_forgetful),
             };
             if is_seen {
                 // Nobody has to remember what is in the list.
@@ -557,7 +582,24 @@ impl Unseen {
         // Whoever takes all as it comes need not be reminded of what was.
         if rules.on_change != OnChange::Accept {
             self.changed = seen;
+            self.forget(&now);
         }
+    }
+
+    /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
+    /// something else each time.
+    fn forget(&mut self, now: &BTreeSet<String>) {
+        let (mut bytes, mut count) = (0, 0);
+        let before = self.changed.len();
+        self.changed.retain(|name, object| {
+            if now.contains(name) {
+                return true;
+            }
+            bytes += name.len() + object.get().len();
+            count += 1;
+            bytes <= MAX_GONE_BYTES && count <= MAX_GONE
+        });
+        self.is_forgetful |= self.changed.len() < before;
     }
 }
 

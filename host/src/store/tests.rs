@@ -1,3 +1,5 @@
+use dormouse_catalog::Provenance;
+use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -490,6 +492,87 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     // What was there a moment ago, over the same connection, is gone.
     assert_eq!(learn(unable, &[("a", "A"), ("d", "D")], &["c"]).gone, ["c"]);
     assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
+}
+
+/// An upstream decides neither how large its record becomes by offering something else each
+/// time, nor that what is not remembered counts as seen.
+#[test]
+fn what_is_gone_is_remembered_within_bounds() {
+    let (_folder, store, of) = fixture();
+    let component = Declaration {
+        tools: vec![DeclaredTool {
+            name: "own".to_owned(),
+            tool: offered(&[("own", "OWN")]).tools.remove(0),
+            function: None,
+        }],
+        ..Declaration::default()
+    };
+    let component = Arc::new(Listing::new(component, Provenance::Section).unwrap());
+    let long = "x".repeat(400_000);
+    let size = || std::fs::metadata(store.file(&of)).unwrap().len();
+    let learn = |round: usize, able: bool, seen: Option<&Arc<Listing>>| {
+        let tools: Vec<_> = (0..10).map(|tool| format!("t{round}-{tool}")).collect();
+        let tools: Vec<_> = tools.iter().map(|tool| (tool.as_str(), &*long)).collect();
+        let able = if able {
+            json!({ "roots": {} })
+        } else {
+            json!({})
+        };
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            ..offered(&tools)
+        };
+        store.learn(&of, offered, (OnChange::Ask, seen)).unwrap()
+    };
+    for round in 0..12 {
+        learn(round, true, Some(&component));
+    }
+    assert!(size() < 16 << 20, "{} bytes", size());
+    // More is gone than is remembered: it could be this.
+    let evil = [
+        ("own", "EVIL"),
+        ("t0-0", "EVIL"),
+        ("t11-0", "EVIL"),
+        ("new", "N"),
+    ];
+    let evil = Offered {
+        able: serde_json::from_value(json!({ "roots": {} })).unwrap(),
+        ..offered(&evil)
+    };
+    let news = store
+        .learn(&of, evil, (OnChange::Ask, Some(&component)))
+        .unwrap();
+    assert_eq!(news.pending, ["own", "t0-0", "t11-0", "new"]);
+    // Without a component, and for clients that can be asked less.
+    std::fs::remove_file(store.file(&of)).unwrap();
+    learn(0, true, None);
+    for round in 1..12 {
+        learn(round, false, None);
+        assert!(size() < 16 << 20, "{} bytes", size());
+    }
+    let records = u64::try_from(size()).unwrap();
+    assert!(
+        records > 4 << 20,
+        "the test has to offer more than is kept: {records}"
+    );
+}
+
+/// A record that an older version may have let grow is not read into memory.
+#[test]
+fn a_record_that_is_too_large_is_neither_read_nor_replaced() {
+    let (_folder, store, of) = fixture();
+    store
+        .learn(&of, offered(&[("a", "A")]), (OnChange::Ask, None))
+        .unwrap();
+    let file = std::fs::File::options()
+        .write(true)
+        .open(store.file(&of))
+        .unwrap();
+    file.set_len(MAX_RECORD_BYTES + 1).unwrap();
+    assert!(store.known(&of).is_none());
+    let refused = store.learn(&of, offered(&[("b", "B")]), (OnChange::Ask, None));
+    assert!(refused.is_err());
+    assert_eq!(file.metadata().unwrap().len(), MAX_RECORD_BYTES + 1);
 }
 
 /// Two names that look alike on a terminal are shown as what they are.

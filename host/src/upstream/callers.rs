@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::time::Instant;
+
 use crate::runtime::{Listener, SessionId};
 
 /// The listeners of the calls that run, or wait for the connection, and the sessions
@@ -17,6 +19,8 @@ struct Inner {
     listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
     /// Until they end.
     sessions: BTreeSet<SessionId>,
+    /// When a call has ended last.
+    last_left: Option<Instant>,
 }
 
 /// Among the callers until dropped.
@@ -104,6 +108,11 @@ impl Callers {
         self.inner().listeners.is_empty()
     }
 
+    /// When a call has ended last; none where none has.
+    pub(super) fn last_left(&self) -> Option<Instant> {
+        self.inner().last_left
+    }
+
     /// A session has ended.
     pub(super) fn leave(&self, session: SessionId) {
         self.inner().sessions.remove(&session);
@@ -117,6 +126,8 @@ impl Callers {
 
 impl Drop for Calling {
     fn drop(&mut self) {
-        self.callers.inner().listeners.remove(&self.number);
+        let mut inner = self.callers.inner();
+        inner.listeners.remove(&self.number);
+        inner.last_left = Some(Instant::now());
     }
 }

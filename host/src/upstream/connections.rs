@@ -172,6 +172,7 @@ impl Upstream {
                 Some(Stage::Connecting(_, connecting)) => connecting.clone(),
                 None => {
                     state.trouble.may_try()?;
+                    self.make_room(&mut state)?;
                     state.attempt += 1;
                     let attempt = state.attempt;
                     let connecting = self.start(key, attempt, &callers);
@@ -183,6 +184,40 @@ impl Upstream {
             (connecting, calling)
         };
         Ok(Line::new(connecting.await?, Some(calling)))
+    }
+
+    /// Ends the connection that has been idle for longest where there are as many as there may
+    /// be: each may be a process of its own.
+    ///
+    /// # Errors
+    /// None of them is idle.
+    fn make_room(&self, state: &mut State) -> Result<(), Lost> {
+        let most = self.setup.limits.connections;
+        if state.links.len() < most {
+            return Ok(());
+        }
+        let links = state.links.iter();
+        let idle = links.filter_map(|(key, link)| match &link.stage {
+            Stage::Open(connection) if link.callers.is_idle() => {
+                Some((link.callers.last_left().unwrap_or(connection.opened), *key))
+            }
+            _ => None,
+        });
+        let server = &self.setup.server;
+        match idle.min() {
+            Some((_, key)) => {
+                tracing::info!(
+                    "server `{server}` has {most} connections, as many as `limits.connections` \
+                     allows: that of an idle session is ended for another one"
+                );
+                state.links.remove(&key);
+                Ok(())
+            }
+            None => Err(Lost::Broken(format!(
+                "it has {most} connections, all of them in use, and no more are allowed\n\
+                 hint: end some sessions, or raise `connections` in `[servers.{server}.limits]`"
+            ))),
+        }
     }
 
     /// Forgets a connection that has ended by itself.

@@ -23,6 +23,7 @@ const CAPS: UpstreamLimits = UpstreamLimits {
     list_bytes: 8 << 20,
     list_items: 10_000,
     request_bytes: 16 << 20,
+    connections: 128,
 };
 
 /// Hears everything and answers every question.
@@ -193,6 +194,15 @@ fn patient(odd: &[&str], start_timeout: Duration) -> Odd {
 }
 
 fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Odd {
+    limited(odd, start_timeout, reaper, CAPS)
+}
+
+fn limited(
+    odd: &[&str],
+    start_timeout: Duration,
+    reaper: Option<PathBuf>,
+    limits: UpstreamLimits,
+) -> Odd {
     let (hub, door) = (
         Hub::new(reaper, Path::new("/none")),
         Arc::new(Door::default()),
@@ -200,7 +210,7 @@ fn watched(odd: &[&str], start_timeout: Duration, reaper: Option<PathBuf>) -> Od
     let upstream = Upstream::new(
         Arc::clone(&hub),
         Setup {
-            limits: CAPS,
+            limits,
             server: "odd".into(),
             launch: launch(odd),
             share: odd.contains(&"shared"),
@@ -573,6 +583,47 @@ async fn sessions_have_processes_of_their_own_unless_shared() {
             gone(pids[0]).await;
         }
     }
+}
+
+/// Each session may have a process, and clients choose how many sessions there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_only_so_many_connections() {
+    let limits = UpstreamLimits {
+        connections: 2,
+        ..CAPS
+    };
+    let odd = limited(&[], LIMIT, None, limits);
+    let pid = async |session: u64| {
+        let ear = Arc::new(Ear::default());
+        let session = SessionId(session);
+        let answer = odd.call_as(session, ear, ("pid", json!({}))).await;
+        text(&answer.unwrap()).parse::<u32>().unwrap()
+    };
+    let (one, two) = (pid(1).await, pid(2).await);
+    // The one that was not used for longest makes room.
+    assert_eq!(pid(1).await, one);
+    let three = pid(3).await;
+    #[cfg(unix)]
+    gone(two).await;
+    assert_eq!((pid(1).await, pid(3).await), (one, three));
+    // None that is in use does.
+    let slow = |session: u64| {
+        let ear = Arc::new(Ear::default());
+        odd.call_as(SessionId(session), ear, ("slow", json!({ "seconds": 3 })))
+    };
+    let full = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let ear = Arc::new(Ear::default());
+        let refused = odd.call_as(SessionId(4), ear, ("pid", json!({}))).await;
+        refused.unwrap_err().to_string()
+    };
+    let (first, second, refused) = tokio::join!(slow(1), slow(3), full);
+    assert!(first.is_ok() && second.is_ok());
+    assert!(
+        refused.contains("2 connections, all of them in use"),
+        "{refused}"
+    );
+    assert!(refused.contains("[servers.odd.limits]"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,6 +39,7 @@ message = "1MiB"
 list = "2MiB"
 items = 5
 requests = "3MiB"
+connections = 7
 
 [servers.files.settings]
 name = "x"
@@ -96,6 +97,7 @@ a = 1
                 list_bytes: 2 << 20,
                 list_items: 5,
                 request_bytes: 3 << 20,
+                connections: 7,
             },
         }
     );

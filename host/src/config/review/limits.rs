@@ -21,6 +21,7 @@ pub(super) fn unusual(limits: &Limits) -> Vec<String> {
                 list_bytes,
                 list_items,
                 request_bytes,
+                connections,
             },
         questions,
     } = limits;
@@ -58,6 +59,11 @@ pub(super) fn unusual(limits: &Limits) -> Vec<String> {
             size(*request_bytes),
         ),
         (
+            "connections",
+            usual.upstream.connections != *connections,
+            connections.to_string(),
+        ),
+        (
             "questions",
             usual.questions != *questions,
             questions.to_string(),
@@ -92,6 +98,7 @@ mod tests {
                 list_bytes: 5,
                 list_items: 6,
                 request_bytes: 7 << 20,
+                connections: 9,
             },
             questions: 8,
         };
@@ -99,7 +106,7 @@ mod tests {
             unusual(&limits).join(", "),
             "`memory` 900.0 GiB, `timeout` 3s, `idle` 1s, `result` 1 B, `output` 2 B, \
              `instances` 100000, `message` 4 B, `list` 5 B, `items` 6, `requests` 7.0 MiB, \
-             `questions` 8"
+             `connections` 9, `questions` 8"
         );
     }
 }

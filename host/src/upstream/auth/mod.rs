@@ -32,6 +32,7 @@ pub(super) use redirect::Redirect;
 pub use store::Kept;
 
 use super::http::Credentials;
+use super::server_url::host;
 use super::{Http, Lost, Secret};
 use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 use store::{Login, Store};
@@ -221,7 +222,10 @@ impl Auth {
             ("mode", json!("url")),
             (
                 "message",
-                json!(format!("The server `{server}` wants you to log in.")),
+                json!(format!(
+                    "The server `{server}` wants you to log in at `{}`.",
+                    host(pending.link()).unwrap_or_default()
+                )),
             ),
             ("url", json!(pending.link())),
             ("elicitationId", json!(pending.id())),

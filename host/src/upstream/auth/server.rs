@@ -9,13 +9,21 @@ use super::Failure;
 use super::metadata::{metadata, revocation};
 use super::reach::LoginReach;
 use super::store::Login;
+use crate::upstream::question_links::is_page;
 use crate::upstream::{Http, OAuth};
+use crate::visible::line_beginning;
 
 /// What Dormouse calls itself where it registers.
 const NAME: &str = "Dormouse";
 
 /// The scope that brings a refresh token, where there is one (OpenID Connect).
 const OFFLINE: &str = "offline_access";
+
+/// How long the link of a login may be, in bytes. Browsers take no longer ones.
+const MAX_LINK_BYTES: usize = 16 << 10;
+
+/// How much of a wrong link is shown, in characters.
+const MAX_LINK_SHOWN: usize = 300;
 
 /// How long an authorization server may take to take tokens back.
 const REVOKE: std::time::Duration = std::time::Duration::from_secs(10);
@@ -82,13 +90,18 @@ impl Attempt {
             .get_authorization_url(&scopes)
             .await
             .map_err(|error| discovery(http, &error))?;
-        let state = state(&link).ok_or_else(|| Failure::Discovery {
+        let no_page = || Failure::Discovery {
             url: url.clone(),
             why: format!(
                 "`{}` is no page that a browser may be sent to",
-                clean(&link)
+                line_beginning(&link, MAX_LINK_SHOWN)
             ),
-        })?;
+        };
+        // The server's metadata says where it leads.
+        if link.len() > MAX_LINK_BYTES || !is_page(&link) {
+            return Err(no_page());
+        }
+        let state = state(&link).ok_or_else(no_page)?;
         Ok(Self {
             manager,
             memory,

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
+use dormouse_catalog::ItemLimits;
+use dormouse_jsonrpc::{items, member};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,10 +17,49 @@ const MARK: &str = "x-mcp-header";
 /// Most tools of one page that are logged by name when they are left out.
 const MAX_NAMED: usize = 3;
 
+/// Most arguments of one tool that are wanted in headers.
+const MAX_HEADERS: usize = 32;
+
+/// How long the name of a header may be, and the names of all properties that lead to its
+/// argument together, in bytes.
+const MAX_NAME_BYTES: usize = 1024;
+
+/// How much is kept of what all tools of an upstream want in headers, in bytes.
+const MAX_KEPT_BYTES: usize = 1 << 20;
+
 /// What the tools of one upstream want in headers, as its lists have said it.
 #[derive(Default)]
 pub(super) struct Annotations {
-    tools: Mutex<HashMap<String, Vec<Wanted>>>,
+    lists: Mutex<Lists>,
+}
+
+/// What the last two lists have said: while one is read, the one before it counts.
+#[derive(Default)]
+struct Lists {
+    current: List,
+    previous: List,
+}
+
+/// What a list has said, as far as it was read.
+#[derive(Default)]
+struct List {
+    /// By name; nothing for a tool that wants no headers.
+    tools: HashMap<String, Vec<Wanted>>,
+    /// Size of the names in it.
+    bytes: usize,
+}
+
+impl List {
+    /// Takes note of a tool. False where too much is kept already.
+    fn add(&mut self, tool: &str, wanted: Vec<Wanted>) -> bool {
+        let bytes = wanted.iter().map(Wanted::bytes).sum::<usize>() + tool.len();
+        let fits = self.bytes + bytes <= MAX_KEPT_BYTES;
+        if fits {
+            self.bytes += bytes;
+            self.tools.insert(tool.to_owned(), wanted);
+        }
+        fits
+    }
 }
 
 /// An argument that is wanted in a header.
@@ -29,57 +70,93 @@ struct Wanted {
     header: HeaderName,
 }
 
+impl Wanted {
+    /// What it takes in memory, about.
+    fn bytes(&self) -> usize {
+        let names = self
+            .path
+            .iter()
+            .map(|name| name.len() + size_of::<String>());
+        names.sum::<usize>() + self.header.as_str().len() + size_of::<Self>()
+    }
+}
+
 impl Annotations {
-    /// Reads a page of the upstream's tools. A tool whose annotations are wrong must
-    /// not be used, so it is taken out; without such a tool the page stays as it is.
-    pub(super) fn learn(&self, page: Box<RawValue>) -> Box<RawValue> {
-        let mut known = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reads a page of the upstream's tools, which may be the first one of a list. A tool whose
+    /// annotations are wrong must not be used, so it is taken out; without such a tool the page
+    /// stays as it is.
+    pub(super) fn learn(&self, page: Box<RawValue>, is_first: bool) -> Box<RawValue> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_first {
+            lists.previous = std::mem::take(&mut lists.current);
+        }
         // Most servers have no such thing, and their lists need not be read for it.
-        if known.is_empty() && !page.get().contains(MARK) {
+        if lists.previous.tools.is_empty()
+            && lists.current.tools.is_empty()
+            && !page.get().contains(MARK)
+        {
             return page;
         }
-        let Ok(mut message) = serde_json::from_str::<Value>(page.get()) else {
-            return page;
-        };
-        let Some(tools) = message
-            .pointer_mut("/result/tools")
-            .and_then(Value::as_array_mut)
+        let limits = ItemLimits::default();
+        let text = page.get();
+        let tools = member(text, "result").and_then(|result| member(result, "tools"));
+        let Some((tools, found)) =
+            tools.and_then(|tools| Some((tools, items(tools, limits.items).ok()?)))
         else {
             return page;
         };
-        let before = tools.len();
         let mut left_out = 0;
-        tools.retain(|tool| {
-            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-            match wanted(tool.get("inputSchema").unwrap_or(&Value::Null)) {
-                Ok(wanted) => {
-                    known.insert(name.to_owned(), wanted);
-                    true
-                }
+        let mut kept = Vec::with_capacity(found.items.len());
+        for tool in &found.items {
+            // Of what is too long nobody is shown anything.
+            let wanted = match tool.len() <= limits.bytes {
+                true => of_tool(tool),
+                false => Ok(None),
+            };
+            let noted = wanted.and_then(|wanted| {
+                let is_noted = wanted.is_none_or(|(name, wanted)| lists.current.add(&name, wanted));
+                is_noted.then_some(()).ok_or_else(|| {
+                    format!(
+                        "the tools of this server want more in headers than the \
+                         {MAX_KEPT_BYTES} bytes that are kept of that"
+                    )
+                })
+            });
+            match noted {
+                Ok(()) => kept.push(*tool),
                 Err(why) => {
                     left_out += 1;
                     if left_out <= MAX_NAMED {
-                        let (name, why) = (excerpt(name), excerpt(&why));
+                        let (name, why) = (excerpt(&name(tool)), excerpt(&why));
                         tracing::warn!("the tool `{name}` is left out: {why}");
                     }
-                    false
                 }
             }
-        });
+        }
         if left_out > MAX_NAMED {
             let more = left_out - MAX_NAMED;
             tracing::warn!("{more} more tools are left out for what their headers are to be");
         }
-        if tools.len() == before {
+        if left_out == 0 {
             return page;
         }
-        serde_json::value::to_raw_value(&message).unwrap_or(page)
+        let start = tools.as_ptr() as usize - text.as_ptr() as usize;
+        let [before, after] = [text.get(..start), text.get(start + tools.len()..)];
+        let without = format!(
+            "{}[{}]{}",
+            before.unwrap_or_default(),
+            kept.join(","),
+            after.unwrap_or_default()
+        );
+        RawValue::from_string(without).unwrap_or(page)
     }
 
     /// Adds the headers that a call of a tool has to have.
     pub(super) fn apply(&self, tool: &str, call: &str, headers: &mut HeaderMap) {
-        let known = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(wanted) = known.get(tool).filter(|wanted| !wanted.is_empty()) else {
+        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = lists.current.tools.get(tool);
+        let wanted = current.or_else(|| lists.previous.tools.get(tool));
+        let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
             return;
         };
         let Ok(call) = serde_json::from_str::<Value>(call) else {
@@ -103,6 +180,28 @@ impl Annotations {
     }
 }
 
+/// The name of a tool, as it is written in a list.
+fn name(tool: &str) -> String {
+    let name = member(tool, "name").and_then(|name| serde_json::from_str(name).ok());
+    name.unwrap_or_default()
+}
+
+/// The name of a tool, and what it wants in headers; none where it is no tool that could be
+/// called.
+///
+/// # Errors
+/// An annotation is not as the specification wants it; says which.
+fn of_tool(tool: &str) -> Result<Option<(String, Vec<Wanted>)>, String> {
+    let name = name(tool);
+    if name.len() > MAX_NAME_BYTES {
+        return Ok(None);
+    }
+    let schema = member(tool, "inputSchema").filter(|schema| schema.contains(MARK));
+    let schema = schema.and_then(|schema| serde_json::from_str::<Value>(schema).ok());
+    let wanted = wanted(&schema.unwrap_or_default())?;
+    Ok(Some((name, wanted)))
+}
+
 /// What a tool's schema wants in headers.
 ///
 /// # Errors
@@ -120,15 +219,22 @@ fn wanted(schema: &Value) -> Result<Vec<Wanted>, String> {
 }
 
 /// Walks a schema. `direct` says whether nothing but `properties` has led here.
-fn collect(
-    schema: &Map<String, Value>,
-    path: &mut Vec<String>,
+fn collect<'s>(
+    schema: &'s Map<String, Value>,
+    path: &mut Vec<&'s str>,
     direct: bool,
     wanted: &mut Vec<Wanted>,
 ) -> Result<(), String> {
     for (key, value) in schema {
         match (key.as_str(), value) {
-            (MARK, mark) => wanted.push(one(mark, schema.get("type"), path, direct)?),
+            (MARK, mark) => {
+                wanted.push(one(mark, schema.get("type"), path, direct)?);
+                if wanted.len() > MAX_HEADERS {
+                    return Err(format!(
+                        "more than {MAX_HEADERS} of its arguments want headers"
+                    ));
+                }
+            }
             // Data, in which the mark means nothing.
             ("default" | "const" | "enum" | "examples", _) => {}
             // Here the keys are names, not keywords.
@@ -140,7 +246,7 @@ fn collect(
                     let Value::Object(inner) = inner else {
                         continue;
                     };
-                    path.push(name.clone());
+                    path.push(name);
                     collect(inner, path, direct && key == "properties", wanted)?;
                     path.pop();
                 }
@@ -157,12 +263,14 @@ fn collect(
     Ok(())
 }
 
-fn one(
-    mark: &Value,
-    kind: Option<&Value>,
-    path: &[String],
-    direct: bool,
-) -> Result<Wanted, String> {
+fn one(mark: &Value, kind: Option<&Value>, path: &[&str], direct: bool) -> Result<Wanted, String> {
+    let bytes: usize = path.iter().map(|name| name.len()).sum();
+    if bytes > MAX_NAME_BYTES {
+        return Err(format!(
+            "the names that lead to an argument with `{MARK}` have {bytes} bytes, and \
+             {MAX_NAME_BYTES} are allowed"
+        ));
+    }
     let at = path.join(".");
     if !direct || path.is_empty() {
         return Err(format!(
@@ -177,15 +285,17 @@ fn one(
             "`{at}` has `{MARK}`, but is no string, integer or boolean"
         ));
     }
-    let name = mark.as_str().filter(|name| !name.is_empty());
+    let name = mark.as_str();
+    let name = name.filter(|name| !name.is_empty() && name.len() <= MAX_NAME_BYTES);
     let header = name.and_then(|name| HeaderName::try_from(format!("mcp-param-{name}")).ok());
     match header {
         Some(header) => Ok(Wanted {
-            path: path.to_vec(),
+            path: path.iter().map(|name| (*name).to_owned()).collect(),
             header,
         }),
         None => Err(format!(
-            "`{at}` wants a header of the name `{mark}`, which cannot be"
+            "`{at}` wants a header of the name `{}`, which cannot be",
+            excerpt(&mark.to_string())
         )),
     }
 }
@@ -213,7 +323,7 @@ mod tests {
         }});
         let first = page(json!([{"name": "run", "inputSchema": schema, "odd": 1.10}]));
         let text = first.get().to_owned();
-        assert_eq!(annotations.learn(first).get(), text);
+        assert_eq!(annotations.learn(first, true).get(), text);
         let call = json!({"params": {"name": "run", "arguments": {
             "region": "über", "deep": {"n": -7}, "flag": true, "none": null, "plain": "x"}}});
         let mut headers = HeaderMap::new();
@@ -226,7 +336,7 @@ mod tests {
         annotations.apply("another", &call.to_string(), &mut headers);
         assert!(headers.is_empty());
         // The tool has changed since.
-        annotations.learn(page(json!([{"name": "run", "inputSchema": {}}])));
+        annotations.learn(page(json!([{"name": "run", "inputSchema": {}}])), true);
         annotations.apply("run", &call.to_string(), &mut headers);
         assert!(headers.is_empty());
     }
@@ -249,11 +359,86 @@ mod tests {
                 {"name": "good", "inputSchema": {"type": "object"}},
                 {"name": "bad", "inputSchema": wrong},
             ]);
-            let learnt = Annotations::default().learn(page(tools));
+            let learnt = Annotations::default().learn(page(tools), true);
             let left: Value = serde_json::from_str(learnt.get()).unwrap();
             let expected = json!([{"name": "good", "inputSchema": {"type": "object"}}]);
             assert_eq!(left["result"]["tools"], expected, "{wrong}");
         }
+    }
+
+    /// Each argument is kept with all names that lead to it.
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let long = "x".repeat(100_000);
+        let many: Map<String, Value> = (0..2000)
+            .map(|one| {
+                let mark = json!({"type": "string", "x-mcp-header": format!("A{one}")});
+                (format!("a{one}"), mark)
+            })
+            .collect();
+        let few: Map<String, Value> = many.clone().into_iter().take(MAX_HEADERS).collect();
+        for (properties, is_kept) in [
+            (
+                json!({ (long.clone()): { "properties": few.clone() } }),
+                false,
+            ),
+            (
+                json!({ "a": { "type": "string", "x-mcp-header": long } }),
+                false,
+            ),
+            (json!(many), false),
+            (json!(few.clone()), true),
+        ] {
+            let annotations = Annotations::default();
+            let tool = json!({ "name": "t", "inputSchema": { "properties": properties } });
+            let learnt = annotations.learn(page(json!([tool])), true);
+            assert_eq!(learnt.get().contains("inputSchema"), is_kept);
+            assert!(annotations.lists.lock().unwrap().current.bytes < 10_000);
+        }
+        let tool = |number: usize| json!({ "name": format!("t{number}"), "inputSchema": { "properties": few } });
+        let annotations = Annotations::default();
+        for round in 0..20 {
+            let tools: Value = (0..100).map(|one| tool(round * 100 + one)).collect();
+            annotations.learn(page(tools), true);
+            let lists = annotations.lists.lock().unwrap();
+            assert_eq!(
+                (lists.current.tools.len(), lists.previous.tools.len()),
+                (100, if round > 0 { 100 } else { 0 })
+            );
+        }
+        let tools: Value = (0..2000).map(tool).collect();
+        let learnt = annotations.learn(page(tools), true);
+        let left: Value = serde_json::from_str(learnt.get()).unwrap();
+        let lists = annotations.lists.lock().unwrap();
+        assert_eq!(
+            left["result"]["tools"].as_array().unwrap().len(),
+            lists.current.tools.len()
+        );
+        assert!(lists.current.tools.len() < 2000 && lists.current.bytes <= MAX_KEPT_BYTES);
+    }
+
+    #[test]
+    fn the_next_page_of_a_list_adds_to_it() {
+        let annotations = Annotations::default();
+        let tool = |name: &str| {
+            let schema =
+                json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
+            json!([{ "name": name, "inputSchema": schema }])
+        };
+        let headers = |name: &str| {
+            let mut headers = HeaderMap::new();
+            let call = json!({ "params": { "arguments": { "a": "x" } } });
+            annotations.apply(name, &call.to_string(), &mut headers);
+            headers.len()
+        };
+        annotations.learn(page(tool("one")), true);
+        annotations.learn(page(tool("two")), false);
+        assert_eq!((headers("one"), headers("two")), (1, 1));
+        // While a list is read anew, what was known of the rest counts.
+        annotations.learn(page(tool("one")), true);
+        assert_eq!((headers("one"), headers("two")), (1, 1));
+        annotations.learn(page(tool("one")), true);
+        assert_eq!((headers("one"), headers("two")), (1, 0));
     }
 
     #[test]
@@ -275,11 +460,12 @@ mod tests {
         };
         let arguments = |number: usize| {
             let arguments = (0..number).map(|one| {
-                let header = format!("A{one}");
-                (
-                    format!("a{one}"),
-                    json!({"type": "string", "x-mcp-header": header}),
-                )
+                // More of them are not read.
+                let argument = match one < MAX_HEADERS {
+                    true => json!({"type": "string", "x-mcp-header": format!("A{one}")}),
+                    false => json!({"type": "string"}),
+                };
+                (format!("a{one}"), argument)
             });
             let arguments: Map<String, Value> = arguments.collect();
             let schema = json!({"type": "object", "properties": arguments});
@@ -290,7 +476,7 @@ mod tests {
         for (what, input) in inputs {
             dormouse_tests::growth::is_linear(what, 500, input, |page| {
                 let page: Box<RawValue> = page.to_owned();
-                std::hint::black_box(Annotations::default().learn(page));
+                std::hint::black_box(Annotations::default().learn(page, true));
             });
         }
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dormouse_jsonrpc::member;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::value::RawValue;
 
@@ -205,14 +206,18 @@ impl Streamable {
             let own = request
                 .filter(|request| request.id.is_some_and(|id| message::answers(&message, id)));
             answered |= own.is_some();
-            let tools = own.is_some_and(|request| {
+            let list = own.filter(|request| {
                 request.method.as_deref() == Some("tools/list")
                     && headers::is_modern(request.version.as_deref())
             });
-            let message = if tools {
-                without_blocking(message.get().len(), || self.annotations.learn(message))
-            } else {
-                message
+            let message = match list {
+                Some(request) => {
+                    let params = member(&request.text, "params");
+                    let is_first = params.is_none_or(|params| member(params, "cursor").is_none());
+                    let bytes = message.get().len();
+                    without_blocking(bytes, || self.annotations.learn(message, is_first))
+                }
+                None => message,
             };
             let said = match request.and_then(|request| request.id) {
                 Some(id) => Said::about(id, message),
