@@ -1,7 +1,7 @@
 //! An older `dormouse` and this one, in interleaved pairs: a machine's speed drifts over
 //! minutes, and then it drifts for both.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -184,11 +184,23 @@ const MEASURES: [(&str, &str, Measure); 9] = [
     }),
 ];
 
+/// A copy of a program. How much of a file is in memory with what is used of it depends on how
+/// the system has read or written that file; of two copies it is the same.
+fn copied(program: &Path, copy: &Path) -> Result<PathBuf> {
+    std::fs::copy(program, copy)
+        .with_context(|| format!("`{}` cannot be copied", program.display()))?;
+    Ok(copy.to_owned())
+}
+
 pub(super) fn measure(report: &mut Report, older: &Path, rounds: usize) -> Result<()> {
-    let older = std::path::absolute(older)?;
+    let programs = tempfile::tempdir()?;
     let mut sides = [
-        Side::new(&older).with_context(|| format!("`{}` cannot be measured", older.display()))?,
-        Side::new(&artifacts::dist("dormouse")?)?,
+        Side::new(&copied(older, &programs.path().join("older"))?)
+            .with_context(|| format!("`{}` cannot be measured", older.display()))?,
+        Side::new(&copied(
+            &artifacts::dist("dormouse")?,
+            &programs.path().join("newer"),
+        )?)?,
     ];
     // The first start reads and compiles, which is not what is compared.
     for side in &mut sides {
