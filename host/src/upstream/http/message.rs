@@ -4,6 +4,8 @@ use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::visible::is_hidden;
+
 /// How many messages of a batch are taken.
 pub(super) const BATCH: usize = 1000;
 
@@ -123,7 +125,7 @@ pub(in crate::upstream) fn excerpt(text: &str) -> String {
         match letter {
             // It would end the backticks around it.
             '`' => shown.push('\''),
-            _ if letter.is_control() => shown.extend(letter.escape_default()),
+            _ if letter.is_control() || is_hidden(letter) => shown.extend(letter.escape_default()),
             _ => shown.push(letter),
         }
     }
@@ -204,6 +206,7 @@ mod tests {
     #[test]
     fn an_excerpt_is_short_and_harmless() {
         assert_eq!(excerpt("  a\n\u{1b}[31m`b`  "), "a\\n\\u{1b}[31m'b'");
+        assert_eq!(excerpt("a\u{202e}b"), "a\\u{202e}b");
         let long = excerpt(&"ü".repeat(10_000));
         assert_eq!(long.chars().count(), 301);
     }
