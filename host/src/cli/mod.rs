@@ -211,6 +211,7 @@ impl Global {
             config: paths::config_file(self.config.as_deref())?,
             cache: paths::cache_dir()?,
             data: paths::data_dir()?,
+            token_file: None,
             around: Some(Surroundings::of_process(
                 std::env::current_dir().ok().as_deref(),
             )?),

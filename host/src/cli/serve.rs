@@ -3,6 +3,7 @@
 mod http;
 mod signals;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,8 @@ impl Serve {
         let outcome = match self.http.http {
             Some(address) => {
                 let options = self.http.options(address, &places.data)?;
+                let token = options.guard.token.as_ref();
+                places.token_file = token.and_then(|token| token.file().map(Path::to_owned));
                 runtime.block_on(serve_http(places, options))
             }
             None => runtime.block_on(serve_stdio(places)),

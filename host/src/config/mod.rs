@@ -36,7 +36,7 @@ pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
 pub use client::{Client, Scope};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
-pub use own_places::own_places;
+pub use own_places::{HostPaths, own_places};
 pub use problem::{Invalid, Problem};
 pub use refused::RefusedServer;
 pub use review::ProjectReview;

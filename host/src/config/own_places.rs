@@ -7,16 +7,26 @@ use super::discovery::{Surroundings, places, settings_files};
 use super::{Client, Scope, paths};
 use crate::sandbox::OwnPlace;
 
-/// All that is Dormouse's own, for a host with that configuration, cache and data.
+/// Paths that a host was started with.
+#[derive(Debug, Clone, Copy)]
+pub struct HostPaths<'a> {
+    /// Configuration file in use.
+    pub config: &'a Path,
+    /// Cache folder.
+    pub cache: &'a Path,
+    /// Data folder.
+    pub data: &'a Path,
+    /// File that clients' token is read from, where the host serves HTTP with one.
+    pub token_file: Option<&'a Path>,
+}
+
+/// All that is Dormouse's own, for a host that was started with these paths.
 ///
 /// Files of a project are not on it: what they say counts only while it is what their
 /// user has trusted. Neither is what administrators write, which no program of a user's
 /// can change.
 #[must_use]
-pub fn own_places(
-    (config, cache, data): (&Path, &Path, &Path),
-    around: Option<&Surroundings>,
-) -> Vec<OwnPlace> {
+pub fn own_places(host: HostPaths<'_>, around: Option<&Surroundings>) -> Vec<OwnPlace> {
     let mut own = Vec::new();
     let mut add = |path: &Path, what: &str| {
         own.push(OwnPlace {
@@ -24,15 +34,19 @@ pub fn own_places(
             what: what.to_owned(),
         });
     };
-    add(cache, "which is Dormouse's cache");
+    add(host.cache, "which is Dormouse's cache");
     // Tokens, trust, the store and backups lie in it.
-    add(data, "which is Dormouse's data");
+    add(host.data, "which is Dormouse's data");
+    // Whoever knows it can call the tools of all servers.
+    if let Some(file) = host.token_file {
+        add(file, "which has the token of `dormouse serve --http`");
+    }
     if let Ok(folder) = paths::runtime_dir() {
         add(&folder, "where Dormouse's control sockets are");
     }
     // The user's own one is read by other hosts, where this one was given another.
     let usual = paths::config_file(None).ok();
-    for file in usual.iter().map(PathBuf::as_path).chain([config]) {
+    for file in usual.iter().map(PathBuf::as_path).chain([host.config]) {
         if let Some(folder) = file.parent() {
             add(folder, "where Dormouse's configuration is");
         }
@@ -75,9 +89,22 @@ mod tests {
         let mut around = Surroundings::new(home.to_owned(), [].into(), None);
         around.project = Some(project.clone());
         let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
-        let own = own_places((config, cache, data), Some(&around));
+        let token_file = Some(Path::new("/e/keys/token"));
+        let host = HostPaths {
+            config,
+            cache,
+            data,
+            token_file,
+        };
+        let own = own_places(host, Some(&around));
         let paths: Vec<_> = own.iter().map(|own| own.path.as_path()).collect();
-        for ours in ["/e/cache", "/e/data", "/e/d", "/e/d/x.toml"] {
+        for ours in [
+            "/e/cache",
+            "/e/data",
+            "/e/d",
+            "/e/d/x.toml",
+            "/e/keys/token",
+        ] {
             assert!(paths.contains(&Path::new(ours)), "{ours}");
         }
         for of_client in [

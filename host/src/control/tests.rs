@@ -66,6 +66,7 @@ async fn a_real_host_answers() {
         config: config.clone(),
         cache: folder.path().join("cache"),
         data: folder.path().join("data"),
+        token_file: None,
         around: None,
         program: None,
         client: None,

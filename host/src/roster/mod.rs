@@ -99,6 +99,9 @@ pub struct Places {
     pub cache: PathBuf,
     /// Its data directory: what is known of upstreams, whom the user trusts.
     pub data: PathBuf,
+    /// File that the token of clients over HTTP is read from. None where there is none, or
+    /// the environment has it.
+    pub token_file: Option<PathBuf>,
     /// Where the files of the user's clients are looked for; nowhere where there is
     /// nothing.
     pub around: Option<Surroundings>,
@@ -120,12 +123,13 @@ impl Places {
     fn own(&self) -> OwnPlaces {
         let places = self.clone();
         OwnPlaces::new(move || {
-            let folders = (
-                places.config.as_path(),
-                places.cache.as_path(),
-                places.data.as_path(),
-            );
-            config::own_places(folders, places.around.as_ref())
+            let host = config::HostPaths {
+                config: &places.config,
+                cache: &places.cache,
+                data: &places.data,
+                token_file: places.token_file.as_deref(),
+            };
+            config::own_places(host, places.around.as_ref())
         })
     }
 }

@@ -77,6 +77,7 @@ impl Home {
             config: self.path("dormouse.toml"),
             cache: self.path("cache"),
             data: self.path("data"),
+            token_file: None,
             around: None,
             program: None,
             client: None,

@@ -335,6 +335,59 @@ fn nothing_that_decides_about_plugins_is_granted() {
     );
 }
 
+/// Whoever has the token can call the tools of all servers, and whoever writes the
+/// configuration decides which servers there are.
+#[test]
+fn a_token_file_and_a_configuration_elsewhere_are_not_granted() {
+    use dormouse_tests::http::Server;
+
+    let place = Granted::new(&["keys/deep", "elsewhere", "notes", "linked"]);
+    let folders = ["keys", "elsewhere", "linked"];
+    for (index, folder) in folders.iter().enumerate() {
+        for mode in ["ro", "rw"] {
+            place.server(&format!("{mode}{index}"), &[(folder, mode)]);
+        }
+    }
+    place.server("notes", &[("notes", "rw")]);
+    // The token is where a link leads.
+    let token = dormouse_tests::http::write_token(&place.at("keys/deep"), "s3cret").unwrap();
+    symlink(&token, place.at("linked/token")).unwrap();
+    let config = place.at("elsewhere/servers.toml");
+    std::fs::copy(place.home.config(), &config).unwrap();
+    let mut command = Command::new(artifacts::program("dormouse").unwrap());
+    command
+        .arg("--config")
+        .arg(&config)
+        .args(["serve", "--http", "127.0.0.1:0", "--token-file"])
+        .arg(place.at("linked/token"))
+        .envs(place.home.environment())
+        .current_dir(place.home.path());
+    let server = Server::start(&mut command).unwrap();
+    let granted = |server_name: &str| {
+        let call = json!({
+            "name": format!("{server_name}__run"), "arguments": { "steps": ["granted"] }
+        });
+        server.stateless("tools/call", call).unwrap()
+    };
+    for (index, what) in ["token", "configuration", "token"].iter().enumerate() {
+        for mode in ["ro", "rw"] {
+            let result = granted(&format!("{mode}{index}"));
+            let said = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(result["isError"], true, "{result}");
+            assert!(said.contains("overlaps") && said.contains(what), "{said}");
+        }
+    }
+    let fine = granted("notes");
+    assert_eq!(fine["isError"], false, "{fine}");
+    drop(server);
+    // A host that reads neither of them has no reason to refuse them.
+    let mut client = place.serve();
+    for name in ["rw0", "rw1", "rw2"] {
+        let said = run(&mut client, name, &["granted".to_owned()]);
+        assert!(!said[0].contains("error"), "{said:?}");
+    }
+}
+
 #[test]
 fn a_folder_that_is_made_anew_is_opened_and_judged_anew() {
     let place = Granted::new(&["notes"]);
