@@ -516,6 +516,66 @@ mod stateless_era {
         assert_eq!(client::text(&last["result"]), Some("1"));
     }
 
+    /// Whatever is changed in a state, and wherever else it is from, it is none.
+    #[test]
+    fn a_state_is_good_once_as_it_is_and_in_its_own_process() {
+        let mut asked = Asked::new(all());
+        let mut other = Asked::new(all());
+        let state = |asked: &mut Asked| {
+            let first = asked.call("add", json!({ "count": 1 }), json!({}));
+            let state = first["result"]["requestState"].as_str();
+            state.unwrap_or_else(|| panic!("{first}")).to_owned()
+        };
+        let answers = json!({ "number_1": accepted(json!({ "number": 1 })) });
+        let answer = |asked: &mut Asked, state: &str| {
+            let more = json!({ "requestState": state, "inputResponses": answers });
+            asked.call("add", json!({ "count": 1 }), more)
+        };
+        let (mine, second, foreign) = (state(&mut asked), state(&mut asked), state(&mut other));
+        let mut wrong = vec![
+            String::new(),
+            foreign.clone(),
+            mine.to_uppercase(),
+            format!(" {mine}"),
+            format!("{mine} "),
+            format!("{mine}="),
+            format!("{mine}{second}"),
+            // One state's beginning with another one's end.
+            format!("{}{}", &mine[..mine.len() / 2], &second[mine.len() / 2..]),
+            mine.chars().rev().collect(),
+        ];
+        wrong.extend((0..mine.len()).map(|end| mine[..end].to_owned()));
+        for at in 0..mine.len() {
+            for replaced in ["A", "b", "7", "-", "/"] {
+                wrong.push(format!("{}{replaced}{}", &mine[..at], &mine[at + 1..]));
+            }
+        }
+        wrong.retain(|wrong| *wrong != mine && *wrong != second);
+        assert!(wrong.len() > 200, "{}", wrong.len());
+        for wrong in &wrong {
+            let refused = answer(&mut asked, wrong);
+            // Without a state a call is a new one, which asks.
+            let asks = wrong.is_empty() && refused["result"]["resultType"] == "input_required";
+            assert!(
+                asks || refused["error"]["code"] == -32602,
+                "{wrong}: {refused}"
+            );
+        }
+        let refused = answer(&mut other, &mine);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        for (state, asked) in [(&mine, &mut asked), (&foreign, &mut other)] {
+            let last = answer(asked, state);
+            assert_eq!(client::text(&last["result"]), Some("1"), "{last}");
+            // Played again, it is nobody's.
+            for _ in 0..2 {
+                let again = answer(asked, state);
+                assert_eq!(again["error"]["code"], -32602, "{again}");
+            }
+        }
+        let last = answer(&mut asked, &second);
+        assert_eq!(client::text(&last["result"]), Some("1"), "{last}");
+    }
+
     #[test]
     fn a_call_that_fails_for_what_the_client_lacks_says_so_in_its_error() {
         let mut asked = Asked::new(json!({ "roots": {} }));

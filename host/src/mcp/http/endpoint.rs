@@ -23,7 +23,7 @@ use super::bodies::{Bodies, BodyError, RequestBody};
 use super::connections::Connection;
 use super::cors;
 use super::guard::{Guard, Refusal};
-use super::header::only;
+use super::header::{doubled, only};
 use super::message::{self, Kind};
 use super::quick::{Asked, Outcome};
 use super::raw;
@@ -96,6 +96,10 @@ impl Endpoint {
 
     /// Answers a client that may speak MCP.
     async fn admitted(&self, connection: &Connection, request: Request<Incoming>) -> Response {
+        if let Some(name) = doubled(request.headers()) {
+            let why = format!("the header `{name}` is there more than once\n");
+            return answer::text(StatusCode::BAD_REQUEST, why);
+        }
         match *request.method() {
             Method::POST => {
                 let answered = self.post(connection, request).await;

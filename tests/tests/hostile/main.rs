@@ -9,6 +9,9 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod other_sessions;
+mod smuggling;
+
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
