@@ -22,7 +22,7 @@ from fastmcp.server.auth import auth
 from fastmcp.server.auth.providers import in_memory
 from fastmcp.server.dependencies import get_access_token
 from mcp.server.auth import routes
-from mcp.server.auth.provider import AuthorizeError
+from mcp.server.auth.provider import AuthorizeError, RefreshToken
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from mcp.shared.auth import OAuthClientInformationFull
 from starlette.responses import JSONResponse
@@ -162,6 +162,7 @@ def main() -> None:
     parser.add_argument("--no-registration", action="store_true")
     parser.add_argument("--client", help="the id of a client that is known already")
     parser.add_argument("--client-secret", help="its secret")
+    parser.add_argument("--refresh-token", help="one that it was given before")
     parser.add_argument("--redirect", help="its only redirect URI")
     parser.add_argument("--document", help="the URL of a client's metadata document")
     parser.add_argument("--page", help="what the metadata has as the page to log in at")
@@ -194,6 +195,10 @@ def main() -> None:
             token_endpoint_auth_method="client_secret_post" if options.client_secret else "none",
             redirect_uris=[options.redirect or "http://127.0.0.1/callback"],
             scope="notes admin",
+        )
+    if options.refresh_token:
+        provider.refresh_tokens[options.refresh_token] = RefreshToken(
+            token=options.refresh_token, client_id=options.client, scopes=["notes"]
         )
     server = FastMCP("notes", auth=provider)
 

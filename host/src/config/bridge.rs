@@ -239,6 +239,52 @@ mod tests {
         }
     }
 
+    /// Records that an older version has written are found by it, and of an upstream whose
+    /// record is not found all is taken as seen. These are from 7475b5f.
+    #[test]
+    fn a_fingerprint_is_what_it_was_in_older_versions() {
+        use crate::upstream::{Http, Stdio};
+
+        let scripted = |home: &str, name: &str, env: &[(&str, &str)]| {
+            let files = [
+                "scripted.py".into(),
+                format!("{name}.starts"),
+                format!("{name}.tools"),
+            ];
+            Launch::Stdio(Stdio {
+                command: "python3".into(),
+                written: None,
+                args: files.map(|file| format!("${{{home}}}/mcp/{file}")).into(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
+                    .collect(),
+                cwd: None,
+                filled_in: Vec::new(),
+            })
+        };
+        let web = Launch::Http(Http {
+            url: "http://127.0.0.1:${NOTES_PORT}/mcp".into(),
+            ..Http::default()
+        });
+        for (launch, digits) in [
+            (
+                scripted("env:HOME", "calendar", &[]),
+                "87694e4288b58241106d26bf192a0000a7961ca3931c8ce128cf54c5de181a6a",
+            ),
+            (
+                scripted("HOME", "post", &[("GREETING", "hello")]),
+                "94081f9b71195a4a81cfcc19dd4c2e4c989fca7dbfe6d86cd4bdb35844cab305",
+            ),
+            (
+                web,
+                "b152d1f1ae647029d00c4d4a2bc94b318c245853cc7cd3d2a629462661c395cd",
+            ),
+        ] {
+            assert_eq!(Fingerprint::of(&launch).as_str(), digits, "{launch:?}");
+        }
+    }
+
     #[test]
     fn a_fingerprint_is_of_every_part() {
         use crate::upstream::Stdio;

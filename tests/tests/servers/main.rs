@@ -29,4 +29,5 @@ mod switching;
 mod trust;
 #[cfg(target_os = "linux")]
 mod untrusted_files;
+mod upgrade;
 mod wrong_entries;

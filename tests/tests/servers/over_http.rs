@@ -5,20 +5,28 @@ use dormouse_tests::http::{Request, Server, Session};
 use dormouse_tests::wire;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, asks};
+use crate::scripted::{Scripted, agreed, asks, tools};
 
-/// Calls a tool as a client that can be asked something, in each era. Gives the messages
+/// The tool by which a client's user can be asked to trust a project.
+const TRUST: &str = "dormouse__trust_project";
+
+/// Sends a request as a client that can be asked something, in each era. Gives the messages
 /// that came back.
+fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
+    let session = Session::open_able(server, asks()).unwrap();
+    let legacy = session.request(1, method, params.clone());
+    let name = params["name"].as_str().unwrap_or_default();
+    let params = wire::stateless(params.clone(), asks());
+    let stateless = Request::post(wire::request(1, method, params).to_string())
+        .header("mcp-protocol-version", wire::MODERN)
+        .header("mcp-method", method)
+        .header("mcp-name", name);
+    [legacy, stateless].map(|request| server.ask(&request).unwrap().messages().unwrap())
+}
+
 fn called(server: &Server, tool: &str) -> [Vec<Value>; 2] {
     let call = json!({ "name": tool, "arguments": {} });
-    let session = Session::open_able(server, asks()).unwrap();
-    let legacy = session.request(1, "tools/call", call.clone());
-    let params = wire::stateless(call, asks());
-    let stateless = Request::post(wire::request(1, "tools/call", params).to_string())
-        .header("mcp-protocol-version", wire::MODERN)
-        .header("mcp-method", "tools/call")
-        .header("mcp-name", tool);
-    [legacy, stateless].map(|request| server.ask(&request).unwrap().messages().unwrap())
+    sent(server, "tools/call", &call)
 }
 
 #[test]
@@ -48,15 +56,43 @@ fn a_project_is_not_trusted_by_whoever_calls_its_servers() {
     all.configure(&all.project().join(".mcp.json"), &["evil"]);
     let mut command = all.home.command(&["serve", "--http", "127.0.0.1:0"]);
     let server = Server::start(command.current_dir(all.project())).unwrap();
-    for tool in ["evil__discover", "evil__go"] {
+    // The same client is offered it over stdio, where its user has started the host.
+    let mut local = all.serve_project(asks());
+    assert_eq!(tools(&mut local), [TRUST]);
+    for messages in sent(&server, "tools/list", &json!({})) {
+        let [answer] = messages.as_slice() else {
+            panic!("something is asked: {messages:?}");
+        };
+        assert_eq!(answer["result"]["tools"], json!([]), "{answer}");
+    }
+    for tool in [TRUST, "evil__discover", "evil__go"] {
         for messages in called(&server, tool) {
             let [answer] = messages.as_slice() else {
                 panic!("something is asked: {messages:?}");
             };
             let refused = answer.get("error").is_some() || answer["result"]["isError"] == true;
             assert!(refused, "{answer}");
+            assert!(!answer.to_string().contains("input_required"), "{answer}");
+        }
+    }
+    // Nor has a client that sends the answer to a question that it was never asked.
+    let answers =
+        json!({ "trust": agreed(), "approve": agreed(), "agree": agreed(), "0": agreed() });
+    for state in ["", "1", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+        let answered = json!({
+            "name": TRUST, "arguments": { "agree": true },
+            "requestState": state, "inputResponses": answers
+        });
+        for messages in sent(&server, "tools/call", &answered) {
+            let refused = messages.last().unwrap();
+            assert!(
+                refused.get("result").is_none() || refused["result"]["isError"] == true,
+                "{refused}"
+            );
         }
     }
     assert_eq!(all.starts("evil"), 0);
     assert_eq!(all.run(&["trust", "--list"]), "");
+    let decisions = all.home.path().join("cache/data/dormouse/decisions.jsonl");
+    assert!(!decisions.exists(), "something was decided");
 }
