@@ -13,41 +13,49 @@ use std::path::{Path, PathBuf};
 
 use dormouse_tests::artifacts;
 
-/// Sections whose items are no promises.
+/// Sections that promise nothing.
 const NO_PROMISES: &[&str] = &["What is trusted", "What this does not do"];
 
-/// An item of a list of SECURITY.md.
+/// A paragraph of SECURITY.md, or an item of a list.
 struct Promise {
     text: String,
     tests: Vec<String>,
 }
 
-/// Items of all lists in the sections that promise something.
-fn promises() -> Vec<Promise> {
-    let text = fs::read_to_string(artifacts::workspace().join("SECURITY.md")).unwrap();
-    let mut items: Vec<String> = Vec::new();
-    let (mut counts, mut in_item) = (false, false);
+/// Paragraphs and items of lists in the sections that promise something.
+fn promises(text: &str) -> Vec<Promise> {
+    let mut found: Vec<String> = Vec::new();
+    let (mut counts, mut goes_on) = (false, false);
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("## ") {
             counts = !NO_PROMISES.contains(&title.trim());
-            in_item = false;
-        } else if line.trim().is_empty() {
-            in_item = false;
-        } else if counts && line.starts_with("- ") {
-            items.push(line.to_owned());
-            in_item = true;
-        } else if in_item && let Some(item) = items.last_mut() {
-            item.push(' ');
-            item.push_str(line.trim());
+            goes_on = false;
+        } else if line.trim().is_empty() || !counts {
+            goes_on = false;
+        } else if let Some(promise) = found.last_mut()
+            && goes_on
+            && !is_item(line)
+        {
+            promise.push(' ');
+            promise.push_str(line.trim());
+        } else {
+            found.push(line.to_owned());
+            goes_on = true;
         }
     }
-    items
+    found
         .into_iter()
         .map(|text| Promise {
             tests: tests_of(&text),
             text,
         })
         .collect()
+}
+
+/// Whether a line begins an item of a list.
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("- ") || line.starts_with("* ")
 }
 
 /// Names in `(test: …)` and `(tests: …)`.
@@ -131,24 +139,24 @@ fn exists(test: &str) -> bool {
     })
 }
 
-/// Whether a source has this function, marked as a test.
+/// Whether a source has this function, marked as a test that is run.
 fn is_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let named = format!("fn {function}(");
     lines.iter().enumerate().any(|(number, line)| {
-        line.contains(&named)
-            && lines
-                .iter()
-                .take(number)
-                .rev()
-                .take_while(|above| above.starts_with('#') || above.starts_with("//"))
-                .any(|above| above.starts_with("#[test]") || above.starts_with("#[tokio::test"))
+        let above = lines.iter().take(number).rev();
+        let above: Vec<_> = above
+            .take_while(|above| above.starts_with('#') || above.starts_with("//"))
+            .collect();
+        let has = |attribute: &str| above.iter().any(|above| above.starts_with(attribute));
+        line.contains(&named) && (has("#[test]") || has("#[tokio::test")) && !has("#[ignore")
     })
 }
 
 #[test]
 fn every_promise_names_tests_that_exist() {
-    let promises = promises();
+    let text = fs::read_to_string(artifacts::workspace().join("SECURITY.md")).unwrap();
+    let promises = promises(&text);
     assert!(promises.len() > 10, "{} promises", promises.len());
     let mut problems = Vec::new();
     for promise in &promises {
@@ -167,4 +175,43 @@ fn every_promise_names_tests_that_exist() {
     assert!(!exists("promises::every_promise"));
     assert!(!exists("promises::tests_of"));
     assert!(!exists("nowhere::every_promise_names_tests_that_exist"));
+}
+
+#[test]
+fn paragraphs_and_items_are_promises() {
+    let text = "None.\n\n## What is trusted\n\nNone.\n\n## Some\n\nOne,\nstill one.\n- Two\n  \
+        (test: `a::b`)\n  - three\n\nFour (tests: `a::c`, `a::d`).\n";
+    let promises = promises(text);
+    let found: Vec<_> = promises
+        .iter()
+        .map(|promise| (promise.text.as_str(), promise.tests.join(" ")))
+        .collect();
+    let expected = [
+        ("One, still one.", ""),
+        ("- Two (test: `a::b`)", "a::b"),
+        ("  - three", ""),
+        ("Four (tests: `a::c`, `a::d`).", "a::c a::d"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(text, tests)| (text, tests.to_owned()))
+    );
+}
+
+#[test]
+fn what_is_not_run_is_no_test() {
+    for (source, expected) in [
+        ("#[test]\nfn x() {", true),
+        ("/// Does.\n#[test]\n// Why.\nfn x() {", true),
+        (
+            "#[tokio::test(flavor = \"multi_thread\")]\nasync fn x() {",
+            true,
+        ),
+        ("#[test]\n#[ignore]\nfn x() {", false),
+        ("#[ignore = \"slow\"]\n#[test]\nfn x() {", false),
+        ("fn x() {", false),
+        ("#[test]\nfn y() {}\nfn x() {", false),
+    ] {
+        assert_eq!(is_test(source, "x"), expected, "{source}");
+    }
 }

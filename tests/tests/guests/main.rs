@@ -13,6 +13,7 @@ mod asker;
 mod blobs;
 mod folders;
 mod library;
+mod outside;
 mod painter;
 mod readme;
 mod shelf;
