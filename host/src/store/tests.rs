@@ -147,6 +147,26 @@ fn nothing_that_nobody_has_seen_is_shown() {
                 r#"{"name":"t","inputSchema":{"type":"object","x":100000000000000000000001},"_meta":{"ui":"a"}}"#,
             );
         }),
+        ("tool `t`", |it| {
+            it.tools[0] = raw(
+                r#"{"name":"t","title":"EVIL","inputSchema":{"type":"object"},"_meta":{"ui":"a"}}"#,
+            );
+        }),
+        ("tool `t`", |it| {
+            it.tools[0] = raw(
+                r#"{"name":"t","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"_meta":{"ui":"a"}}"#,
+            );
+        }),
+        ("tool `t`", |it| {
+            it.tools[0] = raw(
+                r#"{"name":"t","inputSchema":{"type":"object","required":["EVIL"]},"_meta":{"ui":"a"}}"#,
+            );
+        }),
+        ("tool `t`", |it| {
+            it.tools[0] = raw(
+                r#"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{"ui":"a"}}"#,
+            );
+        }),
         ("tool `u`", |it| {
             it.tools
                 .push(raw(r#"{"name":"u","inputSchema":{"type":"object"}}"#));

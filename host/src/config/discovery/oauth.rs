@@ -120,7 +120,7 @@ impl Dialect {
     fn strangers(&self, entry: &Entry<'_, '_>, notes: &mut Vec<String>) {
         let members = entry.node.get(self.table).map(Node::members);
         for member in members.unwrap_or_default() {
-            let key = within(&self.table, &member.key);
+            let key = within(self.table, &member.key);
             if !self.keys.iter().any(|(known, _)| *known == key) {
                 notes.push(foreign(&key));
             }

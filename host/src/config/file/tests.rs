@@ -480,6 +480,19 @@ fn files_that_are_none_are_refused() {
     std::fs::write(&file, vec![b'\n'; (LARGEST + 1) as usize]).unwrap();
     let error = crate::config::load(&file).unwrap_err().to_string();
     assert!(error.contains("larger than 4 MiB"), "{error}");
+    // Nobody writes to it, and nobody waits for that.
+    #[cfg(unix)]
+    for (name, make) in [("pipe.toml", "mkfifo"), ("endless.toml", "ln -s /dev/zero")] {
+        let file = folder.path().join(name);
+        let script = format!("{make} \"$1\"");
+        let made = std::process::Command::new("sh")
+            .args(["-c", &script, "sh"])
+            .arg(&file)
+            .status();
+        assert!(made.unwrap().success());
+        let error = crate::config::load(&file).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
 }
 
 #[test]
