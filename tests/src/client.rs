@@ -280,6 +280,14 @@ impl Client {
         self.wire.wait(at_most)
     }
 
+    /// Waits for the server to exit, which has not been told that its client is done.
+    ///
+    /// # Errors
+    /// It is still there after that time.
+    pub fn wait(mut self, at_most: Duration) -> Result<ExitStatus> {
+        self.wire.wait(at_most)
+    }
+
     /// The server's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {

@@ -141,10 +141,7 @@ impl Server {
     /// # Errors
     /// It has ended, or this system does not tell.
     pub fn memory(&self) -> Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.context("no VmRSS")?.trim().trim_end_matches(" kB");
-        Ok(kib.parse()?)
+        crate::processes::memory(self.pid())
     }
 
     /// How long it has kept processors busy, all its threads together, in steps of

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -61,12 +62,48 @@ impl Process {
     /// The memory that it really has, in KiB; none where it has ended.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))?;
-        line.trim().trim_end_matches(" kB").parse().ok()
+        memory(self.pid).ok()
     }
+}
+
+/// Memory that a process may keep of what it took for a while, in KiB: what was in many
+/// small pieces goes back late.
+pub const KEPT_KIB: u64 = 64 << 10;
+
+/// Memory that a process has now, in KiB.
+///
+/// # Errors
+/// It has ended, or this system does not tell.
+pub fn memory(pid: u32) -> Result<u64> {
+    kibibytes(pid, "VmRSS:")
+}
+
+/// Most memory that a process has ever had, in KiB.
+///
+/// # Errors
+/// It has ended, or this system does not tell.
+pub fn most_memory(pid: u32) -> Result<u64> {
+    kibibytes(pid, "VmHWM:")
+}
+
+fn kibibytes(pid: u32, name: &str) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let line = line.with_context(|| format!("no `{name}` in the status"))?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+/// Waits until a process has given back what it took since it had `before` KiB, but for
+/// [`KEPT_KIB`].
+///
+/// # Errors
+/// It keeps more.
+pub fn gives_back(pid: u32, before: u64) -> Result<()> {
+    wait::until_within(Duration::from_secs(5), "its memory comes back", || {
+        let now = memory(pid)?;
+        ensure!(now <= before + KEPT_KIB, "{before} KiB became {now} KiB");
+        Ok(())
+    })
 }
 
 /// Every process that there is.

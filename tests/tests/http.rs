@@ -450,6 +450,29 @@ fn a_token_is_made_where_none_is_given() {
     assert_eq!(other.token(), Some(token.as_str()));
 }
 
+/// Whoever sits at a terminal is shown the token itself.
+#[cfg(unix)]
+#[test]
+fn a_token_is_shown_to_a_person_at_a_terminal() {
+    let home = home(&["echo"]);
+    let script = dormouse_tests::artifacts::workspace().join("tests/clients/python/terminal.py");
+    // Control and C end it.
+    let steps = json!([["listening on ", "\u{3}"]]);
+    let serve = home.command(&["serve", "--http", "127.0.0.1:0"]);
+    let mut command = std::process::Command::new("python3");
+    command.arg(script).arg(steps.to_string());
+    command.arg(serve.get_program()).args(serve.get_args());
+    command.envs(home.environment()).current_dir(home.path());
+    let output = command.output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let file = home.path().join("cache/data/dormouse/http-token");
+    let token = std::fs::read_to_string(&file).unwrap();
+    let line = format!("Authorization: Bearer {}", token.trim());
+    assert!(shown.contains(&line), "{shown}");
+    assert!(shown.contains(&format!("`{}`", file.display())), "{shown}");
+    assert!(output.status.success(), "{shown}");
+}
+
 #[test]
 fn another_token_is_made_where_somebody_may_know_it() {
     let home = home(&["echo"]);

@@ -10,12 +10,14 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dormouse_tests::Home;
 use dormouse_tests::http::{Request, Server};
+use dormouse_tests::{Home, oauth};
 use serde_json::json;
 
 /// The user `nobody` of most systems; any that is not root will do.
@@ -112,16 +114,20 @@ fn another_user_reads_none_of_its_files() {
         return;
     }
     let (home, server) = home();
+    let upstream = logged_in(&home);
     let token = home.path().join("cache/data/dormouse/http-token");
     assert!(token.exists());
     let own = ["cache/dormouse", "cache/data/dormouse", "run/dormouse"];
     let mut files = 0;
+    let mut kinds = BTreeSet::new();
     for folder in own {
         let folder = home.path().join(folder);
         let (listed, said) = as_other("ls \"$1\"", &[&folder]);
         assert!(!listed, "{}: {said}", folder.display());
         for path in all(&folder) {
             files += 1;
+            let kind = path.parent().unwrap().file_name().unwrap();
+            kinds.insert(kind.to_string_lossy().into_owned());
             // What is known by name is as closed as what is not.
             for words in [
                 "cat \"$1\"",
@@ -135,12 +141,35 @@ fn another_user_reads_none_of_its_files() {
         }
     }
     assert!(files > 3, "there are hardly any files: {files}");
+    for kind in ["tokens", "components", "servers"] {
+        assert!(kinds.contains(kind), "no `{kind}` in {kinds:?}");
+    }
     // They cannot plant anything beside them, either.
     for folder in own {
         let (done, said) = as_other("touch \"$1/planted\"", &[&home.path().join(folder)]);
         assert!(!done, "{folder}: {said}");
     }
-    drop(server);
+    drop((server, upstream));
+}
+
+/// Has the user of a home log in to a server, and know what it offers.
+fn logged_in(home: &Home) -> oauth::Server {
+    let upstream = oauth::Server::start(&[]).unwrap();
+    let url = format!("url = \"{}\"\n", upstream.url());
+    home.table("notes", &url).unwrap();
+    let mut login = home.command(&["login", "notes"]);
+    let mut login = login
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut link = String::new();
+    let stdout = login.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut link).unwrap();
+    oauth::get(link.trim()).unwrap();
+    assert!(login.wait().unwrap().success());
+    home.synced("notes").unwrap();
+    upstream
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A component that takes a compiler minutes and gigabytes.
 
+use std::time::Instant;
+
 use super::*;
 
 /// A component with that many functions of that many statements, which have many locals that

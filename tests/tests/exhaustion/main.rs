@@ -17,14 +17,10 @@ mod schemas;
 mod sessions;
 mod tables;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use dormouse_tests::{Client, Home, artifacts};
+use dormouse_tests::{Client, Home, artifacts, processes};
 use serde_json::json;
-
-/// How much more memory than before the host may keep, in KiB: what was in many small
-/// pieces goes back late.
-const KEPT: u64 = 64 << 10;
 
 /// A host with a hostile component and a good one.
 struct Host {
@@ -48,7 +44,7 @@ impl Host {
         client
             .text("good__echo", json!({ "text": "warm" }))
             .unwrap();
-        let before = memory("VmRSS", client.pid());
+        let before = processes::memory(client.pid()).unwrap();
         Self {
             home,
             client,
@@ -58,7 +54,7 @@ impl Host {
 
     /// The most memory that the host has ever had, in KiB.
     fn peak(&self) -> u64 {
-        memory("VmHWM", self.client.pid())
+        processes::most_memory(self.client.pid()).unwrap()
     }
 
     /// The error of a call of the component, which names its server.
@@ -76,22 +72,7 @@ impl Host {
             .text("good__echo", json!({ "text": "well" }))
             .unwrap();
         assert_eq!(told, "well");
-        let start = Instant::now();
-        let mut after = memory("VmRSS", self.client.pid());
-        while after > self.before + KEPT && start.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(100));
-            after = memory("VmRSS", self.client.pid());
-        }
-        let before = self.before;
-        assert!(after <= before + KEPT, "{before} KiB became {after} KiB");
+        processes::gives_back(self.client.pid(), self.before).unwrap();
         assert!(self.client.close(Duration::from_secs(6)).unwrap().success());
     }
-}
-
-/// A line of a process's status, in KiB.
-fn memory(line: &str, pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let found = status.lines().find_map(|found| found.strip_prefix(line));
-    let found = found.unwrap().trim_start_matches(':');
-    found.trim().trim_end_matches(" kB").parse().unwrap()
 }

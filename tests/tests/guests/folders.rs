@@ -193,11 +193,69 @@ fn a_link_in_a_path_leads_where_it_led_when_it_was_granted() {
         assert!(shown.contains(place.at(path).to_str().unwrap()), "{shown}");
     }
     refused(&mut client, "files");
+    let decisions = place.at("cache/data/dormouse/decisions.jsonl");
+    assert!(!decisions.exists(), "something was decided");
     let output = place.home.run(&["grant", "files", "--yes"]).unwrap();
     assert!(output.status.success(), "{output:?}");
+    let decisions = std::fs::read_to_string(decisions).unwrap();
+    let line: Value = serde_json::from_str(decisions.trim()).unwrap();
+    for (member, value) in [("what", "grant"), ("subject", "files"), ("by", "flag")] {
+        assert_eq!(line[member], value, "{line}");
+    }
     client.close(Duration::from_secs(10)).unwrap();
     let mut client = place.serve();
     assert_eq!(run(&mut client, "files", &[list]), ["key"]);
+}
+
+/// Whoever sits at a terminal is asked, and shown a folder's name as what it is.
+#[test]
+fn a_grant_is_asked_about_at_a_terminal() {
+    let odd = "real\u{1b}[2K\u{202e}\r\n  is fine";
+    let place = Granted::new(&["before", odd]);
+    let link = place.at("link");
+    symlink("before", &link).unwrap();
+    place.server("files", &[("link", "ro")]);
+    let mut client = place.serve();
+    run(&mut client, "files", &["granted".to_owned()]);
+    client.close(Duration::from_secs(10)).unwrap();
+    std::fs::remove_file(&link).unwrap();
+    symlink(odd, &link).unwrap();
+    std::fs::write(place.at(odd).join("key"), "").unwrap();
+    let typed = |answer: &str| {
+        let script = artifacts::workspace().join("tests/clients/python/terminal.py");
+        let mut command = Command::new("python3");
+        command
+            .arg(script)
+            .arg(json!([["[y/N] ", answer]]).to_string());
+        let grant = place.home.command(&["grant", "files"]);
+        command.arg(grant.get_program()).args(grant.get_args());
+        command.envs(place.home.environment());
+        let output = command.output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(shown.contains("real\\u{1b}[2K\\u{202e}"), "{shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
+        assert!(!shown.contains("\n  is fine"), "{shown}");
+        (output.status.success(), shown)
+    };
+    let list = step("list", &[&link]);
+    for (answer, granted) in [("n\n", false), ("\n", false), ("y\n", true)] {
+        let (succeeded, shown) = typed(answer);
+        assert_eq!(succeeded, granted, "{answer:?}: {shown}");
+        let mut client = place.serve();
+        if granted {
+            assert_eq!(
+                run(&mut client, "files", std::slice::from_ref(&list)),
+                ["key"]
+            );
+        } else {
+            refused(&mut client, "files");
+        }
+        client.close(Duration::from_secs(10)).unwrap();
+    }
+    let decisions = place.at("cache/data/dormouse/decisions.jsonl");
+    let decisions = std::fs::read_to_string(decisions).unwrap();
+    let line: Value = serde_json::from_str(decisions.trim()).unwrap();
+    assert_eq!(line["by"], "terminal", "{line}");
 }
 
 #[test]

@@ -17,9 +17,9 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dormouse_tests::Home;
 use dormouse_tests::http::{Request, Server, Session, write_token};
 use dormouse_tests::wire::Wire;
+use dormouse_tests::{Home, processes};
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -425,12 +425,9 @@ fn stdio(home: &Home, version: &str) -> Wire {
     wire
 }
 
-/// How much memory a process has now, in KiB.
+/// Memory that a process has now, in KiB.
 fn memory(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.unwrap().trim().trim_end_matches(" kB");
-    kib.parse().unwrap()
+    processes::memory(pid).unwrap()
 }
 
 #[test]
@@ -460,6 +457,7 @@ fn a_batch_of_sixteen_megabytes_is_refused() {
     let batch = format!("[{}]\n", messages.collect::<Vec<_>>().join(","));
     wire.send_raw(batch.as_bytes()).unwrap();
     assert_eq!(wire.receive().unwrap().as_array().unwrap().len(), 1000);
+    processes::gives_back(wire.pid(), before).unwrap();
 }
 
 /// It is not read from either, and loses nothing when it reads after all.
@@ -503,6 +501,7 @@ fn a_client_that_does_not_read_is_bounded() {
             assert!(line.contains("\"result\""), "{line}");
         }
     });
+    processes::gives_back(pid, before).unwrap();
 }
 
 /// What has not come to its end takes no more than all may take together.

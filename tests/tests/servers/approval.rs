@@ -50,7 +50,15 @@ fn changed_tools_wait_for_their_user() {
     assert!(refused.contains("--yes"), "{refused}");
     assert_eq!(tools(&mut host), ["post__read"]);
 
+    let log = all.home.path().join("cache/data/dormouse/decisions.jsonl");
+    assert!(!log.exists(), "something was decided");
     all.run(&["approve", "post", "--yes"]);
+    let log = fs::read_to_string(log).unwrap();
+    let line: Value = serde_json::from_str(log.trim()).unwrap();
+    for (member, value) in [("what", "approve"), ("subject", "post"), ("by", "flag")] {
+        assert_eq!(line[member], value, "{line}");
+    }
+    assert_eq!(line["shown"].as_str().map(str::len), Some(64), "{line}");
     told_of_change(&mut host);
     comes_to(&mut host, &["post__read", "post__send"]);
     host.text("post__send", json!({})).unwrap();
@@ -173,7 +181,23 @@ fn told(host: &mut Client) -> String {
 /// Whatever becomes other than its user has seen it, or is new, is not told before they have.
 #[test]
 fn nothing_that_nobody_has_seen_reaches_a_model() {
-    let table: [(&str, Value, &str); 7] = [
+    let table: [(&str, Value, &str); 11] = [
+        ("/tools/0/title", json!("EVIL"), "tool `send`"),
+        (
+            "/tools/0/annotations",
+            json!({ "title": "EVIL", "readOnlyHint": true }),
+            "tool `send`",
+        ),
+        (
+            "/tools/0/inputSchema",
+            json!({ "type": "object", "properties": { "EVIL": {} } }),
+            "tool `send`",
+        ),
+        (
+            "/tools/0/outputSchema",
+            json!({ "type": "object", "description": "EVIL" }),
+            "tool `send`",
+        ),
         ("/tools/0/_meta/ui", json!("ui://EVIL"), "tool `send`"),
         (
             "/tools/0/icons",
@@ -304,6 +328,26 @@ fn what_changes_while_it_is_shown_is_not_approved() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("+ Sends everything EVIL."), "{shown}");
     assert_eq!(tools(&mut all.serve(&[])), ["post__read", "post__send"]);
+}
+
+/// What is too long to be read in a form is not decided in one.
+#[test]
+fn what_does_not_fit_into_a_form_is_not_asked() {
+    let all = changed("");
+    let long = (0..2000).map(|number| format!("Line {number} of many.\n"));
+    let long: String = long.collect();
+    all.offers("post", &[("send", &long), ("read", "Reads one.")]);
+    let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
+    host.always_answers("elicitation/create", agreed());
+    let refused = host.error("post__send", json!({})).unwrap();
+    assert!(
+        refused.contains("fits into a form") && refused.contains("dormouse approve post"),
+        "{refused}"
+    );
+    assert_eq!(host.asked.len(), 0, "{:?}", host.asked);
+    assert_eq!(tools(&mut host), ["post__read"]);
+    let shown = all.run(&["approve", "post", "--dry-run"]);
+    assert!(shown.contains("Line 1999 of many."), "{shown:.300}");
 }
 
 /// A description cannot move the cursor of who is to approve it.

@@ -5,18 +5,10 @@ use std::fs;
 use std::process::Command;
 
 use dormouse_tests::client::PATIENCE;
-use dormouse_tests::{Client, Home};
+use dormouse_tests::{Client, Home, processes, wait};
 use serde_json::{Value, json};
 
 use crate::hostile::Hostile;
-
-/// The most memory that a process has had, in KiB.
-pub(crate) fn most_memory(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let most = most.unwrap().trim().trim_end_matches(" kB");
-    most.parse().unwrap()
-}
 
 /// A server that is hostile in that way, of which one tool is known by name.
 fn hostile(kind: &str) -> Hostile {
@@ -41,12 +33,15 @@ fn asked(kind: &str) -> (Value, u64) {
     // It can be asked, and does not answer.
     let able = json!({ "sampling": {} });
     let mut host = Client::start_able(&mut all.0.command(&["serve"]), able).unwrap();
+    goes_on(&all.0, &mut host);
+    let before = processes::memory(host.pid()).unwrap();
     let call = json!({ "name": "odd__echo", "arguments": {} });
     let id = host.send("tools/call", call).unwrap();
     goes_on(&all.0, &mut host);
     let answer = host.answer(id).unwrap();
     goes_on(&all.0, &mut host);
-    let memory = most_memory(host.pid());
+    let memory = processes::most_memory(host.pid()).unwrap();
+    processes::gives_back(host.pid(), before).unwrap();
     let kill = Command::new("kill").arg(host.pid().to_string()).status();
     assert!(kill.unwrap().success());
     assert!(host.close(PATIENCE).unwrap().success());
@@ -118,6 +113,8 @@ fn an_answer_with_two_results_is_refused() {
 fn one_page_of_a_million_tools_is_cut() {
     let all = hostile("a million tools");
     let mut host = all.0.serve().unwrap();
+    goes_on(&all.0, &mut host);
+    let before = processes::memory(host.pid()).unwrap();
     let call = json!({ "name": "odd__echo", "arguments": {} });
     let id = host.send("tools/call", call).unwrap();
     goes_on(&all.0, &mut host);
@@ -125,6 +122,7 @@ fn one_page_of_a_million_tools_is_cut() {
     let tools = host.tools().unwrap();
     assert!(tools.len() <= 10_001, "{}", tools.len());
     goes_on(&all.0, &mut host);
+    processes::gives_back(host.pid(), before).unwrap();
     assert!(host.close(PATIENCE).unwrap().success());
 }
 
@@ -132,10 +130,13 @@ fn one_page_of_a_million_tools_is_cut() {
 fn what_a_server_says_of_itself_has_a_size() {
     let all = hostile("a long introduction");
     let mut host = all.0.serve().unwrap();
+    goes_on(&all.0, &mut host);
+    let before = processes::memory(host.pid()).unwrap();
     assert_eq!(host.text("odd__echo", json!({})).unwrap(), "echo");
     goes_on(&all.0, &mut host);
     let info = &all.0.server_status("odd").unwrap()["server_info"];
     assert_eq!(*info, json!({ "version": "1" }));
+    processes::gives_back(host.pid(), before).unwrap();
     assert!(host.close(PATIENCE).unwrap().success());
     // What is kept of it is read again at each start.
     let folder = all.0.path().join("data/dormouse/servers");
@@ -186,6 +187,10 @@ fn find(folder: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
 #[test]
 fn a_recorded_tool_of_four_megabytes_is_left_out_and_told() {
     let all = Hostile::new().and("odd", "nothing", "");
+    let mut host = all.0.serve().unwrap();
+    host.tools().unwrap();
+    let before = processes::memory(host.pid()).unwrap();
+    assert!(host.close(PATIENCE).unwrap().success());
     let many = vec!["\"title\":1"; 400_000].join(",");
     recorded(
         &all.0,
@@ -207,7 +212,33 @@ fn a_recorded_tool_of_four_megabytes_is_left_out_and_told() {
         "{told}"
     );
     assert_eq!(host.text("odd__echo", json!({})).unwrap(), "echo");
+    processes::gives_back(host.pid(), before).unwrap();
     assert!(host.close(PATIENCE).unwrap().success());
+}
+
+/// Whatever a server is saying just then, its host ends when it is told to.
+#[test]
+fn a_host_ends_in_the_middle_of_a_flood() {
+    for kind in [
+        "members",
+        "long ids",
+        "large questions",
+        "60 MB error",
+        "a million tools",
+        "deep content",
+    ] {
+        let all = hostile(kind);
+        let able = json!({ "sampling": {} });
+        let mut host = Client::start_able(&mut all.0.command(&["serve"]), able).unwrap();
+        let call = json!({ "name": "odd__echo", "arguments": {} });
+        host.send("tools/call", call).unwrap();
+        let starts = all.0.path().join("odd.starts");
+        wait::until("it has been started", || Ok(fs::metadata(&starts)?)).unwrap();
+        let kill = Command::new("kill").arg(host.pid().to_string()).status();
+        assert!(kill.unwrap().success());
+        let ended = host.wait(PATIENCE).unwrap();
+        assert!(ended.success(), "{kind}: {ended}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Servers that want their words to be taken for Dormouse's, or for another server's.
 
+use std::time::Duration;
+
 use dormouse_tests::Client;
 use dormouse_tests::client::PATIENCE;
 use serde_json::{Value, json};
@@ -172,16 +174,30 @@ fn only_a_few_questions_wait() {
         "message": "?", "requestedSchema": { "type": "object", "properties": {} },
     });
     let questions = vec![json!({ "method": "elicitation/create", "params": form }); 60];
-    host.always_answers("elicitation/create", json!({ "action": "decline" }));
-    let answers = ask(&mut host, &questions);
-    // All were sent before any was answered.
+    // Nobody answers: those that are asked wait at once, and all others are refused.
+    let call = json!({ "name": "evil__ask", "arguments": { "questions": questions } });
+    let call = host.send("tools/call", call).unwrap();
+    let waiting: Vec<_> = (0..3)
+        .map(|_| host.notification("elicitation/create", PATIENCE).unwrap())
+        .collect();
+    host.request("ping", json!({})).unwrap();
+    let more = host.notification("elicitation/create", Duration::from_millis(500));
+    assert!(more.is_err(), "a fourth one is asked: {more:?}");
+    for asked in &waiting {
+        host.reply(asked, json!({ "action": "decline" })).unwrap();
+    }
+    let answers = host.answer(call).unwrap();
+    let answers = answers["result"]["content"][0]["text"].as_str().unwrap();
+    let answers: Vec<Value> = serde_json::from_str(answers).unwrap();
     let refused = answers.iter().filter(|answer| {
         let why = answer["error"]["message"].as_str().unwrap_or_default();
         why.contains("`questions` in `[servers.evil.limits]`")
     });
-    let refused = refused.count();
-    assert_eq!(refused + host.asked.len(), 60);
-    assert!(refused > 0, "all were asked");
+    assert_eq!(refused.count(), 57);
+    let declined = answers
+        .iter()
+        .filter(|answer| answer["result"]["action"] == "decline");
+    assert_eq!(declined.count(), 3);
 }
 
 /// Nothing that begins with `dormouse__` is another's than Dormouse's, wherever it is named.

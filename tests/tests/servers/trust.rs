@@ -30,6 +30,16 @@ fn unknown(host: &mut Client, tool: &str) -> String {
     message.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
+/// What an agent is told that calls a tool which it must not, as an error or as a result.
+#[track_caller]
+fn refusal(host: &mut Client, tool: &str) -> String {
+    let answer = host.outcome("tools/call", json!({ "name": tool, "arguments": {} }));
+    let answer = answer.unwrap();
+    let is_refused = answer.get("error").is_some() || answer["result"]["isError"] == true;
+    assert!(is_refused, "{answer}");
+    answer.to_string()
+}
+
 #[test]
 fn nothing_starts_untrusted() {
     let all = project();
@@ -642,6 +652,75 @@ fn what_a_project_writes_is_shown_as_what_it_is() {
 }
 
 /// Not only the next call is refused: what runs is ended.
+/// What is too long to be read in a form is not decided in one.
+#[test]
+fn a_project_that_does_not_fit_into_a_form_is_not_asked_about() {
+    let all = project();
+    let text = all.client_file(&["evil"]);
+    let arguments: Vec<_> = (0..4000)
+        .map(|number| format!("argument-{number}"))
+        .collect();
+    let first = all.words("evil")[1].clone();
+    let many = format!(
+        "{}, {}",
+        json!(first),
+        json!(arguments).to_string().trim_matches(['[', ']'])
+    );
+    let text = text.replace(&json!(first).to_string(), &many);
+    write(&all.project().join(".mcp.json"), &text);
+    let mut host = all.serve_project(asks());
+    host.always_answers("elicitation/create", agreed());
+    let refused = host.error(TRUST, json!({})).unwrap();
+    assert!(
+        refused.contains("fits into a form") && refused.contains("`dormouse trust`"),
+        "{refused}"
+    );
+    assert_eq!(host.asked.len(), 0, "{:?}", host.asked);
+    assert_eq!(all.run(&["trust", "--list"]), "");
+    let (trusted, said) = all.run_in(&all.project(), &["trust"]);
+    assert!(!trusted && said.contains("argument-3999"), "{said:.300}");
+}
+
+/// What an agent has been shown of a project is of no use to it when the trust is gone.
+#[test]
+fn what_was_listed_is_not_called_when_the_trust_is_gone() {
+    let all = project();
+    all.run_in(&all.project(), &["trust", "--yes"]);
+    let (synced, said) = all.run_in(&all.project(), &["sync", "evil"]);
+    assert!(synced, "{said}");
+    let started = all.starts("evil");
+    let mut host = all.serve_project(json!({}));
+    assert_eq!(tools(&mut host), ["evil__go"]);
+    all.home.status().unwrap();
+    all.run(&["trust", "--revoke", &all.project().display().to_string()]);
+    let refused = refusal(&mut host, "evil__go");
+    assert!(refused.contains("dormouse trust"), "{refused}");
+    assert_eq!(all.starts("evil"), started);
+}
+
+/// Until a host has noticed that a project's files are others, it starts what was trusted,
+/// and at no time what is there now.
+#[test]
+fn what_a_projects_files_have_become_is_not_started_before_it_is_trusted() {
+    let all = project();
+    all.run_in(&all.project(), &["trust", "--yes"]);
+    let (synced, said) = all.run_in(&all.project(), &["sync", "evil"]);
+    assert!(synced, "{said}");
+    let mut host = all.serve_project(json!({}));
+    assert_eq!(tools(&mut host), ["evil__go"]);
+    let text = all.client_file(&["evil"]);
+    let text = text.replace("evil.starts", "worse.starts");
+    write(&all.project().join(".mcp.json"), &text);
+    for _ in 0..3 {
+        host.outcome("tools/call", json!({ "name": "evil__go", "arguments": {} }))
+            .unwrap();
+    }
+    comes_to(&mut host, &[]);
+    let refused = refusal(&mut host, "evil__go");
+    assert!(refused.contains("dormouse trust"), "{refused}");
+    assert_eq!(all.starts("worse"), 0);
+}
+
 #[test]
 fn what_is_revoked_is_stopped() {
     let all = project();

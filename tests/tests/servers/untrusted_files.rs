@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use dormouse_tests::Client;
+use dormouse_tests::processes::most_memory;
 use rustix::fd::OwnedFd;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use serde_json::{Value, json};
 
-use crate::floods::most_memory;
 use crate::scripted::{Scripted, asks, tools, write};
 
 /// Files that say who of them has been opened.
@@ -320,7 +320,7 @@ fn a_project_of_long_names_and_many_mistakes_takes_little_memory() {
         tools(&mut host);
         // Where there is a server, what is to be trusted is read as a whole.
         let _ = host.outcome("tools/call", json!({ "name": "dormouse__trust_project" }));
-        peaks.push(most_memory(host.pid()) >> 10);
+        peaks.push(most_memory(host.pid()).unwrap() >> 10);
     }
     let (plain, hostile) = peaks.split_first().unwrap();
     assert!(
