@@ -21,6 +21,7 @@ mod leftovers;
 mod log_floods;
 mod odd;
 mod over_http;
+mod redirects;
 mod same_uri;
 mod scripted;
 mod session;
