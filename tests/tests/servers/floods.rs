@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
 use dormouse_tests::client::PATIENCE;
 use dormouse_tests::{Client, Home, processes, wait};
@@ -216,28 +217,33 @@ fn a_recorded_tool_of_four_megabytes_is_left_out_and_told() {
     assert!(host.close(PATIENCE).unwrap().success());
 }
 
-/// Whatever a server is saying just then, its host ends when it is told to.
+/// Whatever a server is saying just then, its host ends when it is told to: when it has
+/// hardly begun, and when the host has some of it.
 #[test]
 fn a_host_ends_in_the_middle_of_a_flood() {
-    for kind in [
+    let kinds = [
         "members",
         "long ids",
         "large questions",
         "60 MB error",
         "a million tools",
         "deep content",
-    ] {
-        let all = hostile(kind);
-        let able = json!({ "sampling": {} });
-        let mut host = Client::start_able(&mut all.0.command(&["serve"]), able).unwrap();
-        let call = json!({ "name": "odd__echo", "arguments": {} });
-        host.send("tools/call", call).unwrap();
-        let starts = all.0.path().join("odd.starts");
-        wait::until("it has been started", || Ok(fs::metadata(&starts)?)).unwrap();
-        let kill = Command::new("kill").arg(host.pid().to_string()).status();
-        assert!(kill.unwrap().success());
-        let ended = host.wait(PATIENCE).unwrap();
-        assert!(ended.success(), "{kind}: {ended}");
+    ];
+    for kind in kinds {
+        for later in [Duration::ZERO, Duration::from_secs(1)] {
+            let all = hostile(kind);
+            let able = json!({ "sampling": {} });
+            let mut host = Client::start_able(&mut all.0.command(&["serve"]), able).unwrap();
+            let call = json!({ "name": "odd__echo", "arguments": {} });
+            host.send("tools/call", call).unwrap();
+            let starts = all.0.path().join("odd.starts");
+            wait::until("it has been started", || Ok(fs::metadata(&starts)?)).unwrap();
+            std::thread::sleep(later);
+            let kill = Command::new("kill").arg(host.pid().to_string()).status();
+            assert!(kill.unwrap().success());
+            let ended = host.wait(PATIENCE).unwrap();
+            assert!(ended.success(), "{kind}, {later:?} later: {ended}");
+        }
     }
 }
 

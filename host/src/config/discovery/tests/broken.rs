@@ -241,6 +241,13 @@ fn what_is_no_file_is_not_waited_for() {
     let discovery = discover_all(&home.around(), &all(), &Inputs::new());
     assert_eq!(discovery.problems().count(), 1);
     assert_eq!(discovery.found.len(), 2);
+    // A pipe that nobody writes to.
+    fs::remove_file(&file).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&file).status();
+    assert!(made.unwrap().success());
+    let discovery = discover_all(&home.around(), &all(), &Inputs::new());
+    let problem = discovery.problems().next().unwrap();
+    assert_eq!(problem.message, "the file is none");
 }
 
 /// The problems of a Cursor file with some servers.
