@@ -79,8 +79,8 @@ impl UntrustedProject {
     #[must_use]
     pub fn hint(&self) -> String {
         format!(
-            "hint: {} of a project that is not trusted are not shown: `dormouse trust` in its \
-             folder shows what they are, and allows them",
+            "hint: there is something that is not shown, {} of a project that is not trusted: \
+             `dormouse trust` in its folder shows what would run, and allows it",
             self.counted()
         )
     }
