@@ -14,6 +14,7 @@ mod configuration;
 mod items;
 mod messages;
 mod objects;
+mod redaction;
 mod schemas;
 mod texts;
 
@@ -22,14 +23,17 @@ mod tests;
 
 use std::borrow::Cow;
 
-pub use crate::config::discovery::fuzz::{documents, dotenv, expansions};
+pub use crate::config::discovery::fuzz::{documents, dotenv, expansions, url_patterns};
+pub use crate::config::install::edit::fuzz::edits;
 pub use crate::mcp::fuzz::incoming;
 pub use crate::mcp::http::fuzz::{event_ids, guard};
+pub use crate::store::fuzz::records;
 pub use crate::upstream::fuzz::{sse, upstream_messages};
 pub use configuration::configuration;
 pub use items::{answers, declarations, items};
 pub use messages::{lines, messages};
 pub use objects::objects;
+pub use redaction::redaction;
 pub use schemas::schemas;
 pub use texts::{attribution, visible_texts};
 
@@ -44,13 +48,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 22] = [
     target("answers", answers),
     target("attribution", attribution),
     target("configuration", configuration),
     target("declarations", declarations),
     target("documents", documents),
     target("dotenv", dotenv),
+    target("edits", edits),
     target("event_ids", event_ids),
     target("expansions", expansions),
     target("guard", guard),
@@ -59,9 +64,12 @@ pub const TARGETS: [Target; 18] = [
     target("lines", lines),
     target("messages", messages),
     target("objects", objects),
+    target("records", records),
+    target("redaction", redaction),
     target("schemas", schemas),
     target("sse", sse),
     target("upstream_messages", upstream_messages),
+    target("url_patterns", url_patterns),
     target("visible_texts", visible_texts),
 ];
 

@@ -146,6 +146,15 @@ def listed(cursor):
     return {"tools": TOOLS}
 
 
+def templates():
+    if KIND == "a long template":
+        long = "a:" + "".join("/{v%d}" % number for number in range(4_000))
+        return [{"uriTemplate": long, "name": "long"}]
+    # None of them is matched, which only the last byte of a URI tells.
+    return [{"uriTemplate": "a:{a%d}x/{+b}y{c}z" % number, "name": "x"}
+            for number in range(10_000 if KIND == "many templates" else 20)]
+
+
 with open(STARTS, "a", encoding="utf-8") as file:
     file.write("started\n")
 if KIND == "dies at once":
@@ -172,7 +181,8 @@ for line in sys.stdin:
             continue
         write(answer(id, {
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {"tools": {"listChanged": True},
+                             **({"resources": {}} if "template" in KIND else {})},
             "serverInfo": {"name": "hostile", "version": "1"},
         }))
         if KIND == "news at start":
@@ -185,6 +195,10 @@ for line in sys.stdin:
         write(answer(id, listed(params.get("cursor"))))
     elif method == "tools/call":
         call(id, params)
+    elif method == "resources/list" and "template" in KIND:
+        write(answer(id, {"resources": []}))
+    elif method == "resources/templates/list" and "template" in KIND:
+        write(answer(id, {"resourceTemplates": templates()}))
     elif method == "ping":
         write(answer(id, {}))
     else:

@@ -339,7 +339,7 @@ fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow:
     if !end.trim().is_empty() {
         let prefix = format!("{}\n\n{own}", end.trim_end());
         table.decor_mut().set_prefix(prefix);
-    } else if document.to_string().trim().is_empty() {
+    } else if document.as_table().is_empty() {
         table.decor_mut().set_prefix(own);
     }
     all_servers(document)?.insert(server, Item::Table(table));

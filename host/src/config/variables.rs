@@ -89,4 +89,17 @@ mod tests {
             assert_eq!(expanded.missing.join(" "), missing, "{text}");
         }
     }
+
+    #[test]
+    fn variables_are_expanded_in_linear_time() {
+        let value_of = |name: &str| (name != "NO").then(|| "1".to_owned());
+        for part in [
+            "${A}", "${NO}", "${NO:-d}", "$${A}", "${", "${NO:-", "$", "}",
+        ] {
+            let text = |size: usize| part.repeat(size);
+            dormouse_tests::growth::is_linear(part, 2_000, text, |text: &String| {
+                std::hint::black_box(expand(text, &value_of));
+            });
+        }
+    }
 }

@@ -156,3 +156,33 @@ impl Batches {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_taken_apart_and_answered_in_linear_time() {
+        let ping = |id: usize| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        let batch = |size: usize| (0..size).map(ping).collect::<Vec<_>>().join(",");
+        let batches = Batches::default();
+        batches.taken.store(true, Ordering::Relaxed);
+        // What is behind the last that is taken is counted, too.
+        for (what, size) in [("messages", 60), ("far too many", 2_000)] {
+            let text = |size: usize| format!("[{}]", batch(size));
+            dormouse_tests::growth::is_linear(what, size, text, |text: &String| {
+                std::hint::black_box(batches.messages(text).unwrap().is_ok());
+            });
+        }
+        let ids = |size: usize| (0..size as i64).map(RequestId::Number).collect::<Vec<_>>();
+        dormouse_tests::growth::is_linear("answers", 500, ids, |ids: &Vec<RequestId>| {
+            let mut batch = Batch::default();
+            ids.iter().for_each(|id| batch.request(id.clone()));
+            assert_eq!(batches.wait(batch), None);
+            let lines = ids
+                .iter()
+                .filter_map(|id| batches.ended(id, Some(b"{}".to_vec())));
+            assert_eq!(lines.count(), 1);
+        });
+    }
+}

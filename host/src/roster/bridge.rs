@@ -122,6 +122,22 @@ pub(super) fn signatures(
     text
 }
 
+/// Most levels of a value that is shown with a line for each of its parts: each level indents
+/// all lines within it.
+const MAX_INDENTED_LEVELS: usize = 16;
+
+/// Whether a value has more than so many levels.
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match (value, levels.checked_sub(1)) {
+        (Value::Array(_) | Value::Object(_), None) => true,
+        (Value::Array(items), Some(levels)) => items.iter().any(|item| is_deeper(item, levels)),
+        (Value::Object(members), Some(levels)) => {
+            members.values().any(|member| is_deeper(member, levels))
+        }
+        _ => false,
+    }
+}
+
 /// What is new about something that an upstream offers, for whoever has to approve it: the
 /// members of the object that are not the same, as they were and as they are. Nothing in it
 /// moves a cursor or looks like something else.
@@ -158,6 +174,7 @@ pub fn difference(item: &PendingItem) -> String {
     let told = |members: &BTreeMap<String, Value>, name: &str| match members.get(name) {
         None => String::new(),
         Some(Value::String(text)) => format!("{text}\n"),
+        Some(value) if is_deeper(value, MAX_INDENTED_LEVELS) => format!("{value}\n"),
         Some(value) => format!("{value:#}\n"),
     };
     let mut differs = false;
@@ -171,4 +188,66 @@ pub fn difference(item: &PendingItem) -> String {
         compare("as it is written", was, item.is.get());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Gated;
+
+    fn item(was: &Value, is: &Value) -> PendingItem {
+        PendingItem {
+            kind: Gated::Tool,
+            name: "x".to_owned(),
+            was: Some(to_raw_value(was).unwrap()),
+            is: to_raw_value(is).unwrap(),
+        }
+    }
+
+    #[test]
+    fn what_waits_is_shown_in_linear_time() {
+        let members = |size: usize| {
+            let with = |value: &str| {
+                let members = (0..size).map(|number| (format!("m{number}"), json!(value)));
+                Value::Object(members.collect())
+            };
+            vec![item(&with("a"), &with("b"))]
+        };
+        let items = |size: usize| {
+            let with = |value: &str| json!({ "name": "x", "description": value });
+            vec![item(&with("a\nb\nc"), &with("a\nd\nc")); size]
+        };
+        let lines = |size: usize| {
+            let with = |seed: usize| {
+                let lines = (0..size * 10).map(|line| json!((line * seed) % 7919));
+                json!({ "inputSchema": { "enum": lines.collect::<Value>() } })
+            };
+            vec![item(&with(17), &with(31))]
+        };
+        type Items<'i> = &'i dyn Fn(usize) -> Vec<PendingItem>;
+        let inputs: [(&str, Items<'_>); 3] =
+            [("members", &members), ("items", &items), ("lines", &lines)];
+        for (what, input) in inputs {
+            dormouse_tests::growth::is_linear(what, 300, input, |items: &Vec<PendingItem>| {
+                for item in items {
+                    std::hint::black_box(difference(item));
+                }
+            });
+        }
+    }
+
+    /// Each level would indent every line within it.
+    #[test]
+    fn what_is_deep_is_shown_at_about_its_length() {
+        let deep = |levels: usize, number: u64| {
+            let items = json!(vec![number; 10_000]);
+            let nested = (0..levels).fold(items, |inner, _| json!([inner]));
+            json!({ "_meta": { "x": nested } })
+        };
+        let length = |levels| difference(&item(&deep(levels, 1), &deep(levels, 2))).len();
+        assert!(length(100) < length(1), "{}", length(100));
+        assert!(length(MAX_INDENTED_LEVELS - 3) > length(1));
+        let shown = difference(&item(&deep(100, 1), &deep(100, 2)));
+        assert!(shown.contains("1,1,1") && shown.contains("2,2,2"));
+    }
 }

@@ -9,7 +9,7 @@ use super::Roster;
 use crate::runtime::{Capability, Listener, Question};
 
 /// How long a question may be, in bytes. What is longer nobody reads in a form.
-const MAX_QUESTION_BYTES: usize = 32 << 10;
+pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
 
 /// Why nobody has agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::confirm::Asked;
+use super::confirm::{Asked, MAX_QUESTION_BYTES};
 use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
@@ -242,6 +242,10 @@ impl Roster {
 fn shown(server: &str, pending: &Pending) -> String {
     let mut message = format!("What `{server}` offers is not what it was when you last saw it:\n");
     for item in pending.iter() {
+        // Nobody is asked with more than that.
+        if message.len() > MAX_QUESTION_BYTES {
+            break;
+        }
         message.push('\n');
         message.push_str(&bridge::difference(item));
     }

@@ -59,7 +59,7 @@ impl Kind {
 pub struct Offers {
     kind: Kind,
     all: Vec<Arc<Offer>>,
-    /// Those that are not shown, because others are called the same.
+    /// Those that are not shown, because others are called the same; in order of their keys.
     hidden: Vec<Arc<Offer>>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
@@ -211,12 +211,13 @@ impl Offers {
             (offer.key.as_str(), offer.server(), own)
         });
         let mut collisions = collisions(kind.noun(), owners);
-        let mut hidden = Vec::new();
+        let mut hidden: Vec<Arc<Offer>> = Vec::new();
         if !collisions.is_empty() {
             let colliding = colliding(&collisions);
             (hidden, all) = all
                 .into_iter()
                 .partition(|offer| colliding.contains(&offer.key));
+            hidden.sort_by(|one, other| one.key.cmp(&other.key));
         }
         collisions.extend(reserved);
         let offers = Self {
@@ -240,10 +241,13 @@ impl Offers {
 
     /// The servers that have one of exactly that name, URI or URI template, shown or not.
     pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &str> {
-        let hidden = self.hidden.iter().filter(move |offer| offer.key == key);
+        let start = self
+            .hidden
+            .partition_point(|offer| offer.key.as_str() < key);
+        let hidden = self.hidden.iter().skip(start);
         self.find(key)
             .into_iter()
-            .chain(hidden)
+            .chain(hidden.take_while(move |offer| offer.key == key))
             .map(|offer| offer.server())
     }
 

@@ -4,6 +4,8 @@
 mod canonical;
 mod decisions;
 mod folders;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod record;
 mod trust;
 

@@ -15,6 +15,7 @@ use super::large::without_blocking;
 use super::message;
 use super::peer::{Peer, lock};
 use super::{Failure, Offered};
+use crate::sandbox::UpstreamLimits;
 
 /// How many pages of one list are taken: far more than an agent could do with, and little
 /// enough for a server that never comes to an end.
@@ -131,9 +132,9 @@ impl Read {
         &mut self,
         list: &List,
         page: &str,
-        peer: &Peer,
+        limits: &UpstreamLimits,
+        warn: &dyn Fn(&str),
     ) -> Result<Result<Option<String>, Enough>, String> {
-        let limits = &peer.limits;
         let page = message::object(page).map_err(|error| format!("is {error}"))?;
         let found = page
             .get(list.member)
@@ -155,7 +156,7 @@ impl Read {
                 Err(why) => {
                     odd += 1;
                     if odd <= TOLD {
-                        peer.warn(&format!(
+                        warn(&format!(
                             "lists an odd one of its {}, which is left out: {why}",
                             list.member
                         ));
@@ -164,7 +165,7 @@ impl Read {
             }
         }
         if odd > TOLD {
-            peer.warn(&format!(
+            warn(&format!(
                 "lists {} more such ones of its {}",
                 odd - TOLD,
                 list.member
@@ -231,7 +232,9 @@ async fn list(
             Err(lost) => return Err(lost),
         };
         let text = page.get();
-        let next = without_blocking(text.len(), || read.page(list, text, peer));
+        let next = without_blocking(text.len(), || {
+            read.page(list, text, &peer.limits, &|what| peer.warn(what))
+        });
         let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
         cursor = match next {
             Ok(Some(next)) => Some(next),
@@ -262,5 +265,61 @@ fn judge(item: &str, key: &str) -> Result<(), String> {
     match object.string(key) {
         Some(text) if !text.is_empty() => Ok(()),
         _ => Err(format!("`{}` has no `{key}` that is a string", shown())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_read_in_linear_time() {
+        let limits = UpstreamLimits {
+            message_bytes: usize::MAX,
+            list_bytes: usize::MAX,
+            list_items: usize::MAX,
+            ..UpstreamLimits::default()
+        };
+        let cut = UpstreamLimits {
+            list_items: 10,
+            ..limits
+        };
+        let of = |item: &'static str| {
+            move |size: usize| {
+                let items = vec![item; size].join(",");
+                format!(
+                    "{{\"tools\":[{items}],\"nextCursor\":\"{}\"}}",
+                    "x".repeat(size)
+                )
+            }
+        };
+        for (what, limits, item) in [
+            (
+                "tools",
+                limits,
+                r#"{"name":"x","inputSchema":{"type":"object"}}"#,
+            ),
+            ("odd ones", limits, r#"{"name":7}"#),
+            ("what is no object", limits, "[]"),
+            ("far too many", cut, "{}"),
+        ] {
+            dormouse_tests::growth::is_linear(what, 1_000, of(item), |page: &String| {
+                let mut read = Read::default();
+                let next = read.page(&TOOLS, page, &limits, &|_| {});
+                std::hint::black_box(next.unwrap().is_ok());
+            });
+        }
+        // Cursors of all pages are compared.
+        let pages = |size: usize| {
+            let pages = (0..size).map(|page| format!("{{\"tools\":[],\"nextCursor\":\"{page}\"}}"));
+            pages.collect::<Vec<_>>()
+        };
+        dormouse_tests::growth::is_linear("pages", 12, pages, |pages: &Vec<String>| {
+            let mut read = Read::default();
+            for page in pages {
+                let next = read.page(&TOOLS, page, &limits, &|_| {}).unwrap();
+                assert!(next.is_ok());
+            }
+        });
     }
 }

@@ -286,4 +286,30 @@ mod tests {
             assert!(visible(name).contains("\\u{"), "{name}");
         }
     }
+
+    #[test]
+    fn prose_is_looked_at_in_linear_time() {
+        let parts = [
+            "a",
+            "\u{202e}",
+            "م\u{64b}\u{200c}",
+            "\u{64b}",
+            "\u{200c}",
+            "❤\u{fe0f}\u{200d}",
+            "\u{1f3f4}\u{e0061}",
+            "\u{e0061}",
+            "\r",
+            "\u{ad}",
+            "ᠠ\u{180b}",
+        ];
+        for part in parts {
+            // A letter whose marks are looked back over, and what looks back.
+            let text = |size: usize| format!("م{}\u{200c}", part.repeat(size));
+            dormouse_tests::growth::is_linear(part, 2_000, text, |text: &String| {
+                std::hint::black_box(visible_prose(text));
+                std::hint::black_box(hides_something(text));
+                std::hint::black_box((visible(text), visible_line(text)));
+            });
+        }
+    }
 }

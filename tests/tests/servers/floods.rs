@@ -277,7 +277,7 @@ fn sixty_thousand_recorded_names_that_collide_take_no_time() {
 }
 
 /// The CPU time of a process, in ticks.
-fn cpu_time(pid: u32) -> u64 {
+pub(crate) fn cpu_time(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<_> = stat
         .rsplit(')')

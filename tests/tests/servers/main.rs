@@ -27,6 +27,7 @@ mod scripted;
 mod session;
 mod switched_off;
 mod switching;
+mod templates;
 mod trust;
 #[cfg(target_os = "linux")]
 mod untrusted_files;

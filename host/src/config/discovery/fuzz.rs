@@ -7,13 +7,43 @@
 )]
 
 use serde_json::Value as Json;
+use url::Url;
 
 use super::document::{self, Node, Value};
 use super::dotenv as variables;
 use super::expansion::{self, Read};
 use super::places::Syntax;
+use super::policy::pattern::is_like;
 use crate::config::lines::Lines;
-use crate::fuzz::text;
+use crate::fuzz::{first_line, text};
+
+/// Patterns of URLs: what is allowed for one host is not for another. The first line is a
+/// pattern, the rest a URL.
+pub fn url_patterns(data: &[u8]) {
+    let text = text(data);
+    let (pattern, url) = first_line(&text);
+    let is_like = is_like(url, pattern);
+    let parsed = Url::parse(url);
+    assert!(parsed.is_ok() || !is_like, "`{url}` is no URL");
+    let Ok(parsed) = parsed else {
+        return;
+    };
+    let of_host = self::is_like(url, "https://allowed.example/*");
+    let host = parsed.host_str().map(|host| host.trim_end_matches('.'));
+    let is_host = host == Some("allowed.example") && parsed.scheme() == "https";
+    assert_eq!(of_host, is_host && parsed.port().is_none(), "{url:?}");
+    // A pattern with no `*` in it leaves its host, and itself, no choice.
+    if let Ok(pattern) = Url::parse(pattern)
+        && is_like
+        && !pattern.as_str().contains(['*', '%'])
+        && parsed.scheme() == "https"
+        && pattern.host_str().is_some()
+    {
+        let port = |url: &Url| url.port_or_known_default();
+        assert_eq!(pattern.scheme(), parsed.scheme());
+        assert_eq!(port(&pattern), port(&parsed), "{pattern} {parsed}");
+    }
+}
 
 /// Documents in all languages: each part is at a place within the text, and so is what is
 /// wrong; JSON says what it says to every other reader.

@@ -1,7 +1,7 @@
 //! Claude Code's policy: which servers may be used at all, by `allowedMcpServers` and
 //! `deniedMcpServers` of its settings. See <https://code.claude.com/docs/en/managed-mcp>.
 
-mod pattern;
+pub(super) mod pattern;
 
 use std::path::PathBuf;
 

@@ -330,3 +330,41 @@ fn servers_are_put_beside_what_is_there() {
     let again = with_servers(Path::new("/x"), &after, changes).unwrap();
     assert_eq!(again, after.replace("from = [\"cursor\", \"codex\"]\n", ""));
 }
+
+#[test]
+fn servers_are_changed_in_linear_time() {
+    let changes = |size: usize, what: &dyn Fn(usize) -> Change| -> Vec<(String, Change)> {
+        let changes = (0..size).map(|number| (format!("s{number}"), what(number)));
+        changes.collect()
+    };
+    let table = |_| {
+        let document: DocumentMut = "command = \"x\"\n".parse().unwrap();
+        Change::Table(Box::new(document.as_table().clone()))
+    };
+    let from = |_| Change::From(vec![Client::Cursor]);
+    let text = |size: usize| {
+        let servers = (0..size).map(|number| format!("[servers.s{number}]\ncommand = \"y\"\n"));
+        servers.collect::<String>()
+    };
+    type Input<'i> = &'i dyn Fn(usize) -> (String, Vec<(String, Change)>);
+    let inputs: [(&str, Input<'_>); 4] = [
+        ("servers that are added", &|size| {
+            (String::new(), changes(size, &table))
+        }),
+        ("the same below a comment", &|size| {
+            ("# mine\n".to_owned(), changes(size, &table))
+        }),
+        ("servers that are replaced", &|size| {
+            (text(size), changes(size, &table))
+        }),
+        ("servers that are marked", &|size| {
+            (text(size), changes(size, &from))
+        }),
+    ];
+    for (what, input) in inputs {
+        dormouse_tests::growth::is_linear(what, 60, input, |(text, changes)| {
+            let after = with_servers(Path::new("/x"), text, changes.clone()).unwrap();
+            assert_ne!(after, *text);
+        });
+    }
+}

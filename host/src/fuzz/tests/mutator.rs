@@ -1,7 +1,10 @@
 //! Inputs made of those of a corpus, the same ones each time.
 
-/// The longest input that is made, in bytes.
-const LONGEST: usize = 8192;
+/// The longest input that is made, in bytes; most are no longer than an eighth of it.
+const LONGEST: usize = 64 << 10;
+
+/// One of so many inputs may be as long.
+const LONG_ONE_OF: usize = 16;
 
 /// Parts of what is read, in all of its languages.
 const TOKENS: &[&[u8]] = &[
@@ -147,9 +150,13 @@ impl<'c> Mutator<'c> {
     /// The next input: one of the corpus, changed in one or more ways.
     pub(super) fn next(&mut self) -> Vec<u8> {
         let mut input = self.seed().to_vec();
+        let longest = match self.below(LONG_ONE_OF) {
+            0 => LONGEST,
+            _ => LONGEST / 8,
+        };
         for _ in 0..1 << self.below(5) {
             self.change(&mut input);
-            input.truncate(LONGEST);
+            input.truncate(longest);
         }
         input
     }

@@ -326,4 +326,54 @@ mod tests {
         let why = show(&mut schema).unwrap_err();
         assert!(why.contains("`a\\u{200b}`"), "{why}");
     }
+
+    #[test]
+    fn a_form_is_shown_in_linear_time() {
+        let values = |size: usize| -> Vec<Value> {
+            let values = (0..size).map(|number| json!(format!("{number}\u{200b}")));
+            values.collect()
+        };
+        let alike = |size: usize| -> Vec<Value> {
+            let values = (0..size).map(|number| json!("\u{200b}".repeat(number % 7)));
+            values.collect()
+        };
+        let one_of = |size: usize| -> Value {
+            let choices = values(size).into_iter();
+            choices.map(|value| json!({ "const": value })).collect()
+        };
+        let properties = |size: usize| -> Value {
+            let fields = (0..size).map(|number| {
+                let name = format!("{number}\u{202e}");
+                (
+                    name,
+                    json!({ "type": "string", "default": "\u{200b}", "title": "\u{200b}" }),
+                )
+            });
+            Value::Object(fields.collect())
+        };
+        let inputs: [(&str, &dyn Fn(usize) -> Value); 6] = [
+            ("enum", &|size| json!({ "a": { "enum": values(size) } })),
+            (
+                "enum of what looks alike",
+                &|size| json!({ "a": { "enum": alike(size) } }),
+            ),
+            (
+                "enumNames",
+                &|size| json!({ "a": { "enum": values(size), "enumNames": alike(size / 2) } }),
+            ),
+            (
+                "items",
+                &|size| json!({ "a": { "items": { "enum": values(size) } } }),
+            ),
+            ("oneOf", &|size| json!({ "a": { "oneOf": one_of(size) } })),
+            ("properties", &properties),
+        ];
+        for (what, input) in inputs {
+            dormouse_tests::growth::is_linear(what, 300, input, |properties: &Value| {
+                let mut schema = json!({ "type": "object", "properties": properties });
+                show(&mut schema).unwrap();
+                std::hint::black_box(schema);
+            });
+        }
+    }
 }

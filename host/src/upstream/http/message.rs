@@ -210,4 +210,18 @@ mod tests {
         let long = excerpt(&"ü".repeat(10_000));
         assert_eq!(long.chars().count(), 301);
     }
+
+    #[test]
+    fn batches_are_read_in_linear_time() {
+        for (what, item, size) in [
+            ("messages", r#"{"jsonrpc":"2.0","method":"x"}"#, 60),
+            ("far too many messages", "{}", 2_000),
+            ("what is no message", "[]", 2_000),
+        ] {
+            let text = |size: usize| format!("[{}{{}}]", format!("{item},").repeat(size));
+            dormouse_tests::growth::is_linear(what, size, text, |text: &String| {
+                std::hint::black_box(parse(text).is_ok());
+            });
+        }
+    }
 }

@@ -353,4 +353,36 @@ mod tests {
             assert_eq!(shown("npx", &words), args);
         }
     }
+
+    #[test]
+    fn secrets_are_found_in_linear_time() {
+        let parts = [
+            "--token ",
+            "--token=",
+            "-H ",
+            "bearer ",
+            "a=b=",
+            "A_TOKEN=x;",
+            "https://u:p@h/?k=v&",
+            "x://",
+            "://a@",
+            "u:p@",
+            "'--auth \"",
+            "{\"a",
+            ";=",
+            "&=:",
+            "-",
+            ":",
+        ];
+        for part in parts {
+            let text = |size: usize| part.repeat(size);
+            dormouse_tests::growth::is_linear(part, 1_000, text, |text: &String| {
+                std::hint::black_box(super::secrets_in_line(text));
+                let words: Vec<_> = text.split(' ').collect();
+                std::hint::black_box(super::secrets_in_arguments("mysql", &words));
+                // One word, which has spaces in it.
+                std::hint::black_box(super::secrets_in_arguments("x", &[text]));
+            });
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{
@@ -107,6 +107,8 @@ impl HiddenTextsBuilder {
         let automaton = AhoCorasick::builder()
             // Another secret may be a part of one.
             .match_kind(MatchKind::LeftmostLongest)
+            // A table of all transitions would be a hundred times as large as the secrets.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&self.texts);
         HiddenTexts {
             is_empty: self.texts.is_empty(),
@@ -254,5 +256,52 @@ mod tests {
         let text = "secret-000001 and more ".repeat(10_000);
         let shown = hidden.build().redact(&text);
         assert_eq!(shown, "… and more ".repeat(10_000));
+    }
+
+    #[test]
+    fn texts_are_searched_in_linear_time() {
+        let mut hidden = HiddenTextsBuilder::default();
+        // Secrets that begin alike, and one that is found late.
+        for length in 1..200 {
+            hidden.add(&"aé".repeat(length));
+            hidden.add(&format!("{}b", "a".repeat(length)));
+        }
+        hidden.add(&format!("{}c", "a".repeat(MAX_PIECE_BYTES)));
+        let hidden = hidden.build();
+        for part in ["aé", "a", "ab", "x", "\"", "\\"] {
+            let text = |size: usize| part.repeat(size);
+            dormouse_tests::growth::is_linear(part, 5_000, text, |text: &String| {
+                std::hint::black_box(hidden.redact(text));
+                let json = Value::from(vec![text.as_str(); 2]).to_string();
+                std::hint::black_box(hidden.redact_json(&json));
+            });
+        }
+        let members = |size: usize| {
+            let members = (0..size).map(|number| format!("\"m{number}ab\":\"aaaab\""));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        };
+        dormouse_tests::growth::is_linear("members", 1_000, members, |text: &String| {
+            std::hint::black_box(hidden.redact_json(text));
+        });
+    }
+
+    #[test]
+    fn secrets_are_gathered_in_linear_time() {
+        let secrets = |size: usize| (0..size).map(|number| format!("s\n{number}é{number}"));
+        let secrets = |size: usize| secrets(size).collect::<Vec<_>>();
+        dormouse_tests::growth::is_linear("secrets", 100, secrets, |secrets: &Vec<String>| {
+            let mut hidden = HiddenTextsBuilder::default();
+            secrets.iter().for_each(|secret| hidden.add(secret));
+            std::hint::black_box(hidden.build());
+        });
+    }
+
+    #[test]
+    fn a_long_secret_takes_memory_in_proportion_to_its_length() {
+        let mut hidden = HiddenTextsBuilder::default();
+        hidden.add(&"[]'\"x://me:pass@e.com/x?key=pass".repeat(300));
+        let bytes = hidden.bytes;
+        let memory = hidden.build().automaton.unwrap().memory_usage();
+        assert!(memory < 64 * bytes, "{memory} bytes for {bytes}");
     }
 }

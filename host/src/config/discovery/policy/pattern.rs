@@ -9,7 +9,7 @@ use crate::config::bridge;
 
 /// Whether a URL is one that a pattern means. `*` stands for any characters within
 /// a part of it: what is allowed for one host is not for `https://other/?that.host`.
-pub(super) fn is_like(url: &str, pattern: &str) -> bool {
+pub(in crate::config::discovery) fn is_like(url: &str, pattern: &str) -> bool {
     let Some(url) = Parts::of_url(url) else {
         return false;
     };

@@ -160,3 +160,45 @@ fn a_projects_file_that_leads_out_of_it_is_opened_only_where_the_project_may_be_
         assert_eq!(discovery.found.is_empty(), !is_there, "{shown}");
     }
 }
+
+/// A client's file with one server of these arguments.
+fn with_args(args: &str) -> Home {
+    let home = Home::empty();
+    let server = format!(r#"{{"command": "x", "args": [{args}], "env": {{"E": "${{API_KEY}}"}}}}"#);
+    let text = format!("{{\"mcpServers\": {{\"s\": {server}}}}}");
+    home.write("home/.cursor/mcp.json", &text);
+    home.write("home/.gemini/settings.json", &text);
+    home
+}
+
+#[test]
+fn variables_are_filled_in_in_linear_time() {
+    let one =
+        |part: &'static str| move |size: usize| with_args(&format!("\"{}\"", part.repeat(size)));
+    let parts = [
+        "${API_KEY}",
+        "${env:API_KEY}",
+        "${env:NO}",
+        "$NO_X ",
+        "${env:",
+        "${{",
+        "{",
+        "$",
+    ];
+    let names = |size: usize| {
+        let names = (0..size).map(|number| format!("${{env:N{number}}}$N{number}"));
+        with_args(&format!("\"{}\"", names.collect::<String>()))
+    };
+    let args = |size: usize| with_args(&vec!["\"${env:API_KEY}$NO\""; size].join(","));
+    let grows = |what: &str, input: &dyn Fn(usize) -> Home| {
+        dormouse_tests::growth::is_linear(what, 600, input, |home: &Home| {
+            let discovery = discover_within(&home.around(), true, MAX_FILLED_IN);
+            assert_eq!(discovery.found.len() + discovery.counted.len(), 2, "{what}");
+        });
+    };
+    for part in parts {
+        grows(part, &one(part));
+    }
+    grows("names", &names);
+    grows("arguments", &args);
+}

@@ -1,6 +1,8 @@
 //! Editing one entry of a client's file, from text to text. Everything else in it
 //! stays as it is, to the byte: comments, order, blank lines, ends of lines.
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod json;
 mod text;
 mod toml;
@@ -106,6 +108,10 @@ fn edit(text: &str, shape: &Shape, name: &str, entry: Option<&Json>) -> Result<S
     };
     let before = read(text, shape.syntax)?;
     let mut expected = before.clone();
+    // Of several the last one counts; without it the one before would.
+    if entry.is_none() && count(&mut expected, shape, name) > 1 {
+        return Err(Uneditable::style(0, "several entries of one name"));
+    }
     let known = match servers(&mut expected, shape, entry.is_some()) {
         Some(servers) => set(servers, name, entry),
         None => entry.is_none(),
@@ -159,6 +165,15 @@ fn servers<'j>(document: &'j mut Json, shape: &Shape, make: bool) -> Option<&'j 
         };
     }
     Some(value)
+}
+
+/// How many entries of a list of servers have that name.
+fn count(document: &mut Json, shape: &Shape, name: &str) -> usize {
+    let servers = servers(document, shape, false).and_then(|servers| servers.as_array());
+    let items = servers.into_iter().flatten();
+    items
+        .filter(|item| item.get("name").and_then(Json::as_str) == Some(name))
+        .count()
 }
 
 /// Sets an entry of the servers, or takes it out. False where they are no servers.

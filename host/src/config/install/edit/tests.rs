@@ -492,3 +492,79 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn files_are_edited_in_linear_time() {
+    let json_of = |size: usize| {
+        let servers = (0..size)
+            .map(|number| format!("    \"s{number}\": {{\"command\": \"x\"}} // {number}\n"));
+        let servers: Vec<_> = servers.map(|line| line.replacen("}", "},", 1)).collect();
+        format!("{{\n  \"mcpServers\": {{\n{}  }}\n}}\n", servers.concat())
+    };
+    let json_on_a_line = |size: usize| {
+        let servers = (0..size).map(|number| format!("\"s{number}\":{{}}"));
+        format!(
+            "{{\"mcpServers\":{{{}}}}}",
+            servers.collect::<Vec<_>>().join(",")
+        )
+    };
+    let json_of_comments =
+        |size: usize| format!("{{\"mcpServers\":{{\"a\":1 {} }}}}", "/* */ ".repeat(size));
+    let toml_of = |size: usize| {
+        let servers = (0..size).map(|number| format!("[mcpServers.s{number}]\ncommand = \"x\"\n"));
+        servers.collect::<String>()
+    };
+    // The entry's own lines, between others, and blank lines behind all.
+    let toml_between = |size: usize| {
+        let tables = (0..size).map(|number| {
+            format!("[mcpServers.dormouse.t{number}]\na = 1\n[mcpServers.s{number}]\nb = 2\n")
+        });
+        format!("{}{}", tables.collect::<String>(), "\n".repeat(400 * size))
+    };
+    let toml_of_keys = |size: usize| {
+        let keys = (0..size).map(|number| format!("mcpServers.dormouse.k{number} = 1\n"));
+        keys.collect::<String>()
+    };
+    let yaml_of = |size: usize| {
+        let servers = (0..size).map(|number| format!("  s{number}:\n    command: x\n"));
+        format!("mcpServers:\n{}", servers.collect::<String>())
+    };
+    type Text<'t> = &'t dyn Fn(usize) -> String;
+    let of = |syntax| shape(syntax, &["mcpServers"], false);
+    let inputs: [(&str, Syntax, Text<'_>); 7] = [
+        ("JSON", Syntax::Json, &json_of),
+        ("JSON on a line", Syntax::Json, &json_on_a_line),
+        ("comments", Syntax::Json, &json_of_comments),
+        ("TOML", Syntax::Toml, &toml_of),
+        ("tables between others", Syntax::Toml, &toml_between),
+        ("dotted keys", Syntax::Toml, &toml_of_keys),
+        ("YAML", Syntax::Yaml, &yaml_of),
+    ];
+    for (what, syntax, input) in inputs {
+        let shape = of(syntax);
+        dormouse_tests::growth::is_linear(what, 150, input, |text| {
+            let added = add(text, &shape, "dormouse", &entry());
+            let added = added.as_ref().unwrap_or(text);
+            let removed = remove(added, &shape, "dormouse").unwrap();
+            assert_eq!(get(&removed, &shape, "dormouse"), Ok(None), "{what}");
+        });
+    }
+}
+
+/// Without the last one, the one before would count.
+#[test]
+fn one_of_several_entries_of_one_name_is_not_removed() {
+    let shape = shape(Syntax::Yaml, &["mcpServers"], true);
+    let entry = "  - name: dormouse\n    command: x\n";
+    let text = format!("mcpServers:\n{entry}{entry}");
+    let error = remove(&text, &shape, "dormouse").unwrap_err();
+    assert!(
+        error.message.contains("several entries of one name"),
+        "{error}"
+    );
+    let one = format!("mcpServers:\n{entry}");
+    assert_eq!(
+        remove(&one, &shape, "dormouse").unwrap(),
+        "mcpServers: []\n"
+    );
+}

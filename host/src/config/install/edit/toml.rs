@@ -144,7 +144,8 @@ fn with_blank_lines(text: &str, lines: Range<usize>) -> Range<usize> {
     let head = text.get(..lines.start).unwrap_or_default();
     let tail = text.get(lines.end..).unwrap_or_default();
     let blank_before = head.len() - head.trim_end().len();
-    if tail.trim().is_empty() {
+    // From its start: there may be as many lines as this is asked of, and blank ones behind.
+    if tail.trim_start().is_empty() {
         // The end of the last line that stays is no blank line.
         let kept = head.trim_end().len();
         let start = if kept == 0 { 0 } else { next_line(text, kept) };

@@ -1,0 +1,61 @@
+//! The fuzz target of records.
+
+#![allow(
+    clippy::expect_used,
+    reason = "what does not hold has to end the run, with the input that has shown it"
+)]
+
+use super::canonical::canonical;
+use super::{Gated, Record};
+use crate::fuzz::text;
+
+/// Records: what waits for its user is not shown, what was approved waits no more, and what
+/// is written again says the same. Canonical texts are so already.
+pub fn records(data: &[u8]) {
+    let text = text(data);
+    if let Some(written) = canonical(&text) {
+        assert_eq!(canonical(&written).as_ref(), Some(&written));
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+        assert_eq!(value(&text), value(&written), "it says something else");
+    }
+    let Ok(mut record) = Record::parse(&text) else {
+        return;
+    };
+    let written = serde_json::to_string(&record).expect("a record can be written");
+    let again = Record::parse(&written).expect("what was written can be read");
+    let same = serde_json::to_string(&again).expect("a record can be written");
+    assert_eq!(same, written);
+    let pending = record.pending();
+    let Ok(known) = again.into_known() else {
+        return;
+    };
+    assert_eq!(known.pending.digest(), pending.digest());
+    for item in pending.iter() {
+        let shown = match item.kind {
+            Gated::Tool => known
+                .listing
+                .tools
+                .iter()
+                .any(|tool| tool.name == item.name),
+            Gated::Prompt => known.listing.prompts.iter().any(|one| one.key == item.name),
+            Gated::Template => known
+                .listing
+                .templates
+                .iter()
+                .any(|one| one.key == item.name),
+            Gated::Instructions => known.instructions.is_some(),
+        };
+        assert!(!shown, "{item} waits and is shown");
+        let told = crate::roster::difference(item);
+        assert!(
+            !told.contains(|c: char| c.is_control() && c != '\n'),
+            "{told:?}"
+        );
+    }
+    let approved = record.approve(&pending.digest());
+    assert_eq!(
+        approved.map(|approved| approved.len()).ok(),
+        Some(pending.len())
+    );
+    assert!(record.pending().is_empty());
+}
