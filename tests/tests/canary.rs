@@ -11,11 +11,15 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dormouse_tests::{Client, Home};
-use serde_json::json;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dormouse_tests::http::{Request, Server};
+use dormouse_tests::{Client, Home, oauth};
+use serde_json::{Value, json};
 
 /// Variables of the environment that the configuration fills in.
 const VARIABLES: [(&str, &str); 5] = [
@@ -26,8 +30,106 @@ const VARIABLES: [(&str, &str); 5] = [
     ("IN_COMMAND", "canary-in-command"),
 ];
 
-/// What every secret here begins with.
+/// What every secret here begins with, but for those that are made by chance.
 const CANARY: &str = "canary-";
+
+/// Text that must not be anywhere.
+struct Hidden(Vec<String>);
+
+impl Hidden {
+    /// All secrets that are written here, also where they are within something that is
+    /// encoded, in letters or in bytes.
+    fn written() -> Self {
+        let mut hidden = Self(vec![
+            CANARY.to_owned(),
+            CANARY.to_uppercase(),
+            CANARY.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            CANARY.bytes().map(|byte| format!("%{byte:02x}")).collect(),
+            CANARY.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            CANARY
+                .bytes()
+                .map(|byte| format!("\\u00{byte:02x}"))
+                .collect(),
+        ]);
+        // Whatever stands before and behind it, in each of the places that a byte can have.
+        hidden.0.extend((0..3).map(|before| {
+            let text = format!("{}{CANARY}", "_".repeat(before));
+            let encoded = STANDARD.encode(&text);
+            let (start, end) = ((before * 8).div_ceil(6), text.len() * 8 / 6);
+            encoded.get(start..end).unwrap().to_owned()
+        }));
+        hidden
+    }
+
+    /// And a secret that was made by chance.
+    fn and(&mut self, secret: &str) {
+        assert!(secret.len() >= 10, "`{secret}` is in any text");
+        self.0.push(secret.to_owned());
+        self.0.push(STANDARD.encode(secret));
+    }
+
+    #[track_caller]
+    fn are_not_in(&self, what: &str, text: &str) {
+        for hidden in &self.0 {
+            if let Some(at) = text.find(hidden.as_str()) {
+                let from = text.floor_char_boundary(at.saturating_sub(200));
+                let to = text.floor_char_boundary((at + 100).min(text.len()));
+                panic!("{what}: `{hidden}`: …{}…", &text[from..to]);
+            }
+        }
+    }
+
+    /// What Dormouse keeps has none, either, but for the files that are there for it.
+    #[track_caller]
+    fn are_not_kept(&self, home: &Home) {
+        for folder in ["cache", "run"] {
+            self.are_not_below(&home.path().join(folder));
+        }
+    }
+
+    #[track_caller]
+    fn are_not_below(&self, folder: &Path) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy();
+            if ["tokens", "http-token", "backups"].contains(&&*name) {
+                use std::os::unix::fs::PermissionsExt as _;
+                let mode = path.metadata().unwrap().permissions().mode();
+                assert_eq!(mode & 0o077, 0, "{}: {mode:o}", path.display());
+            } else if path.is_dir() {
+                self.are_not_below(&path);
+            } else if path.is_file() {
+                let bytes = std::fs::read(&path).unwrap();
+                let text = String::from_utf8_lossy(&bytes);
+                self.are_not_in(&path.display().to_string(), &text);
+            }
+        }
+    }
+}
+
+/// The test would pass if it looked for the wrong things.
+#[test]
+fn what_is_hidden_is_found_however_it_is_encoded() {
+    let hidden = Hidden::written();
+    let of = |text: &str| STANDARD.encode(text);
+    for text in [
+        of("canary-user:canary-password"),
+        of("me:canary-password"),
+        of("x:canary-password"),
+        of("xyz:canary-password"),
+        "GET /?q=%63%61%6E%61%72%79%2D%77".to_owned(),
+        r"\u0063\u0061\u006e\u0061\u0072\u0079\u002dw".to_owned(),
+    ] {
+        let found = hidden.0.iter().any(|hidden| text.contains(hidden.as_str()));
+        assert!(found, "{text}: {:?}", hidden.0);
+    }
+    assert!(
+        !hidden
+            .0
+            .iter()
+            .any(|hidden| "a canary, Y2FuYXJ5".contains(hidden.as_str()))
+    );
+}
 
 /// A program that prints its arguments and variables, and refuses to start with them.
 const REPEATING: &str = r#"
@@ -156,9 +258,47 @@ fn home() -> Home {
         );
         home.table(name, &given).unwrap();
     }
+    clients(&home);
     let line = "command = \"npx mcp-remote https://x.example/mcp --api-key canary-line\"";
     home.table("line", line).unwrap();
     home
+}
+
+/// Files of clients, with the secrets that these have: written out, in files that they name,
+/// and answers to the questions that a client asks.
+fn clients(home: &Home) {
+    let talks = home.path().join("talks.py");
+    let write = |file: &str, text: &str| {
+        let file = home.path().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("secrets.env", "FROM_FILE=canary-env-file\n");
+    let cursor = json!({ "mcpServers": {
+        "cursor": {
+            "command": "python3",
+            "args": [talks, "--token", "canary-cursor-argument", "${env:IN_COMMAND}"],
+            "env": { "K": "canary-cursor-env", "F": "${env:IN_ENV}" },
+            "envFile": "${userHome}/secrets.env",
+        },
+        "cursor_web": {
+            "url": "http://127.0.0.1:1/mcp?key=canary-cursor-query",
+            "headers": { "Authorization": "Bearer canary-cursor-bearer" },
+        },
+        "broken": { "command": 7, "env": "canary-broken-env" },
+    } });
+    write(".cursor/mcp.json", &cursor.to_string());
+    let vscode = json!({
+        "inputs": [{ "id": "key", "type": "promptString", "password": true, "description": "a key" }],
+        "servers": { "vscode": {
+            "type": "stdio", "command": "python3", "args": [talks, "${input:key}"],
+            "env": { "K": "${input:key}" },
+        } },
+    });
+    write("config/Code/User/mcp.json", &vscode.to_string());
+    let mut config = std::fs::read_to_string(home.config()).unwrap();
+    config.push_str("[discovery.inputs]\nkey = \"canary-input\"\n\n");
+    std::fs::write(home.config(), config).unwrap();
 }
 
 fn command(home: &Home, words: &[&str]) -> Command {
@@ -167,18 +307,10 @@ fn command(home: &Home, words: &[&str]) -> Command {
     command
 }
 
-#[track_caller]
-fn has_none(what: &str, text: &str) {
-    if let Some(at) = text.find(CANARY) {
-        let from = text.floor_char_boundary(at.saturating_sub(200));
-        let to = text.floor_char_boundary((at + 100).min(text.len()));
-        panic!("{what}: …{}…", &text[from..to]);
-    }
-}
-
 #[test]
 fn no_command_says_a_secret() {
     let home = home();
+    let mut hidden = Hidden::written();
     let mut said = 0;
     for words in [
         &["list"][..],
@@ -222,43 +354,103 @@ fn no_command_says_a_secret() {
         &["enable", "web"],
         &["adapt", "web", "-o", "web.wasm"],
         &["inspect", "web"],
+        &["sync", "cursor"],
+        &["call", "cursor", "x", "{}"],
+        &["sync", "cursor_web"],
+        &["sync", "vscode"],
+        &["call", "vscode", "x", "{}"],
+        &["list", "--json"],
+        &["status", "--json"],
+        &["doctor", "--connect"],
+        &["adapt", "cursor", "-o", "cursor.wasm"],
+        &["adapt", "talks", "-o", "talks.wasm"],
+        &["inspect", "talks.wasm"],
+        &["inspect", "talks.wasm", "--json"],
+        &["check", "talks.wasm"],
+        &["pack", "talks.wasm", "--wit", "nowhere"],
+        &["add", "adapted", "talks.wasm"],
+        &["add", "adapted", "talks.wasm", "--yes", "--grant-upstream"],
+        &["call", "adapted", "x", "{}"],
+        &["grant", "adapted"],
+        &["grant", "web"],
+        &["remove", "adapted"],
+        &["cache", "list"],
         &["import", "cursor", "--dry-run"],
+        &["import", "vscode", "--dry-run"],
+        &["import", "--dry-run"],
+        &["install", "cursor", "--dry-run"],
+        &["install", "cursor", "--http", "127.0.0.1:9", "--dry-run"],
+        &["install", "cursor", "--no-sync"],
+        &["install", "vscode", "--http", "127.0.0.1:9", "--no-sync"],
+        &["import", "cursor", "--no-sync"],
+        &["import", "--undo"],
+        &["import", "vscode", "--replace", "--no-sync"],
+        &["list"],
+        &["doctor"],
+        &["serve"],
+        &["remove", "talks"],
     ] {
         let output = command(&home, words).stdin(Stdio::null()).output().unwrap();
         for stream in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(stream);
             said += text.len();
-            has_none(&format!("`dormouse {}`", words.join(" ")), &text);
+            hidden.are_not_in(&format!("`dormouse {}`", words.join(" ")), &text);
+        }
+        // Made by the first command that needs it.
+        let token = home.path().join("cache/data/dormouse/http-token");
+        if hidden.0.len() == Hidden::written().0.len()
+            && let Ok(token) = std::fs::read_to_string(token)
+        {
+            hidden.and(token.trim());
+            for stream in [&output.stdout, &output.stderr] {
+                let text = String::from_utf8_lossy(stream);
+                hidden.are_not_in(&format!("`dormouse {}`", words.join(" ")), &text);
+            }
         }
     }
     assert!(said > 1000, "hardly anything was said");
-    has_none_kept(&home);
+    assert!(
+        hidden.0.len() > Hidden::written().0.len(),
+        "no token was made"
+    );
+    hidden.are_not_kept(&home);
 }
 
 #[test]
 fn no_agent_is_told_a_secret() {
     let home = home();
+    let hidden = Hidden::written();
     let log = std::fs::File::create(home.path().join("log")).unwrap();
     let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
     for server in [
-        "web", "old", "login", "child", "ends", "repeats", "talks", "line",
+        "web",
+        "old",
+        "login",
+        "child",
+        "ends",
+        "repeats",
+        "talks",
+        "line",
+        "cursor",
+        "cursor_web",
+        "vscode",
     ] {
         let outcome = host.outcome(
             "tools/call",
             json!({ "name": format!("{server}__discover"), "arguments": {} }),
         );
-        has_none(server, &outcome.unwrap().to_string());
+        hidden.are_not_in(server, &outcome.unwrap().to_string());
         let outcome = host.outcome(
             "tools/call",
             json!({ "name": format!("{server}__x"), "arguments": {}, "_meta": { "progressToken": 7 } }),
         );
-        has_none(server, &outcome.unwrap().to_string());
+        hidden.are_not_in(server, &outcome.unwrap().to_string());
         let status = host.outcome(
             "prompts/get",
             json!({ "name": "status", "arguments": { "server": server } }),
         );
         let status = status.unwrap().to_string();
-        has_none(server, &status);
+        hidden.are_not_in(server, &status);
         if server == "repeats" {
             // Of what runs, models are told the program or the host alone.
             assert!(status.contains(r#"\"upstream\": \"sh\""#), "{status}");
@@ -270,45 +462,241 @@ fn no_agent_is_told_a_secret() {
         ("resources/read", json!({ "uri": "dormouse://status" })),
         ("prompts/get", json!({ "name": "servers" })),
     ] {
-        has_none(method, &host.outcome(method, params).unwrap().to_string());
+        hidden.are_not_in(method, &host.outcome(method, params).unwrap().to_string());
     }
     // The same through the control socket, of a host that has failed at all of them.
     for words in [&["status"][..], &["status", "--json"], &["list", "--json"]] {
         let output = command(&home, words).output().unwrap();
-        has_none(
+        hidden.are_not_in(
             "the control socket",
             &String::from_utf8_lossy(&output.stdout),
         );
-        has_none(
+        hidden.are_not_in(
             "the control socket",
             &String::from_utf8_lossy(&output.stderr),
         );
     }
+    let said = asked_by_hand(&home);
+    assert!(
+        said.contains("\"pid\"") && said.contains("-32602"),
+        "{said}"
+    );
+    hidden.are_not_in("the control socket itself", &said);
     drop(host);
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
     assert!(log.contains("TRACE"), "nothing is logged: {log}");
-    has_none("the log at trace", &log);
-    has_none_kept(&home);
+    hidden.are_not_in("the log at trace", &log);
+    hidden.are_not_kept(&home);
 }
 
-/// What Dormouse keeps has none, either.
-#[track_caller]
-fn has_none_kept(home: &Home) {
-    fn look(folder: &Path) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                look(&path);
-            } else if path.is_file() {
-                let bytes = std::fs::read(&path).unwrap();
-                has_none(
-                    &path.display().to_string(),
-                    &String::from_utf8_lossy(&bytes),
-                );
-            }
+/// The control socket of the host that runs.
+fn control_socket(folder: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.into_iter().find_map(|path| match path.is_dir() {
+        true => control_socket(&path),
+        false => path
+            .symlink_metadata()
+            .is_ok_and(|metadata| metadata.file_type().is_socket())
+            .then_some(path),
+    })
+}
+
+/// What the control socket answers to requests of all methods, good and bad.
+fn asked_by_hand(home: &Home) -> String {
+    let socket = control_socket(&home.path().join("run")).unwrap();
+    let stream = UnixStream::connect(socket).unwrap();
+    let mut answers = BufReader::new(stream.try_clone().unwrap());
+    let mut said = String::new();
+    for (method, params) in [
+        ("status", Value::Null),
+        ("status", json!([7])),
+        ("reload", json!({ "config": home.config() })),
+        ("reload", json!({ "config": "/nowhere" })),
+        ("switch", json!({ "server": "web", "on": false })),
+        ("switch", json!({ "server": "web", "on": "canary" })),
+        ("restart", json!({ "server": "talks" })),
+        ("restart", json!({})),
+        ("status", Value::Null),
+        ("no/such", Value::Null),
+    ] {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        writeln!(&stream, "{request}").unwrap();
+        assert!(
+            answers.read_line(&mut said).unwrap() > 0,
+            "{method}: {said}"
+        );
+    }
+    said
+}
+
+/// The tokens of a login, and those that it got for them.
+fn tokens(home: &Home) -> Vec<String> {
+    let folder = home.path().join("cache/data/dormouse/tokens");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|kind| kind == "json"));
+    let mut found = Vec::new();
+    for file in files {
+        let kept: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let tokens = &kept["credentials"]["token_response"];
+        for name in ["access_token", "refresh_token"] {
+            found.push(tokens[name].as_str().unwrap().to_owned());
         }
     }
-    for folder in ["cache", "run"] {
-        look(&home.path().join(folder));
+    found
+}
+
+/// A home that is logged in at a server of its own, and what must not be seen of it: at first
+/// that login said nothing of it.
+fn logged_in(server: &oauth::Server) -> (Home, Hidden) {
+    let home = Home::new().unwrap();
+    let oauth =
+        "oauth = { client_id = \"mine\", client_secret = \"${IN_ENV}\", scopes = [\"notes\"] }";
+    let table = format!("url = \"{}\"\n{oauth}", server.url());
+    home.table("notes", &table).unwrap();
+    home.table("web", "url = \"http://127.0.0.1:1/mcp\"")
+        .unwrap();
+    home.table("talks", "command = \"false\"").unwrap();
+    let mut hidden = Hidden::written();
+    let mut login = command(&home, &["login", "notes"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut link = String::new();
+    let mut stdout = BufReader::new(login.stdout.take().unwrap());
+    stdout.read_line(&mut link).unwrap();
+    let (_, redirect) = oauth::once("GET", link.trim()).unwrap();
+    let redirect = redirect.unwrap();
+    let page = oauth::get(&redirect).unwrap();
+    let output = login.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let code = redirect.split_once("code=").unwrap().1;
+    hidden.and(code.split('&').next().unwrap());
+    for token in tokens(&home) {
+        hidden.and(&token);
     }
+    hidden.are_not_in("the login", &String::from_utf8_lossy(&output.stderr));
+    hidden.are_not_in("the page after the login", &page.text);
+    (home, hidden)
+}
+
+#[test]
+fn nobody_is_told_a_token_of_a_login() {
+    let options = ["--no-registration", "--client", "mine"];
+    let options = [&options[..], &["--client-secret", "canary-in-env"]].concat();
+    let server = oauth::Server::start(&options).unwrap();
+    let (home, mut hidden) = logged_in(&server);
+    let runs = |words: &[&str], hidden: &Hidden| {
+        let output = command(&home, words).stdin(Stdio::null()).output().unwrap();
+        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        hidden.are_not_in(&format!("`dormouse {}`", words.join(" ")), &text.concat());
+        text.concat()
+    };
+    for words in [
+        &["sync", "notes"][..],
+        &["call", "notes", "whoami", "{}"],
+        &["call", "notes", "admin", "{}"],
+        &["status", "--json"],
+        &["list", "--json"],
+        &["doctor", "--connect"],
+        &["adapt", "notes", "-o", "notes.wasm"],
+        &["inspect", "notes.wasm"],
+    ] {
+        runs(words, &hidden);
+    }
+    // An agent, whose calls get others in place of tokens that are no longer good.
+    let log = std::fs::File::create(home.path().join("log")).unwrap();
+    let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
+    let before = tokens(&home);
+    let mut said = String::new();
+    for make in [None, Some("expire"), Some("forget")] {
+        make.into_iter().for_each(|what| server.make(what).unwrap());
+        for tool in ["whoami", "admin", "nothing"] {
+            let call = json!({ "name": format!("notes__{tool}"), "arguments": {} });
+            said += &host.outcome("tools/call", call).unwrap().to_string();
+        }
+        let resource = json!({ "uri": "dormouse://status" });
+        said += &host
+            .outcome("resources/read", resource)
+            .unwrap()
+            .to_string();
+        tokens(&home).iter().for_each(|token| hidden.and(token));
+    }
+    assert!(said.contains("mine"), "nobody was let in: {said}");
+    assert!(tokens(&home) != before, "no token was made anew");
+    said += &asked_by_hand(&home);
+    hidden.are_not_in("an agent", &said);
+    drop(host);
+    let log = std::fs::read_to_string(home.path().join("log")).unwrap();
+    assert!(log.contains("TRACE"), "nothing is logged: {log}");
+    hidden.are_not_in("the log at trace", &log);
+    hidden.are_not_kept(&home);
+    runs(&["logout", "notes"], &hidden);
+}
+
+#[test]
+fn nobody_is_told_the_token_of_a_host() {
+    let home = home();
+    let words = ["serve", "--http", "127.0.0.1:0"];
+    let server = Server::start(&mut command(&home, &words)).unwrap();
+    let mut hidden = Hidden::written();
+    let token = server.token().unwrap().to_owned();
+    hidden.and(&token);
+    let list = || Request::stateless(1, "tools/list", json!({}));
+    let twice = |mut request: Request| {
+        let token = ("authorization".to_owned(), format!("Bearer {token}"));
+        request.headers.extend([token.clone(), token]);
+        request
+    };
+    let call = json!({ "name": "talks__discover", "arguments": {} });
+    let right = format!("Bearer {token}");
+    let mut statuses = Vec::new();
+    for request in [
+        list(),
+        Request::stateless(1, "tools/call", call),
+        list().header("authorization", "Bearer canary-wrong-token"),
+        list().header(
+            "authorization",
+            &format!("Basic {}", STANDARD.encode("u:canary-basic")),
+        ),
+        list().header("authorization", &format!("Bearer {token}x")),
+        list().header("authorization", &token),
+        twice(list()),
+        list()
+            .header("host", "evil.example")
+            .header("authorization", &right),
+        list()
+            .header("origin", "http://origin.example")
+            .header("authorization", &right),
+        Request::get(&format!("/mcp?token={token}")),
+        Request::get(&format!("/{token}")).header("authorization", ""),
+        Request::post(format!("{{\"token\":\"{token}\"")),
+        Request::post("x").header("mcp-session-id", &token),
+    ] {
+        let mut stream = server.connect().unwrap();
+        let request = request.header("connection", "close");
+        stream.write_all(&request.bytes(&server)).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        hidden.are_not_in(&request.line, &answer);
+        statuses.push(answer.split(' ').nth(1).unwrap().to_owned());
+    }
+    assert_eq!(statuses[..2], ["200", "200"], "{statuses:?}");
+    assert_eq!(statuses[2..6], ["401"; 4], "{statuses:?}");
+    assert!(["400", "401"].contains(&&*statuses[6]), "{statuses:?}");
+    for words in [&["status"][..], &["status", "--json"], &["doctor"]] {
+        let output = command(&home, words).output().unwrap();
+        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        hidden.are_not_in("the control socket", &text.concat());
+    }
+    let said = server.said();
+    assert!(said.contains("DEBUG"), "nothing is logged: {said}");
+    hidden.are_not_in("the log at trace", &said);
+    drop(server);
+    hidden.are_not_kept(&home);
 }

@@ -1,5 +1,5 @@
-//! Texts that steer a terminal, from everybody who can write one: an upstream, a cloned
-//! project, another program's file. All commands are run on a terminal, and none of what
+//! Texts that steer a terminal, from everybody who can write one: an upstream, a plugin, a web
+//! server, whoever logs somebody in, a cloned project, another program's file, a folder. All commands are run on a terminal, and none of what
 //! these texts have in them reaches it.
 
 #![cfg(unix)]
@@ -10,19 +10,26 @@
 )]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dormouse_tests::{Home, artifacts};
+use dormouse_tests::{Home, artifacts, component};
 use serde_json::{Value, json};
 
 /// A title of the window, hidden letters, a C1 control, an override of the direction, a
-/// letter without width, an answer that would be typed, a step back, a bell.
-const TEXT: &str = "E\u{1b}]0;x\u{7}\u{1b}[8m\u{9b}8m\u{202e}\u{200b}\u{1b}[6n\u{8}\rF";
+/// letter without width, an answer that would be typed, a step back, a bell, the start of a
+/// line, ends of lines that are none in ASCII, a tag, which is not seen at all.
+const TEXT: &str = "E\u{1b}]0;x\u{7}\u{1b}[8m\u{9b}8m\u{202e}\u{200b}\u{1b}[6n\u{8}\r\u{2603}\
+                    \u{85}\u{2028}\u{2029}\u{e0041}F";
+
+/// What of it can be in a header.
+const HEADER: &str = "E\u{9b}8m\u{202e}\u{200b}\u{85}\u{2028}\u{2029}\u{e0041}F";
 
 /// What of it must not be seen raw. Dormouse itself writes colours, and `\r` before a line
 /// that it replaces.
-const STEERING: [&str; 8] = [
+const STEERING: [&str; 13] = [
     "\u{1b}]",
     "\u{1b}[8m",
     "\u{1b}[6n",
@@ -31,6 +38,11 @@ const STEERING: [&str; 8] = [
     "\u{200b}",
     "\u{7}",
     "\u{8}",
+    "\r\u{2603}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{e0041}",
 ];
 
 struct Place {
@@ -71,6 +83,17 @@ impl Place {
         fs::write(project.join(".mcp.json"), servers.to_string()).unwrap();
         fs::create_dir_all(home.path().join(".cursor")).unwrap();
         fs::write(home.path().join(".cursor/mcp.json"), servers.to_string()).unwrap();
+        plugins(&home);
+        let address = web();
+        for name in ["broken", "moved", "login", "metadata"] {
+            home.table(name, &format!("url = \"http://{address}/{name}\""))
+                .unwrap();
+        }
+        // A project in a folder of that name.
+        let project = home.path().join(TEXT);
+        fs::create_dir_all(project.join(".git")).unwrap();
+        let servers = json!({ "mcpServers": { "odd": { "command": "true" } } });
+        fs::write(project.join(".mcp.json"), servers.to_string()).unwrap();
         Self { home, changed }
     }
 
@@ -91,7 +114,13 @@ impl Place {
         let run = self.home.command(words);
         let mut command = Command::new(artifacts::python("clients", "python").unwrap());
         let asked: Vec<Value> = match words.first() {
-            Some(&"approve" | &"trust") => vec![json!(["[y/N]", "n\n"])],
+            Some(&"approve" | &"trust" | &"grant" | &"add") if !words.contains(&"--yes") => {
+                vec![json!(["[y/N]", "n\n"])]
+            }
+            Some(&"serve") if words.contains(&"--http") => {
+                vec![json!(["listening on", "\u{3}"])]
+            }
+            Some(&"serve") => vec![json!(["", "{}\n\u{4}"])],
             Some(&"call") if words.contains(&"ask") => vec![json!(["c = cancel: ", "c\n"])],
             _ => Vec::new(),
         };
@@ -106,6 +135,154 @@ impl Place {
         let output = command.output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
+}
+
+/// Plugins whose texts these are: what they declare, and what they say when they are called.
+fn plugins(home: &Home) {
+    let loud = artifacts::guest("loud").unwrap();
+    home.server("loud", &loud).unwrap();
+    // With a folder by a link, that leads to one whose name is such a text.
+    let folder = home.path().join(format!("folder {TEXT}"));
+    fs::create_dir(&folder).unwrap();
+    let first = home.path().join("first");
+    fs::create_dir(&first).unwrap();
+    std::os::unix::fs::symlink(&first, home.path().join("link")).unwrap();
+    let link = home.path().join("link").display().to_string();
+    home.server_with(
+        "folders",
+        &loud,
+        &format!("grants.fs = [{{ path = {} }}]", json!(link)),
+    )
+    .unwrap();
+    // What `pack` writes, with other texts.
+    let file = home.path().join("bad.wasm");
+    fs::copy(&loud, &file).unwrap();
+    let file = file.display().to_string();
+    assert!(home.run(&["pack", &file]).unwrap().status.success());
+    let packed = fs::read(&file).unwrap();
+    let start = packed.iter().position(|byte| *byte == b'{').unwrap();
+    let text = packed.get(start..).unwrap();
+    let mut declarations = serde_json::Deserializer::from_slice(text).into_iter();
+    let mut declared: Value = declarations.next().unwrap().unwrap();
+    for name in ["name", "version", "title", "description"] {
+        declared
+            .as_object_mut()
+            .unwrap()
+            .insert(name.to_owned(), TEXT.into());
+    }
+    for tool in declared.get_mut("tools").unwrap().as_array_mut().unwrap() {
+        let tool = tool.get_mut("tool").unwrap().as_object_mut().unwrap();
+        tool.insert("title".to_owned(), TEXT.into());
+        tool.insert("description".to_owned(), TEXT.into());
+        tool.insert("annotations".to_owned(), json!({ "title": TEXT }));
+    }
+    assert!(
+        home.run(&["pack", &file, "--strip"])
+            .unwrap()
+            .status
+            .success()
+    );
+    let text = declared.to_string();
+    let mut section = u32::try_from(text.len()).unwrap().to_le_bytes().to_vec();
+    section.extend_from_slice(text.as_bytes());
+    let bytes = fs::read(&file).unwrap();
+    let bytes = component::with_section_in_front(&bytes, "dormouse:declaration", &section);
+    fs::write(&file, bytes).unwrap();
+    let other = component::with_section_in_front(&bytes_of(&loud), "dormouse:declaration", b"x");
+    fs::write(home.path().join(format!("{TEXT}.wasm")), other).unwrap();
+}
+
+fn bytes_of(file: &Path) -> Vec<u8> {
+    fs::read(file).unwrap()
+}
+
+/// A web server all of whose answers have such texts in them: errors, redirects, and what it
+/// says of logging in.
+fn web() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // Whoever goes away early is no concern of the others.
+            let _ = answered(stream, address);
+        }
+    });
+    address
+}
+
+fn answered(mut stream: TcpStream, address: SocketAddr) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut line, mut length) = (String::new(), 0);
+    reader.read_line(&mut line)?;
+    loop {
+        let mut header = String::new();
+        if reader.read_line(&mut header)? == 0 || header.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    reader.read_exact(&mut vec![0; length])?;
+    let base = format!("http://{address}");
+    let path = line.split(' ').nth(1).unwrap_or_default();
+    let error = json!({ "error": TEXT, "error_description": TEXT, "error_uri": TEXT });
+    let (status, headers, body) = match path {
+        "/moved" => (
+            "302 Found",
+            format!("location: /{HEADER}\r\n"),
+            TEXT.to_owned(),
+        ),
+        "/login" | "/metadata" => {
+            let metadata = format!("{base}/resource{path}");
+            let challenge = format!(
+                "www-authenticate: Bearer resource_metadata=\"{metadata}\", error=\"{HEADER}\", \
+                 error_description=\"{HEADER}\", scope=\"{HEADER}\"\r\n"
+            );
+            ("401 Unauthorized", challenge, error.to_string())
+        }
+        "/.well-known/oauth-protected-resource/login" | "/resource/login" => {
+            let resource = json!({
+                "resource": format!("{base}/login"), "authorization_servers": [base],
+                "resource_name": TEXT, "scopes_supported": [TEXT],
+            });
+            ("200 OK", String::new(), resource.to_string())
+        }
+        "/.well-known/oauth-protected-resource/metadata" | "/resource/metadata" => {
+            let resource = json!({
+                "resource": format!("{base}/{TEXT}"), "authorization_servers": [TEXT],
+            });
+            ("200 OK", String::new(), resource.to_string())
+        }
+        "/.well-known/oauth-authorization-server" => {
+            let server = json!({
+                "issuer": base, "authorization_endpoint": format!("{base}/page?{TEXT}"),
+                "token_endpoint": format!("{base}/token"),
+                "registration_endpoint": format!("{base}/register"),
+                "response_types_supported": ["code"], "scopes_supported": [TEXT],
+                "code_challenge_methods_supported": ["S256"],
+            });
+            ("200 OK", String::new(), server.to_string())
+        }
+        _ if path.starts_with("/.well-known") => ("404 None", String::new(), TEXT.to_owned()),
+        "/register" => ("400 Bad Request", String::new(), error.to_string()),
+        _ => (
+            "500 Error",
+            format!("retry-after: {HEADER}\r\nx-a: {HEADER}\r\n"),
+            TEXT.to_owned(),
+        ),
+    };
+    let kind = if body.starts_with('{') {
+        "application/json"
+    } else {
+        "text/plain"
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n{headers}content-length: {}\r\n\
+         connection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 #[track_caller]
@@ -126,6 +303,9 @@ fn steers_nothing(words: &[&str], shown: &str) {
 #[test]
 fn no_command_lets_a_text_steer_the_terminal() {
     let place = Place::new();
+    let (bad_name, folder_name) = (format!("{TEXT}.wasm"), format!("folder {TEXT}"));
+    let said = json!({ "text": TEXT }).to_string();
+    let wrong = json!({ TEXT: TEXT }).to_string();
     let commands: &[(&str, &[&str])] = &[
         (".", &["sync", "up"]),
         (".", &["sync", "ends"]),
@@ -164,6 +344,65 @@ fn no_command_lets_a_text_steer_the_terminal() {
         (".", &["restart", "up"]),
         (".", &["disable", TEXT]),
         (".", &["cache", "list"]),
+        // Plugins: what they declare, and what they say.
+        (".", &["inspect", "bad.wasm"]),
+        (".", &["inspect", "bad.wasm", "--json"]),
+        (".", &["check", "bad.wasm"]),
+        (".", &["pack", "bad.wasm"]),
+        (".", &["inspect", &bad_name]),
+        (".", &["check", &bad_name]),
+        (".", &["pack", &bad_name]),
+        (".", &["add", "bad", "bad.wasm", "--yes"]),
+        (".", &["add", "bad", &bad_name]),
+        (".", &["add", "adapted", "up.wasm"]),
+        (
+            ".",
+            &["add", "adapted", "up.wasm", "--yes", "--grant-upstream"],
+        ),
+        (
+            ".",
+            &["add", "more", "bad.wasm", "--grant-fs", &folder_name],
+        ),
+        (".", &["tools", "bad"]),
+        (".", &["call", "bad", "say", &said]),
+        (".", &["call", "loud", "say", &said]),
+        (".", &["call", "loud", "say", &said, "--json"]),
+        (".", &["call", "loud", "fail", &said]),
+        (".", &["call", "loud", "panic", &said]),
+        (".", &["call", "loud", "say", &wrong]),
+        (".", &["-vvv", "call", "loud", "say", &said]),
+        (".", &["remove", "bad"]),
+        (".", &["remove", TEXT]),
+        (".", &["enable", TEXT]),
+        (".", &["disable", "loud"]),
+        (".", &["enable", "loud"]),
+        // Web servers, and who logs somebody in.
+        (".", &["sync", "broken"]),
+        (".", &["call", "broken", "x", "{}"]),
+        (".", &["sync", "moved"]),
+        (".", &["sync", "login"]),
+        (".", &["login", "login"]),
+        (".", &["login", "metadata"]),
+        (".", &["-vvv", "login", "login"]),
+        (".", &["logout", "login"]),
+        (".", &["logout", TEXT]),
+        // Folders.
+        (".", &["grant", "folders"]),
+        (".", &["grant", "folders", "--yes"]),
+        (".", &["grant", TEXT]),
+        (".", &["list"]),
+        (".", &["status"]),
+        (".", &["doctor"]),
+        (".", &["serve"]),
+        (".", &["serve", "--http", "127.0.0.1:0"]),
+        (".", &["install", "cursor", "--no-sync"]),
+        (".", &["import", "cursor", "--no-sync"]),
+        (".", &["import", "--undo"]),
+        (TEXT, &["list"]),
+        (TEXT, &["trust"]),
+        (TEXT, &["trust", "--yes"]),
+        (TEXT, &["trust", "--list"]),
+        (TEXT, &["doctor"]),
         ("project", &["list"]),
         ("project", &["doctor"]),
         ("project", &["trust"]),
@@ -171,9 +410,21 @@ fn no_command_lets_a_text_steer_the_terminal() {
     ];
     let mut all = String::new();
     for (folder, words) in commands {
+        if words == &["grant", "folders"] {
+            // By now it is recorded where the link has led.
+            let link = place.home.path().join("link");
+            fs::remove_file(&link).unwrap();
+            std::os::unix::fs::symlink(place.home.path().join(&folder_name), link).unwrap();
+        }
         let shown = place.shown(words, folder);
         steers_nothing(words, &shown);
         all.push_str(&shown);
+        if words.contains(&"--http") {
+            // Somebody who sits there may see it; elsewhere its file is named.
+            let file = place.home.path().join("cache/data/dormouse/http-token");
+            let token = fs::read_to_string(file).unwrap();
+            assert!(shown.contains(token.trim()), "{shown}");
+        }
     }
     // What has changed is shown to whoever is to approve it.
     fs::write(&place.changed, "").unwrap();
@@ -188,9 +439,18 @@ fn no_command_lets_a_text_steer_the_terminal() {
         steers_nothing(words, &shown);
         all.push_str(&shown);
     }
+    for part in [
+        "[y/N]",
+        "is granted",
+        "does not take Dormouse",
+        "listening on",
+        "logged in",
+    ] {
+        assert!(all.contains(part), "nobody has shown {part}: {all}");
+    }
     // All of it was shown, as its escapes.
     let escapes = all.matches("\\u{202e}").count();
-    assert!(escapes > 50, "{escapes} escapes: {all}");
+    assert!(escapes > 150, "{escapes} escapes: {all}");
     assert!(
         all.contains("\u{1b}["),
         "nothing was shown in colours: {all}"

@@ -315,6 +315,116 @@ async fn a_damaged_cache_entry_is_compiled_again() {
     assert_eq!(third.clean_cache().unwrap(), 0);
 }
 
+/// Copies a cache, each file by itself: no mapped one is cut.
+fn copied(from: &Path, to: &Path) {
+    let (from, to) = (from.join("components"), to.join("components"));
+    crate::replace::make_folder(&to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let path = file.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// Whatever is not byte for byte what this user's Dormouse has kept, under this name and with
+/// this key, is compiled again, and replaces what was there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cache_entry_that_is_not_its_own_is_compiled_again() {
+    let place = place();
+    let kept = place.dir.path().join("kept");
+    place
+        .good(&runtime(kept.clone()).slot(place.target()))
+        .await;
+    // Another component with the same functions, and its entry.
+    let other = place.dir.path().join("other");
+    let path = place.dir.path().join("other.wasm");
+    let code = ODD.replace("60000", "50000");
+    std::fs::write(&path, wat::parse_str(code).unwrap()).unwrap();
+    let mut target = place.target();
+    target.code = Code::File(path);
+    copied(&kept, &other);
+    std::fs::remove_file(compiled(&other)).unwrap();
+    place.good(&runtime(other.clone()).slot(target)).await;
+    let code = std::fs::read(compiled(&kept)).unwrap();
+    let of_other = std::fs::read(compiled(&other)).unwrap();
+    assert_ne!(code, of_other);
+    let mac = std::fs::read(compiled(&kept).with_extension("mac")).unwrap();
+    let mac_of_other = std::fs::read(compiled(&other).with_extension("mac")).unwrap();
+    let flipped = |bytes: &[u8], at: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] ^= 1;
+        bytes
+    };
+    let [half, last] = [code.len() / 2, code.len() - 1];
+    let (mut longer_code, mut longer_mac) = (code.clone(), mac.clone());
+    longer_code.push(0);
+    longer_mac.push(0);
+    type Change<'c> = (&'c str, Vec<u8>);
+    let mut changes: Vec<Change<'_>> = vec![
+        ("cwasm", Vec::new()),
+        ("cwasm", code[..half].to_vec()),
+        ("cwasm", code[..last].to_vec()),
+        ("cwasm", longer_code),
+        ("cwasm", of_other.clone()),
+        ("mac", Vec::new()),
+        ("mac", mac[..31].to_vec()),
+        ("mac", longer_mac),
+        ("mac", vec![0; 32]),
+        ("mac", mac_of_other),
+        ("key", vec![7; 32]),
+    ];
+    changes.extend((0..32).step_by(5).map(|at| ("mac", flipped(&mac, at))));
+    let step = (code.len() / 8).max(1);
+    changes.extend(
+        (0..code.len())
+            .step_by(step)
+            .map(|at| ("cwasm", flipped(&code, at))),
+    );
+    for (number, (kind, bytes)) in changes.into_iter().enumerate() {
+        let cache = place.dir.path().join(format!("cache{number}"));
+        copied(&kept, &cache);
+        let control = runtime(cache.clone());
+        place.good(&control.slot(place.target())).await;
+        assert_eq!(
+            control.counts().cache_hits,
+            1,
+            "{number}: the copy is no copy"
+        );
+        let file = match kind {
+            "key" => cache.join("components/key"),
+            kind => compiled(&cache).with_extension(kind),
+        };
+        // Another file under its name: the one that is mapped must not be cut.
+        std::fs::remove_file(&file).unwrap();
+        let replaced = crate::replace::replace(&file, &bytes, crate::replace::Access::Private);
+        replaced.unwrap();
+        for (expected, what) in [((1, 0), "changed"), ((0, 1), "mended")] {
+            let runtime = runtime(cache.clone());
+            place.good(&runtime.slot(place.target())).await;
+            let counts = runtime.counts();
+            assert_eq!(
+                (counts.compiled, counts.cache_hits),
+                expected,
+                "{number} {kind} {what}"
+            );
+        }
+    }
+    // Both halves of another component's entry, under this one's name.
+    let cache = place.dir.path().join("swapped");
+    copied(&kept, &cache);
+    let own = compiled(&cache);
+    for kind in ["cwasm", "mac"] {
+        let file = own.with_extension(kind);
+        std::fs::remove_file(&file).unwrap();
+        std::fs::copy(compiled(&other).with_extension(kind), file).unwrap();
+    }
+    let swapped = runtime(cache);
+    place.good(&swapped.slot(place.target())).await;
+    assert_eq!(
+        (swapped.counts().compiled, swapped.counts().cache_hits),
+        (1, 0)
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_start_is_told_and_not_repeated_at_once() {
     let place = place();

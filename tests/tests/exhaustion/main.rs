@@ -11,6 +11,7 @@
 mod compile;
 mod folders;
 mod host_memory;
+mod in_flight;
 mod logs;
 mod memories;
 mod schemas;

@@ -12,12 +12,12 @@ use dormouse_tests::artifacts;
 use super::*;
 
 /// A home with folders in it, and servers that are granted some of them.
-struct Granted {
-    home: Home,
+pub(crate) struct Granted {
+    pub(crate) home: Home,
 }
 
 impl Granted {
-    fn new(folders: &[&str]) -> Self {
+    pub(crate) fn new(folders: &[&str]) -> Self {
         let home = Home::new().unwrap();
         for folder in folders {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
@@ -27,12 +27,12 @@ impl Granted {
         Self { home }
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.home.path().canonicalize().unwrap().join(path)
     }
 
     /// Adds a server with these folders, each with its mode.
-    fn server(&self, name: &str, folders: &[(&str, &str)]) -> &Self {
+    pub(crate) fn server(&self, name: &str, folders: &[(&str, &str)]) -> &Self {
         let mut grants = format!("[servers.{name}.grants]\nfs = [");
         for (path, mode) in folders {
             let path = self.at(path);
@@ -49,13 +49,13 @@ impl Granted {
         self
     }
 
-    fn serve(&self) -> Client {
+    pub(crate) fn serve(&self) -> Client {
         self.home.serve().unwrap()
     }
 }
 
 /// Has a server take some steps, and says what came of each.
-fn run(client: &mut Client, server: &str, steps: &[String]) -> Vec<String> {
+pub(crate) fn run(client: &mut Client, server: &str, steps: &[String]) -> Vec<String> {
     let result = client.call(&format!("{server}__run"), json!({ "steps": steps }));
     let result = result.unwrap();
     assert_ne!(result["isError"], true, "{result}");
@@ -72,12 +72,12 @@ fn refused(client: &mut Client, server: &str) -> String {
     error
 }
 
-fn stays_well(client: &mut Client) {
+pub(crate) fn stays_well(client: &mut Client) {
     let text = client.text("good__echo", json!({ "text": "good" }));
     assert_eq!(text.unwrap(), "good");
 }
 
-fn step(verb: &str, paths: &[&Path]) -> String {
+pub(crate) fn step(verb: &str, paths: &[&Path]) -> String {
     let mut step = verb.to_owned();
     for path in paths {
         step.push('|');

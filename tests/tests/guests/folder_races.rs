@@ -1,0 +1,190 @@
+//! Somebody who exchanges what is in a granted folder, or the folder itself, for links that
+//! lead out of it, again and again, while a plugin reads and writes there.
+
+use std::fs::{read_dir, read_to_string, write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::folders::{Granted, run, stays_well, step};
+use super::*;
+
+/// How often the two are exchanged at least while a plugin is at work.
+const SWAPS: u64 = 20_000;
+
+/// How often a plugin is called at most.
+const CALLS: usize = 2_000;
+
+/// Exchanges two files for one another, without end.
+struct Swapping {
+    ends: Arc<AtomicBool>,
+    swaps: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Swapping {
+    fn start(one: PathBuf, other: PathBuf) -> Self {
+        let (ends, swaps) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
+        let (end, count) = (ends.clone(), swaps.clone());
+        let thread = std::thread::spawn(move || {
+            while !end.load(Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+            // As it was.
+            if count.load(Ordering::Relaxed) % 2 == 1 {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        Self {
+            ends,
+            swaps,
+            thread: Some(thread),
+        }
+    }
+
+    fn swaps(&self) -> u64 {
+        self.swaps.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Swapping {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A granted folder with `here`, a folder, and `away`, a link to a folder that is not granted;
+/// both have a file `f`, and so has the granted folder, beside a link to the other one.
+fn place() -> Granted {
+    let place = Granted::new(&["notes/here", "outside"]);
+    write(place.at("notes/here/f"), "inside").unwrap();
+    write(place.at("notes/f"), "inside").unwrap();
+    write(place.at("outside/f"), "OUTSIDE").unwrap();
+    symlink(place.at("outside"), place.at("notes/away")).unwrap();
+    symlink(place.at("outside/f"), place.at("notes/link")).unwrap();
+    place.server("files", &[("notes", "rw")]);
+    place
+}
+
+fn is_untouched(outside: &Path) {
+    let names: Vec<_> = read_dir(outside)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["f"]);
+    assert_eq!(read_to_string(outside.join("f")).unwrap(), "OUTSIDE");
+}
+
+/// Calls the plugin until there were enough swaps. Says how often what it read was inside, and
+/// how often it was refused.
+fn race(place: &Granted, swapped: [&str; 2], steps: &[String]) -> (usize, usize) {
+    let mut client = place.serve();
+    let warm = run(&mut client, "files", &["granted".to_owned()]);
+    assert_eq!(warm, [place.at("notes").display().to_string()]);
+    let [one, other] = swapped.map(|path| place.at(path));
+    let swapping = Swapping::start(one, other);
+    let (mut inside, mut refused) = (0, 0);
+    for _ in 0..CALLS {
+        if swapping.swaps() >= SWAPS && inside > 0 && refused > 0 {
+            break;
+        }
+        for said in run(&mut client, "files", steps) {
+            assert!(!said.contains("OUTSIDE"), "{said}");
+            inside += usize::from(said.contains("inside"));
+            refused += usize::from(said.starts_with("error: "));
+        }
+    }
+    assert!(swapping.swaps() >= SWAPS, "{}", swapping.swaps());
+    drop(swapping);
+    is_untouched(&place.at("outside"));
+    stays_well(&mut client);
+    (inside, refused)
+}
+
+#[test]
+fn a_folder_that_is_exchanged_in_a_race_is_never_left() {
+    let place = place();
+    let here = place.at("notes/here");
+    let steps: Vec<_> = (0..50)
+        .flat_map(|number| {
+            let new = here.join(format!("new{number}"));
+            let other = here.join("other");
+            [
+                step("read", &[&here.join("f")]),
+                step("write", &[&new, Path::new("inside")]),
+                step("rename", &[&new, &other]),
+                step("link", &[&other, &new]),
+                step("list", &[&here]),
+                step("read", &[&here.join("../here/f")]),
+            ]
+        })
+        .collect();
+    let (inside, refused) = race(&place, ["notes/here", "notes/away"], &steps);
+    assert!(
+        inside > 0 && refused > 0,
+        "{inside} inside, {refused} refused"
+    );
+}
+
+#[test]
+fn a_file_that_is_exchanged_in_a_race_is_never_another() {
+    let place = place();
+    let file = place.at("notes/f");
+    let steps: Vec<_> = (0..100)
+        .flat_map(|_| {
+            [
+                step("read", &[&file]),
+                step("write", &[&file, Path::new("inside")]),
+                step("touch", &[&file]),
+            ]
+        })
+        .collect();
+    let (inside, refused) = race(&place, ["notes/f", "notes/link"], &steps);
+    assert!(
+        inside > 0 && refused > 0,
+        "{inside} inside, {refused} refused"
+    );
+}
+
+/// Each call has what was granted, or nothing.
+#[test]
+fn a_granted_folder_that_is_exchanged_itself_is_never_another() {
+    let place = place();
+    symlink(place.at("outside"), place.at("other")).unwrap();
+    let mut client = place.serve();
+    let notes = place.at("notes");
+    let steps = [
+        step("read", &[&notes.join("f")]),
+        step("write", &[&notes.join("new"), Path::new("inside")]),
+    ];
+    run(&mut client, "files", &steps);
+    let call = json!({ "name": "files__run", "arguments": { "steps": steps } });
+    let swapping = Swapping::start(notes, place.at("other"));
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..CALLS {
+        if opened > 5 && refused > 5 && swapping.swaps() >= SWAPS {
+            break;
+        }
+        let answer = client.request("tools/call", call.clone()).unwrap();
+        let answer = answer.to_string();
+        assert!(!answer.contains("OUTSIDE"), "{answer}");
+        opened += usize::from(answer.contains("inside"));
+        refused += usize::from(answer.contains("is a link now"));
+    }
+    assert!(
+        opened > 0 && refused > 0,
+        "{opened} opened, {refused} refused"
+    );
+    assert!(swapping.swaps() >= SWAPS, "{}", swapping.swaps());
+    drop(swapping);
+    is_untouched(&place.at("outside"));
+    stays_well(&mut client);
+}

@@ -1,0 +1,192 @@
+//! Components that no toolchain makes: code that runs before or around what is called, and
+//! lies about memory.
+
+use super::*;
+
+/// A component with one function `f` of a text that answers with a text. The parts are code of
+/// its core module: what else there is, what gives memory, and the function itself.
+fn component(more: &str, realloc: &str, function: &str, post_return: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(component
+          (core module $m
+            (memory (export "memory") 1)
+            {more}
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) {realloc})
+            (func (export "f") (param i32 i32) (result i32) {function})
+            (func (export "after") (param i32) {post_return})
+          )
+          (core instance $i (instantiate $m))
+          (func (export "f") (param "text" string) (result string)
+            (canon lift (core func $i "f") (memory (core memory $i "memory"))
+              (realloc (core func $i "realloc"))
+              (post-return (core func $i "after"))))
+        )"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+const LOOP: &str = "(loop br 0) unreachable";
+
+/// Where the result is, and what it says: place and length of the text.
+fn answers(place: u32, length: u32) -> String {
+    format!(
+        "(i32.store (i32.const 8) (i32.const {place}))
+         (i32.store (i32.const 12) (i32.const {length})) (i32.const 8)"
+    )
+}
+
+/// What the call of such a component comes to, with half a second for it.
+fn called(component: &[u8]) -> (bool, String) {
+    let home = Home::new().unwrap();
+    let file = home.plugin_file("bad.wasm", component).unwrap();
+    home.server_with("bad", &file, "[servers.bad.limits]\ntimeout = \"500ms\"")
+        .unwrap();
+    home.guests(&["echo"]).unwrap();
+    let mut client = home.serve().unwrap();
+    let arguments = json!({ "text": "x".repeat(100) });
+    let result = client.call("bad__f", arguments).unwrap();
+    let text = client::text(&result).unwrap().to_owned();
+    assert_eq!(
+        client
+            .text("echo__echo", json!({ "text": "good" }))
+            .unwrap(),
+        "good"
+    );
+    let status = client.close(dormouse_tests::client::PATIENCE).unwrap();
+    assert!(status.success());
+    (result["isError"] == true, text)
+}
+
+#[test]
+fn what_is_sound_answers() {
+    let (failed, text) = called(&component(
+        "(data (i32.const 32) \"fine\")",
+        "(i32.const 1024)",
+        &answers(32, 4),
+        "",
+    ));
+    assert_eq!((failed, text.as_str()), (false, "fine"));
+}
+
+/// Code that runs when it is made, when it is handed something, and when it has answered.
+#[test]
+fn what_loops_anywhere_ends_at_the_deadline() {
+    let start = "(func $start (loop br 0)) (start $start)";
+    let place = "(i32.const 1024)";
+    for (what, component) in [
+        ("start", component(start, place, &answers(32, 4), "")),
+        ("realloc", component("", LOOP, &answers(32, 4), "")),
+        ("function", component("", place, LOOP, "")),
+        (
+            "post-return",
+            component("", place, &answers(32, 4), "(loop br 0)"),
+        ),
+    ] {
+        let (failed, text) = called(&component);
+        assert!(
+            failed && text.contains("longer than 0.5 s"),
+            "{what}: {text}"
+        );
+    }
+}
+
+#[test]
+fn what_lies_about_memory_fails() {
+    let place = "(i32.const 1024)";
+    let fine = answers(32, 4);
+    for (what, component) in [
+        (
+            "realloc far outside",
+            component("", "(i32.const -1)", &fine, ""),
+        ),
+        (
+            "realloc at the end",
+            component("", "(i32.const 65530)", &fine, ""),
+        ),
+        (
+            "realloc that traps",
+            component("", "unreachable", &fine, ""),
+        ),
+        (
+            "a start that traps",
+            component("(func $s unreachable) (start $s)", place, &fine, ""),
+        ),
+        (
+            "a text outside",
+            component("", place, &answers(65_535, 4), ""),
+        ),
+        (
+            "a text of 4 GiB",
+            component("", place, &answers(0, u32::MAX), ""),
+        ),
+        (
+            "a text that wraps around",
+            component("", place, &answers(u32::MAX - 3, 8), ""),
+        ),
+        (
+            "a result outside",
+            component("", place, "(i32.const 65536)", ""),
+        ),
+        (
+            "a result at an odd place",
+            component("", place, "(i32.const 9)", ""),
+        ),
+        (
+            "a text that is no UTF-8",
+            component(
+                "(data (i32.const 32) \"\\ff\\ff\\ff\\ff\")",
+                place,
+                &fine,
+                "",
+            ),
+        ),
+        (
+            "a post-return that traps",
+            component("", place, &fine, "unreachable"),
+        ),
+    ] {
+        let (failed, text) = called(&component);
+        assert!(failed && text.contains("`bad`"), "{what}: {text}");
+    }
+}
+
+/// One place for everything: what was handed over is overwritten, and that is its own business.
+#[test]
+fn memory_that_is_given_twice_harms_nobody_else() {
+    let twice = component("", "(i32.const 8)", &answers(8, 8), "");
+    let (failed, text) = called(&twice);
+    assert!(!failed, "{text}");
+    assert_eq!(text.len(), 8);
+}
+
+#[test]
+fn a_hundred_thousand_exports_are_cut_and_told() {
+    let exports: String = (0..100_000)
+        .map(|number| format!("(export \"f{number}\" (func $f))"))
+        .collect();
+    let text = format!(
+        r#"(component
+          (core module $m (func (export "f")))
+          (core instance $i (instantiate $m))
+          (func $f (canon lift (core func $i "f")))
+          {exports}
+        )"#
+    );
+    let home = Home::new().unwrap();
+    let file = home
+        .plugin_file("bad.wasm", &wat::parse_str(text).unwrap())
+        .unwrap();
+    home.server("bad", &file).unwrap();
+    home.guests(&["echo"]).unwrap();
+    let mut client = home.serve().unwrap();
+    let tools = client.tools().unwrap();
+    assert!(tools.len() <= 10_010, "{}", tools.len());
+    assert_eq!(
+        client
+            .text("echo__echo", json!({ "text": "good" }))
+            .unwrap(),
+        "good"
+    );
+    let status = home.server_status("bad").unwrap().to_string();
+    assert!(status.contains("10000"), "{status:.2000}");
+}
