@@ -1,6 +1,7 @@
 //! Notices when the configuration or a component changes on disk.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -37,15 +38,21 @@ impl Bell {
         }
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         // Without a path it says that events were lost.
-        let about = event.paths.is_empty()
-            || event
-                .paths
-                .iter()
-                .any(|path| files.iter().any(|file| file.starts_with(path)));
+        let about = event.paths.is_empty() || event.paths.iter().any(|path| has(&files, path));
         if about {
             self.rung.notify_one();
         }
     }
+}
+
+/// Whether there is that file, or one in that folder. This is asked for whatever happens in a
+/// folder that has one of them, however often that is.
+fn has(files: &BTreeSet<PathBuf>, path: &Path) -> bool {
+    // In the order of paths, what is in a folder comes right behind it.
+    let next = files
+        .range::<Path, _>((Bound::Included(path), Bound::Unbounded))
+        .next();
+    next.is_some_and(|file| file.starts_with(path))
 }
 
 /// Keeps a roster up to date as long as there is one.
@@ -56,17 +63,15 @@ pub(super) async fn run(roster: Weak<Roster>) {
         Ok(event) => ringing.hear(&event),
         Err(error) => tracing::warn!("watching for changed files: {error}"),
     });
-    let mut watched = Watched {
-        folders: BTreeSet::new(),
-        watcher: match watcher {
-            Ok(watcher) => watcher,
-            Err(error) => {
-                tracing::warn!(
-                    "changed files are noticed only when their tools are called: {error}"
-                );
-                return;
-            }
-        },
+    let watched = match watcher {
+        Ok(watcher) => Arc::new(Mutex::new(Watched {
+            folders: BTreeSet::new(),
+            watcher,
+        })),
+        Err(error) => {
+            tracing::warn!("changed files are noticed only when their tools are called: {error}");
+            return;
+        }
     };
     let mut complaint = None;
     loop {
@@ -76,7 +81,7 @@ pub(super) async fn run(roster: Weak<Roster>) {
         // Watched first and read then, or what happens between is lost.
         let files = alive.files();
         *bell.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
-        watched.follow(&files);
+        let followed = follow(&watched, &files).await;
         // Reads files, and writes the index.
         let read = tokio::task::spawn_blocking(move || {
             let outcome = alive.reload();
@@ -100,7 +105,12 @@ pub(super) async fn run(roster: Weak<Roster>) {
             continue;
         }
         drop(alive);
-        bell.rung.notified().await;
+        if followed {
+            bell.rung.notified().await;
+        } else {
+            // What is not watched yet rings no bell.
+            let _ = tokio::time::timeout(LONGEST, bell.rung.notified()).await;
+        }
         let first = Instant::now();
         while first.elapsed() < LONGEST
             && tokio::time::timeout(QUIET, bell.rung.notified())
@@ -108,6 +118,20 @@ pub(super) async fn run(roster: Weak<Roster>) {
                 .is_ok()
         {}
     }
+}
+
+/// Has the folders of these files watched, and waits for that, but not for long: the watcher
+/// has no time for it while files change there without a pause. False where it is not done yet.
+async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> bool {
+    let (watched, files) = (Arc::clone(watched), files.clone());
+    let following = tokio::task::spawn_blocking(move || {
+        // Only one waits for the watcher at a time.
+        let mut watched = watched.try_lock().ok()?;
+        watched.follow(&files);
+        Some(())
+    });
+    let followed = tokio::time::timeout(LONGEST, following).await;
+    matches!(followed, Ok(Ok(Some(()))))
 }
 
 struct Watched {
@@ -141,4 +165,34 @@ fn folder(file: &Path) -> Option<PathBuf> {
         .skip(1)
         .find(|folder| folder.is_dir())
         .map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_the_folders_above_them_are_found() {
+        let files = ["/a/b/c", "/a/b.d/e", "/a/b/c.d/f", "/g"].map(PathBuf::from);
+        let files: BTreeSet<_> = files.into();
+        for (path, expected) in [
+            ("/a/b/c", true),
+            ("/a/b", true),
+            ("/a", true),
+            ("/", true),
+            ("/a/b.d", true),
+            ("/a/b/c.d", true),
+            ("/g", true),
+            ("/a/b/c/d", false),
+            ("/a/b/d", false),
+            ("/a/b/c.", false),
+            ("/a/b.", false),
+            ("/g/h", false),
+            ("/h", false),
+        ] {
+            assert_eq!(has(&files, Path::new(path)), expected, "{path}");
+            let by_one = files.iter().any(|file| file.starts_with(path));
+            assert_eq!(by_one, expected, "{path}");
+        }
+    }
 }

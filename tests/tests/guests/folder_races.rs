@@ -188,3 +188,85 @@ fn a_granted_folder_that_is_exchanged_itself_is_never_another() {
     is_untouched(&place.at("outside"));
     stays_well(&mut client);
 }
+
+/// Each start opens what was granted, or nothing.
+#[test]
+fn a_folder_above_a_grant_is_exchanged_while_its_server_starts() {
+    let place = Granted::new(&["above/notes", "outside/notes"]);
+    write(place.at("above/notes/f"), "inside").unwrap();
+    write(place.at("outside/notes/f"), "OUTSIDE").unwrap();
+    symlink(place.at("outside"), place.at("link")).unwrap();
+    place.server("files", &[("above/notes", "rw")]);
+    let mut client = place.serve();
+    let notes = place.at("above/notes");
+    let call = json!({ "name": "files__run", "arguments": { "steps": [
+        step("read", &[&notes.join("f")]),
+        step("write", &[&notes.join("new"), Path::new("inside")]),
+    ] } });
+    run(&mut client, "files", &["granted".to_owned()]);
+    let swapping = Swapping::start(place.at("above"), place.at("link"));
+    let (mut opened, mut refused) = (0, 0);
+    // As many as it takes until both have happened.
+    for _ in 0..200 {
+        if opened > 5 && refused > 5 {
+            break;
+        }
+        assert!(
+            place
+                .home
+                .run(&["restart", "files"])
+                .unwrap()
+                .status
+                .success()
+        );
+        let answer = client
+            .request("tools/call", call.clone())
+            .unwrap()
+            .to_string();
+        assert!(!answer.contains("OUTSIDE"), "{answer}");
+        opened += usize::from(answer.contains("inside"));
+        refused += usize::from(answer.contains("\"isError\":true"));
+    }
+    assert!(swapping.swaps() > 1_000, "{}", swapping.swaps());
+    assert!(
+        opened > 0 && refused > 0,
+        "{opened} opened, {refused} refused"
+    );
+    drop(swapping);
+    let names: Vec<_> = read_dir(place.at("outside/notes")).unwrap().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    stays_well(&mut client);
+}
+
+/// Whoever can write beside the configuration keeps its watcher busy, and nobody else: a plugin
+/// may be granted a folder of a project, and the project's files are watched there.
+#[test]
+fn a_host_goes_on_while_files_beside_its_configuration_change_without_a_pause() {
+    let place = Granted::new(&["config/one", "config/other"]);
+    let mut client = place.serve();
+    stays_well(&mut client);
+    let swapping = Swapping::start(place.at("config/one"), place.at("config/other"));
+    for number in 0..20 {
+        // It is read again, and what is to be watched is looked at anew.
+        let mut config = read_to_string(place.home.config()).unwrap();
+        config.push_str(&format!("# {number}\n"));
+        write(place.home.config(), config).unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        client.request("ping", json!({})).unwrap();
+        stays_well(&mut client);
+    }
+    assert!(swapping.swaps() > 1_000, "{}", swapping.swaps());
+    drop(swapping);
+    // And then it hears of changes as before.
+    place.home.guests(&["counter"]).unwrap();
+    dormouse_tests::wait::until("the new server", || {
+        let tools = client.tools()?;
+        let has = tools.iter().any(|tool| {
+            let name = tool["name"].as_str();
+            name.is_some_and(|name| name.starts_with("counter__"))
+        });
+        anyhow::ensure!(has, "{tools:?}");
+        Ok(())
+    })
+    .unwrap();
+}
