@@ -4,9 +4,9 @@
 //! another. So one that several servers claim is nobody's: an agent that reads a resource
 //! of one server must not get what another has put in its place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use serde_json::{Map, Value};
 
@@ -15,9 +15,11 @@ use super::{Offer, Refusal, Roster, Snapshot};
 /// The scheme of Dormouse's own resources.
 const OWN_SCHEME: &str = "dormouse";
 
-/// How long a URI may be held against all templates, in bytes that are compared. Servers
-/// choose their templates, and some of them the URIs: it is a few milliseconds.
+/// How long a URI may be held against the templates of one server, in bytes that are compared:
+/// a few milliseconds. Servers choose their templates, and some of them the URIs.
 const MAX_STEPS: usize = 4 << 20;
+
+static TOO_MANY_STEPS: Once = Once::new();
 
 /// A listed resource or template, with the values of the template's variables.
 pub type ListedResource = (Arc<Offer>, Map<String, Value>);
@@ -72,22 +74,35 @@ pub(super) fn is_own(uri: &str) -> bool {
 
 impl Snapshot {
     /// The servers that claim a URI by what they list, and where it is read if that is one.
-    /// None where it takes too long to tell.
-    fn claims(&self, uri: &str) -> Option<(BTreeSet<&str>, Option<ListedResource>)> {
-        let mut steps_left = MAX_STEPS;
+    /// Where it takes too long to tell whether a server has a template for it, it has none.
+    fn claims(&self, uri: &str) -> (BTreeSet<&str>, Option<ListedResource>) {
+        let mut steps: HashMap<&str, usize> = HashMap::new();
         let mut servers: BTreeSet<&str> = self.resources().owners(uri).collect();
         let mut listed = self
             .resources()
             .find(uri)
             .map(|offer| (offer.clone(), Map::new()));
         for template in self.templates().with_hidden() {
-            steps_left = steps_left.checked_sub(template.steps(uri))?;
+            let steps = steps.entry(template.server()).or_default();
+            *steps = steps.saturating_add(template.steps(uri));
+            if *steps > MAX_STEPS {
+                // Once: servers choose how often that happens.
+                TOO_MANY_STEPS.call_once(|| {
+                    tracing::warn!(
+                        "some templates of server `{}` are not held against a URI of {} bytes, \
+                         because that takes too long; this is not said again",
+                        template.server(),
+                        uri.len()
+                    );
+                });
+                continue;
+            }
             if let Some(variables) = template.matched(uri) {
                 servers.insert(template.server());
                 listed.get_or_insert_with(|| (template.clone(), variables));
             }
         }
-        Some((servers, listed))
+        (servers, listed)
     }
 }
 
@@ -104,14 +119,7 @@ impl Roster {
             return Err(UnresolvedResource::Unknown);
         }
         let snapshot = self.snapshot();
-        let Some((listing, listed)) = snapshot.claims(uri) else {
-            tracing::warn!(
-                "a resource is not looked for, because so many templates of servers may be of its \
-                 URI, of {} bytes, that it takes too long",
-                uri.len()
-            );
-            return Err(UnresolvedResource::Unknown);
-        };
+        let (listing, listed) = snapshot.claims(uri);
         let mut claiming: BTreeSet<String> = listing.into_iter().map(str::to_owned).collect();
         claiming.extend(self.naming(uri));
         if claiming.len() > 1 {

@@ -142,6 +142,7 @@ fn what_begins_or_ends_in_another_way_takes_no_time() {
     assert_eq!(template("a:{+x}").steps(&uri), 3);
     assert_eq!(template("b:{+x}/b").steps(&uri), 3);
     assert_eq!(template("b:{+x}").steps(&uri), 3 * LONGEST);
+    assert_eq!(template("b:{+x}/c{+y}/d{+z}").steps(&uri), LONGEST / 16 + 6);
 }
 
 /// The same as a percent-encoded text.

@@ -13,7 +13,7 @@ use super::document::{self, Node, Value};
 use super::dotenv as variables;
 use super::expansion::{self, Read};
 use super::places::Syntax;
-use super::policy::pattern::is_like;
+use super::policy::pattern::{ConnectedUrl, UrlPattern};
 use crate::config::lines::Lines;
 use crate::fuzz::{first_line, text};
 
@@ -22,13 +22,16 @@ use crate::fuzz::{first_line, text};
 pub fn url_patterns(data: &[u8]) {
     let text = text(data);
     let (pattern, url) = first_line(&text);
-    let is_like = is_like(url, pattern);
+    let is_like = |pattern: &str| {
+        ConnectedUrl::of(url).is_some_and(|url| UrlPattern::of(pattern).is_like(&url))
+    };
+    let of_host = is_like("https://allowed.example/*");
+    let is_like = is_like(pattern);
     let parsed = Url::parse(url);
     assert!(parsed.is_ok() || !is_like, "`{url}` is no URL");
     let Ok(parsed) = parsed else {
         return;
     };
-    let of_host = self::is_like(url, "https://allowed.example/*");
     let host = parsed.host_str().map(|host| host.trim_end_matches('.'));
     let is_host = host == Some("allowed.example") && parsed.scheme() == "https";
     assert_eq!(of_host, is_host && parsed.port().is_none(), "{url:?}");

@@ -14,7 +14,7 @@ use super::search::project_of;
 use super::{Surroundings, files};
 use crate::config::lines::Lines;
 use crate::config::project_path::{LEADS_OUT, leads_out};
-use crate::config::{Client, Problem};
+use crate::config::{Client, Problem, units};
 
 /// The files that were read so far, and of which projects they are.
 pub(super) struct Library {
@@ -25,6 +25,22 @@ pub(super) struct Library {
     filled: BTreeMap<PathBuf, usize>,
     /// The projects whose files may be links out of their folders.
     followed: BTreeSet<PathBuf>,
+    /// How much was read of each project.
+    read: BTreeMap<PathBuf, ReadOfProject>,
+}
+
+/// Most bytes of all files of a project together that servers are written in.
+const MAX_PROJECT_BYTES: usize = 4 << 20;
+
+/// Most servers of all files of a project together, each counted for each client that reads
+/// it.
+const MAX_PROJECT_SERVERS: usize = 4000;
+
+/// How much was read of a project's files.
+#[derive(Default)]
+struct ReadOfProject {
+    bytes: usize,
+    servers: usize,
 }
 
 /// A file that servers of a project, or of the user's in that project, are made of.
@@ -92,6 +108,7 @@ impl Library {
             max_filled,
             filled: BTreeMap::new(),
             followed,
+            read: BTreeMap::new(),
         }
     }
 
@@ -128,6 +145,18 @@ impl Library {
         *filled = filled.saturating_add(bytes);
     }
 
+    /// How many servers may still be read of a project.
+    pub(super) fn servers_left(&self, project: &Path) -> usize {
+        let read = self.read.get(project).map_or(0, |read| read.servers);
+        MAX_PROJECT_SERVERS.saturating_sub(read)
+    }
+
+    /// Notes that so many servers of a project are read.
+    pub(super) fn note_servers(&mut self, project: &Path, servers: usize) {
+        let read = self.read.entry(project.to_owned()).or_default();
+        read.servers = read.servers.saturating_add(servers);
+    }
+
     /// A file, which is a project's where one is given.
     pub(super) fn open(
         &mut self,
@@ -149,6 +178,20 @@ impl Library {
                 Err(LEADS_OUT.to_owned())
             }
             _ => files::read(file, largest),
+        };
+        let bytes = match (project, bytes) {
+            (Some(project), Ok(Some(bytes))) => {
+                let read = self.read.entry(project.to_owned()).or_default();
+                read.bytes += bytes.len();
+                match read.bytes > MAX_PROJECT_BYTES {
+                    true => Err(format!(
+                        "is not read, because the files of its project have more than {} together",
+                        units::human_size(MAX_PROJECT_BYTES as u64)
+                    )),
+                    false => Ok(Some(bytes)),
+                }
+            }
+            (_, bytes) => bytes,
         };
         if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
             self.add(project, file, bytes, FileUse::Configuration);

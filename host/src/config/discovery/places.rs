@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Surroundings;
 use super::profiles::{self, Profile};
+use crate::config::project_path::leads_out;
 use crate::config::{Client, Scope};
 
 /// One place where a client keeps servers.
@@ -372,12 +373,19 @@ impl Places<'_> {
         }
         self.user(folder.join("config.yaml"), list.clone());
         if let Some(project) = &self.around.project {
-            for (file, shape) in blocks(&project.join(".continue/mcpServers"), &list) {
-                self.add(Scope::Project(project.clone()), file, shape);
+            let folder = project.join(".continue/mcpServers");
+            // Whoever has written the project decides where it leads to.
+            if !leads_out(project, &folder) {
+                for (file, shape) in blocks(&folder, &list) {
+                    self.add(Scope::Project(project.clone()), file, shape);
+                }
             }
         }
     }
 }
+
+/// Most files that are looked at in a folder of Continue's blocks.
+const MAX_BLOCKS: usize = 200;
 
 /// The files in a folder of Continue's blocks, in the order of their names: YAML of
 /// its own, and JSON as other clients write it.
@@ -386,6 +394,7 @@ fn blocks(folder: &Path, list: &Shape) -> Vec<(PathBuf, Shape)> {
         return Vec::new();
     };
     let mut files: Vec<_> = entries
+        .take(MAX_BLOCKS)
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter_map(|file| {
             let shape = match file.extension()?.to_str()? {

@@ -5,6 +5,8 @@ pub(super) mod pattern;
 
 use std::path::PathBuf;
 
+use pattern::{ConnectedUrl, UrlPattern};
+
 use super::document::{Node, Value};
 use super::entry::Reader;
 use super::library::Document;
@@ -16,6 +18,9 @@ use crate::upstream::Launch;
 
 const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";
+/// Most entries of a list in a project's settings. Each is held against each of its servers.
+const MAX_RULES: usize = 1000;
+
 const KINDS: &str = "an entry is a table with `serverName`, `serverCommand` or `serverUrl`";
 
 /// What all settings together say.
@@ -41,30 +46,40 @@ struct Rule {
     line: usize,
 }
 
-/// What an entry names a server by.
+/// What an entry names a server by, its variables filled in.
 enum Names {
     Name(String),
     Command(Vec<String>),
-    Url(String),
+    Url(UrlPattern),
 }
 
 /// A server as rules see it, its variables filled in.
 enum Reached {
     Command(Vec<String>),
-    Url(String),
+    /// None where it is no URL.
+    Url(Option<ConnectedUrl>),
 }
 
 impl Policy {
     /// Adds what a file of settings says. An entry that is none is told of, and the
     /// others count.
-    pub(super) fn add(&mut self, scope: &Scope, document: &Document, reader: &mut Reader<'_>) {
+    pub(super) fn add(
+        &mut self,
+        (scope, around): (&Scope, &Surroundings),
+        document: &Document,
+        reader: &mut Reader<'_>,
+    ) {
         let root = &document.root;
         let only = root.get("allowManagedMcpServersOnly");
+        let most = match project_of(scope) {
+            Some(_) => MAX_RULES,
+            None => usize::MAX,
+        };
         self.lists.push(Lists {
             scope: scope.clone(),
             file: document.file.clone(),
-            allowed: rules(root, ALLOWED, reader),
-            denied: rules(root, DENIED, reader).unwrap_or_default(),
+            allowed: rules((root, ALLOWED, most), around, reader),
+            denied: rules((root, DENIED, most), around, reader).unwrap_or_default(),
             managed_only: *scope == Scope::Managed
                 && only.is_some_and(|only| only.value == Value::Bool(true)),
         });
@@ -83,7 +98,7 @@ impl Policy {
         let (name, reached) = (&found.written_name, Reached::of(found, around)?);
         for lists in &heard {
             let mut rules = lists.denied.iter();
-            if let Some(rule) = rules.find(|rule| rule.is_of(name, &reached, around)) {
+            if let Some(rule) = rules.find(|rule| rule.is_of(name, &reached)) {
                 return Some(format!(
                     "`{DENIED}` of {}:{} names it",
                     lists.file.display(),
@@ -106,7 +121,7 @@ impl Policy {
         let mut counting = rules
             .iter()
             .filter(|rule| !strict || rule.is_alike(&reached));
-        if allowing.is_empty() || counting.any(|rule| rule.is_of(name, &reached, around)) {
+        if allowing.is_empty() || counting.any(|rule| rule.is_of(name, &reached)) {
             return None;
         }
         let files: Vec<_> = allowing
@@ -127,25 +142,17 @@ impl Reached {
                 let words = std::iter::once(&stdio.command).chain(&stdio.args);
                 Self::Command(words.map(|word| filled(word, around)).collect())
             }
-            Launch::Http(http) => Self::Url(filled(&http.url, around)),
+            Launch::Http(http) => Self::Url(ConnectedUrl::of(&filled(&http.url, around))),
         })
     }
 }
 
 impl Rule {
-    fn is_of(&self, name: &str, reached: &Reached, around: &Surroundings) -> bool {
+    fn is_of(&self, name: &str, reached: &Reached) -> bool {
         match (&self.names, reached) {
             (Names::Name(named), _) => named == name,
-            (Names::Command(named), Reached::Command(words)) => {
-                named.len() == words.len()
-                    && named
-                        .iter()
-                        .zip(words)
-                        .all(|(a, b)| filled(a, around) == *b)
-            }
-            (Names::Url(pattern), Reached::Url(url)) => {
-                pattern::is_like(url, &filled(pattern, around))
-            }
+            (Names::Command(named), Reached::Command(words)) => named == words,
+            (Names::Url(pattern), Reached::Url(Some(url))) => pattern.is_like(url),
             _ => false,
         }
     }
@@ -165,15 +172,24 @@ fn filled(text: &str, around: &Surroundings) -> String {
 }
 
 /// The rules of a list; none where there is no such list.
-fn rules(root: &Node, key: &str, reader: &mut Reader<'_>) -> Option<Vec<Rule>> {
+fn rules(
+    (root, key, most): (&Node, &str, usize),
+    around: &Surroundings,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<Rule>> {
     let node = root.get(key)?;
     if !matches!(node.value, Value::List(_)) {
         let message = format!("`{key}` has to be a list, and is {}", node.kind());
         reader.problem(node.at, message, Some(KINDS));
         return None;
     }
-    let rules = node.items().iter().enumerate().filter_map(|(index, item)| {
-        let Some(names) = names(item) else {
+    if let Some(item) = node.items().get(most) {
+        let message = format!("`{key}` has more than {most} entries");
+        reader.problem(item.at, message, Some("those from here on are not read"));
+    }
+    let read = node.items().iter().take(most);
+    let rules = read.enumerate().filter_map(|(index, item)| {
+        let Some(names) = names(item, around) else {
             let message = format!("{} names no servers", quoted(&format!("{key}[{index}]")));
             reader.problem(item.at, message, Some(KINDS));
             return None;
@@ -184,16 +200,21 @@ fn rules(root: &Node, key: &str, reader: &mut Reader<'_>) -> Option<Vec<Rule>> {
     Some(rules.collect())
 }
 
-fn names(item: &Node) -> Option<Names> {
+fn names(item: &Node, around: &Surroundings) -> Option<Names> {
     let [member] = item.members() else {
         return None;
     };
     match member.key.as_str() {
         "serverName" => Some(Names::Name(member.node.text()?.to_owned())),
-        "serverUrl" => Some(Names::Url(member.node.text()?.to_owned())),
+        "serverUrl" => {
+            let pattern = filled(member.node.text()?, around);
+            Some(Names::Url(UrlPattern::of(&pattern)))
+        }
         "serverCommand" => {
             let words = member.node.items().iter();
-            let words: Option<Vec<_>> = words.map(|word| Some(word.text()?.to_owned())).collect();
+            let words: Option<Vec<_>> = words
+                .map(|word| Some(filled(word.text()?, around)))
+                .collect();
             words.filter(|words| !words.is_empty()).map(Names::Command)
         }
         _ => None,

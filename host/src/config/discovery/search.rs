@@ -132,11 +132,22 @@ impl<'a> Search<'a> {
                 _ => None,
             },
         };
-        if let Some(server) = servers.get(MOST) {
-            let message = format!("there are more than {MOST} servers");
+        let most = match project_of(&place.scope) {
+            Some(project) => {
+                let most = MOST.min(self.library.servers_left(project));
+                self.library.note_servers(project, servers.len().min(most));
+                most
+            }
+            None => MOST,
+        };
+        if let Some(server) = servers.get(most) {
+            let message = match most {
+                MOST => format!("there are more than {MOST} servers"),
+                _ => "there are too many servers in the files of this project".to_owned(),
+            };
             reader.problem(server.at, message, Some("those from here on are not read"));
         }
-        for server in servers.iter().take(MOST) {
+        for server in servers.iter().take(most) {
             let before = reader.problems.len();
             let written = self.server(server, &context, &mut reader);
             if let Some(problems) = reader.problems.get(before..).filter(|new| !new.is_empty()) {

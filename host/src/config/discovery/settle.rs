@@ -62,7 +62,7 @@ impl Search<'_> {
                 Loaded::Bad(problem) => read(vec![problem.clone()]),
                 Loaded::Document(document) => {
                     let mut reader = document.reader();
-                    policy.add(&scope, document, &mut reader);
+                    policy.add((&scope, self.around), document, &mut reader);
                     read(reader.problems)
                 }
             };

@@ -7,60 +7,65 @@ use url::{Host, Url};
 
 use crate::config::bridge;
 
-/// Whether a URL is one that a pattern means. `*` stands for any characters within
-/// a part of it: what is allowed for one host is not for `https://other/?that.host`.
-pub(in crate::config::discovery) fn is_like(url: &str, pattern: &str) -> bool {
-    let Some(url) = Parts::of_url(url) else {
-        return false;
-    };
-    let Some(pattern) = Parts::of_pattern(pattern) else {
-        // `*` alone, or with something else that is no URL.
-        return bridge::matches(
-            pattern,
-            &format!("{}://{}{}", url.scheme, url.host, url.path),
-        );
-    };
-    let path = match pattern.path.as_str() {
-        "" => "*",
-        path => path,
-    };
-    bridge::matches(&pattern.scheme, &url.scheme)
-        && bridge::matches(&pattern.host, &url.host)
-        && bridge::matches(path, &url.path)
+/// A pattern of URLs. `*` stands for any characters within a part of it: what is allowed for
+/// one host is not for `https://other/?that.host`.
+pub(in crate::config::discovery) enum UrlPattern {
+    Parts {
+        scheme: String,
+        host: String,
+        port: PortPattern,
+        path: String,
+    },
+    /// `*` alone, or with something else that is no URL.
+    Text(String),
 }
 
-/// A URL, or a pattern of one.
-struct Parts {
+/// The ports that a pattern means.
+pub(in crate::config::discovery) enum PortPattern {
+    /// The usual one of the scheme.
+    Usual,
+    /// Those like this.
+    Like(String),
+}
+
+/// A URL as it is connected to, however it is spelt, in parts that are compared.
+pub(in crate::config::discovery) struct ConnectedUrl {
     scheme: String,
-    /// With its port, where that is not the usual one.
     host: String,
+    /// The port, where it is not the usual one.
+    port: Option<u16>,
+    /// The port that is connected to.
+    connected_port: Option<u16>,
     /// From the first `/` on, with the query.
     path: String,
 }
 
-impl Parts {
-    /// The parts of a URL as it is connected to, however it is spelt.
-    fn of_url(url: &str) -> Option<Self> {
+impl ConnectedUrl {
+    /// The parts of a URL; none where it is none.
+    pub(in crate::config::discovery) fn of(url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
-        let mut host = canonical(&url.host()?);
-        if let Some(port) = url.port() {
-            host = format!("{host}:{port}");
-        }
         let mut path = decoded(url.path()).into_owned();
         if let Some(query) = url.query() {
             path = format!("{path}?{query}");
         }
         Some(Self {
             scheme: url.scheme().to_owned(),
-            host,
+            host: canonical(&url.host()?),
+            port: url.port(),
+            connected_port: url.port_or_known_default(),
             path,
         })
     }
+}
 
-    /// The parts of a pattern, in which `*` may stand anywhere.
-    fn of_pattern(pattern: &str) -> Option<Self> {
+impl UrlPattern {
+    /// Reads a pattern.
+    pub(in crate::config::discovery) fn of(pattern: &str) -> Self {
+        Self::parts(pattern).unwrap_or_else(|| Self::Text(pattern.to_owned()))
+    }
+
+    fn parts(pattern: &str) -> Option<Self> {
         let (scheme, rest) = pattern.split_once("://")?;
-        let scheme = scheme.to_lowercase();
         let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (host, path) = rest.split_at_checked(end)?;
@@ -71,16 +76,13 @@ impl Parts {
             Some((name, port)) if !port.contains(']') => (name, Some(port)),
             _ => (host, None),
         };
-        let usual = match scheme.as_str() {
-            "https" => "443",
-            "http" => "80",
-            _ => "",
+        let port = match port {
+            None | Some("") => PortPattern::Usual,
+            Some(port) => PortPattern::Like(match port.parse::<u16>() {
+                Ok(number) => number.to_string(),
+                Err(_) => port.to_owned(),
+            }),
         };
-        let port = port.filter(|port| *port != usual);
-        let mut host = of_host(name);
-        if let Some(port) = port {
-            host = format!("{host}:{port}");
-        }
         let (path, query) = match path.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (path, None),
@@ -90,7 +92,44 @@ impl Parts {
             let root = if path.is_empty() { "/" } else { "" };
             path = format!("{path}{root}?{query}");
         }
-        Some(Self { scheme, host, path })
+        if path.is_empty() {
+            path.push('*');
+        }
+        Some(Self::Parts {
+            scheme: scheme.to_lowercase(),
+            host: of_host(name),
+            port,
+            path,
+        })
+    }
+
+    /// Whether a URL is one that the pattern means.
+    pub(in crate::config::discovery) fn is_like(&self, url: &ConnectedUrl) -> bool {
+        match self {
+            Self::Parts {
+                scheme,
+                host,
+                port,
+                path,
+            } => {
+                let is_port = match port {
+                    PortPattern::Usual => url.port.is_none(),
+                    PortPattern::Like(port) => {
+                        let connected = url.connected_port.map(|port| port.to_string());
+                        bridge::matches(port, &connected.unwrap_or_default())
+                    }
+                };
+                is_port
+                    && bridge::matches(scheme, &url.scheme)
+                    && bridge::matches(host, &url.host)
+                    && bridge::matches(path, &url.path)
+            }
+            Self::Text(pattern) => {
+                let port = url.port.map(|port| format!(":{port}")).unwrap_or_default();
+                let whole = format!("{}://{}{port}{}", url.scheme, url.host, url.path);
+                bridge::matches(pattern, &whole)
+            }
+        }
     }
 }
 
@@ -101,7 +140,13 @@ fn of_host(name: &str) -> String {
     {
         return canonical(&host);
     }
-    name.trim_end_matches('.').to_lowercase()
+    let labels = name.trim_end_matches('.').split('.');
+    // Names are connected to in ASCII.
+    let labels = labels.map(|label| match Host::parse(label) {
+        Ok(Host::Domain(ascii)) if !label.is_ascii() => ascii,
+        _ => label.to_lowercase(),
+    });
+    labels.collect::<Vec<_>>().join(".")
 }
 
 /// A host in the one way in which it is compared with others.
@@ -247,10 +292,25 @@ mod tests {
             ("https://a/b", "https://a/b#c", true),
             ("https://a/b", "https://a/b?c", false),
             ("https://a?b", "https://a/?b", true),
+            ("http://localhost:*/*", "http://localhost:80/x", true),
+            ("http://localhost:*/*", "http://localhost/x", true),
+            ("https://evil:*/*", "https://evil:443/x", true),
+            ("https://a:0443/*", "https://a/x", true),
+            ("https://a:443/*", "https://a/x", true),
+            ("https://a:80*/*", "https://a:8080/x", true),
+            ("https://a/*", "https://a:8443/x", false),
+            ("*://a:80/*", "http://a/x", true),
+            (
+                "https://*.b\u{fc}cher.example/*",
+                "https://a.b\u{fc}cher.example/",
+                true,
+            ),
             ("https://a/%", "https://a/%", true),
             ("https://a/%\u{fc}", "https://a/x", false),
         ] {
-            assert_eq!(is_like(url, pattern), like, "{pattern} {url}");
+            let found =
+                ConnectedUrl::of(url).is_some_and(|url| UrlPattern::of(pattern).is_like(&url));
+            assert_eq!(found, like, "{pattern} {url}");
         }
     }
 }

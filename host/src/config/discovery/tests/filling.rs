@@ -202,3 +202,54 @@ fn variables_are_filled_in_in_linear_time() {
     grows("names", &names);
     grows("arguments", &args);
 }
+
+/// How much is read before a project is trusted does not grow with the number of its files.
+#[test]
+fn all_files_of_a_project_share_what_is_read_of_it() {
+    let home = Home::empty();
+    let servers = |file: usize, number: usize| {
+        let servers = (0..number).map(|n| format!(r#""s{file}-{n}": {{"command": "x"}}"#));
+        format!(
+            r#"{{"mcpServers": {{{}}}}}"#,
+            servers.collect::<Vec<_>>().join(",")
+        )
+    };
+    for file in 0..300 {
+        home.write(
+            &format!("project/.continue/mcpServers/{file:03}.json"),
+            servers(file, 30),
+        );
+    }
+    let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+    assert_eq!(discovery.counted.len(), 4000);
+    let long = "x".repeat(900_000);
+    for file in 0..300 {
+        let text = format!(r#"{{"mcpServers": {{"a{file}": {{"command": "{long}"}}}}}}"#);
+        home.write(
+            &format!("project/.continue/mcpServers/{file:03}.json"),
+            text,
+        );
+    }
+    let discovery = discover_within(&home.around(), false, MAX_FILLED_IN);
+    assert_eq!(discovery.counted.len(), 4);
+    let mut told = discovery.problems();
+    assert!(told.any(|problem| problem.message.contains("more than 4.0 MiB together")));
+}
+
+/// A folder that a project makes a link is not looked into.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_a_project_that_leads_out_of_it_is_not_listed() {
+    let home = Home::empty();
+    home.write(
+        "elsewhere/a.json",
+        r#"{"mcpServers": {"a": {"command": "b"}}}"#,
+    );
+    fs::create_dir_all(home.path("project/.continue")).unwrap();
+    let link = home.path("project/.continue/mcpServers");
+    std::os::unix::fs::symlink(home.path("elsewhere"), link).unwrap();
+    for may_fill in [false, true] {
+        let discovery = discover_within(&home.around(), may_fill, MAX_FILLED_IN);
+        assert!(discovery.found.is_empty() && discovery.counted.is_empty());
+    }
+}
