@@ -14,7 +14,7 @@ use super::message::excerpt;
 
 const MARK: &str = "x-mcp-header";
 
-/// Most tools of one page that are logged by name when they are left out.
+/// Most tools that are logged by name when they are left out, of all lists of a connection.
 const MAX_NAMED: usize = 3;
 
 /// Most arguments of one tool that are wanted in headers.
@@ -38,6 +38,8 @@ pub(super) struct Annotations {
 struct Lists {
     current: List,
     previous: List,
+    /// How many tools were logged that are left out.
+    told: usize,
 }
 
 /// What a list has said, as far as it was read.
@@ -126,16 +128,15 @@ impl Annotations {
                 Ok(()) => kept.push(*tool),
                 Err(why) => {
                     left_out += 1;
-                    if left_out <= MAX_NAMED {
+                    lists.told = lists.told.saturating_add(1);
+                    if lists.told <= MAX_NAMED {
                         let (name, why) = (excerpt(&name(tool)), excerpt(&why));
                         tracing::warn!("the tool `{name}` is left out: {why}");
+                    } else if lists.told == MAX_NAMED + 1 {
+                        tracing::warn!("more tools are left out for what their headers are to be");
                     }
                 }
             }
-        }
-        if left_out > MAX_NAMED {
-            let more = left_out - MAX_NAMED;
-            tracing::warn!("{more} more tools are left out for what their headers are to be");
         }
         if left_out == 0 {
             return page;
