@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
@@ -38,8 +39,22 @@ impl Server {
     /// # Errors
     /// It is not installed, or does not start.
     pub fn start(options: &[&str]) -> Result<Self> {
-        let script = artifacts::workspace().join("tests/servers/oauth.py");
-        let mut child = std::process::Command::new(artifacts::python("clients", "python")?)
+        let python = artifacts::python("clients", "python")?;
+        Self::run(&python, "oauth.py", options)
+    }
+
+    /// Starts one that repeats the secrets of a login wherever it goes wrong as it is told
+    /// (`tests/servers/repeating_oauth.py`).
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn repeating(wrong: &str) -> Result<Self> {
+        Self::run(Path::new("python3"), "repeating_oauth.py", &[wrong])
+    }
+
+    fn run(python: &Path, script: &str, options: &[&str]) -> Result<Self> {
+        let script = artifacts::workspace().join("tests/servers").join(script);
+        let mut child = std::process::Command::new(python)
             .arg(script)
             .args(options)
             .stdin(Stdio::null())

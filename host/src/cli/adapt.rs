@@ -17,7 +17,7 @@ use crate::runtime::Code;
 use crate::store::Store;
 use crate::upstream::Launch;
 use crate::upstream::is_header_byte;
-use crate::upstream::redaction::secrets_in_arguments;
+use crate::upstream::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 
 /// Writes a server that has an upstream as one component, with what it offers inside.
 #[derive(Debug, Args)]
@@ -123,23 +123,26 @@ fn refuse_secrets(server: &str, launch: &Launch) -> anyhow::Result<()> {
 fn places_of_secrets(launch: &Launch) -> Vec<String> {
     // A variable tells nothing, but what stands in for a missing one does.
     let defaults = |text: &str| expand(text, &|_| Some(String::new())).text;
+    let has_any = |text: &str, parts: Vec<SecretPart>| {
+        let mut parts = parts.into_iter().filter_map(|part| text.get(part.range));
+        // Between variables there may be a `:` or a `&`.
+        parts.any(|part| part.contains(char::is_alphanumeric))
+    };
     let has_secret = |program: &str, texts: &[String]| {
         let texts: Vec<String> = texts.iter().map(|text| defaults(text)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found = secrets_in_arguments(program, &texts);
-        let has_any = |(text, parts): (&&str, Vec<std::ops::Range<usize>>)| {
-            let mut parts = parts.into_iter().filter_map(|part| text.get(part));
-            // Between variables there may be a `:` or a `&`.
-            parts.any(|part| part.contains(char::is_alphanumeric))
-        };
-        texts.iter().zip(found).map(has_any).collect::<Vec<_>>()
+        let found = texts.iter().zip(found);
+        found
+            .map(|(text, parts)| has_any(text, parts))
+            .collect::<Vec<_>>()
     };
     let mut places = Vec::new();
     match launch {
         Launch::Stdio(stdio) => {
             // Some write the whole line there.
-            let words: Vec<_> = stdio.command.split(' ').map(str::to_owned).collect();
-            if has_secret("", &words).contains(&true) {
+            let line = defaults(&stdio.command);
+            if has_any(&line, secrets_in_line(&line)) {
                 places.push("its `command`".to_owned());
             }
             let args = has_secret(&stdio.command, &stdio.args).into_iter();

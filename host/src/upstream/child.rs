@@ -21,6 +21,7 @@ use super::large::without_blocking;
 use super::launch::Stdio;
 use super::process::Process;
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
+use super::server_secrets::ServerSecrets;
 use super::words::Words;
 use super::{environment, input};
 use crate::log_budget::LogBudget;
@@ -72,6 +73,7 @@ pub(super) fn open(
     reaper: &Arc<Reaper>,
     (server, log): (&str, Arc<LogBudget>),
     stdio: &Stdio,
+    secrets: &Arc<ServerSecrets>,
     limits: &UpstreamLimits,
 ) -> Result<Channel, Lost> {
     #[allow(unused_mut, reason = "elsewhere nobody has to find what it starts")]
@@ -88,7 +90,7 @@ pub(super) fn open(
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
     let fate = Arc::new(Fate {
-        words: Words::new(server, stdio.hidden(), log),
+        words: Words::new(server, Arc::clone(secrets), log),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),

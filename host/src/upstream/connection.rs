@@ -19,6 +19,7 @@ use super::launch::Launch;
 use super::level::Level;
 use super::message;
 use super::peer::{Asking, Peer, PeerPolicy, lock};
+use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, QuestionLimit, SessionId};
@@ -75,16 +76,18 @@ impl Opening<'_> {
             Launch::Stdio(_) if old => Manner::Legacy,
             _ => Manner::Either,
         };
+        let secrets = self.hub.secrets(self.server, self.launch);
         loop {
-            match self.attempt(manner, end).await {
+            match self.attempt(manner, end, &secrets).await {
                 Ok(made) => return Ok(made),
                 Err((Lost::Broken(why), true)) if manner == Manner::Either => {
+                    let why = secrets.redact(&why);
                     tracing::debug!("server `{}` is asked in the old way: {why}", self.server);
                     manner = Manner::Legacy;
                 }
                 // What refuses a start may say what it was started with.
                 Err((Lost::Broken(why), _)) => {
-                    return Err(Lost::Broken(self.launch.hidden().redact(&why)));
+                    return Err(Lost::Broken(secrets.redact(&why)));
                 }
                 Err((lost, _)) => return Err(lost),
             }
@@ -96,6 +99,7 @@ impl Opening<'_> {
         &self,
         manner: Manner,
         end: Instant,
+        secrets: &Arc<ServerSecrets>,
     ) -> Result<(Connection, Offered), (Lost, bool)> {
         let late = |what: &str| {
             let limit = self.patience.as_secs_f64();
@@ -104,12 +108,14 @@ impl Opening<'_> {
                 "it did not answer within {limit} s: {what}\nhint: {hint}"
             ))
         };
+        let opening = self
+            .hub
+            .open(self.server, self.launch, secrets, &self.limits);
         // Whoever cannot even be started is not started another way.
-        let channel =
-            tokio::time::timeout_at(end, self.hub.open(self.server, self.launch, &self.limits))
-                .await
-                .map_err(|_| (late("it cannot be reached"), false))?
-                .map_err(|lost| (lost, false))?;
+        let channel = tokio::time::timeout_at(end, opening)
+            .await
+            .map_err(|_| (late("it cannot be reached"), false))?
+            .map_err(|lost| (lost, false))?;
         let (outlet, inlet) = (channel.outlet, channel.inlet);
         let able = match (&self.gate, self.callers.latest(|_| true)) {
             // Nobody waits for a call: this is only to see what there is.
@@ -127,7 +133,7 @@ impl Opening<'_> {
         let policy = PeerPolicy {
             gate,
             limits: self.limits,
-            hidden: self.launch.hidden(),
+            secrets: Arc::clone(secrets),
             log: self.hub.log_budget(self.server),
         };
         let peer = Peer::new(self.server, ends, asking, policy);
@@ -200,11 +206,13 @@ impl Connection {
         self.set_level().await;
         let mut params = Cow::Borrowed(params);
         for _ in 0..ROUNDS {
-            let answer = self.peer.request(method, &params, Some(listener)).await?;
+            let answer = self.peer.request(method, &params, Some(listener)).await;
+            let answer = answer.map_err(|failure| self.shown(failure))?;
             let Some(wanted) = InputRequired::read(&answer) else {
                 return Ok(answer);
             };
-            params = Cow::Owned(wanted.answer(&self.peer, listener, &params).await?);
+            let answered = wanted.answer(&self.peer, listener, &params).await;
+            params = Cow::Owned(answered.map_err(|failure| self.shown(failure))?);
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
@@ -212,7 +220,17 @@ impl Connection {
 
     /// Asks again for all that there is.
     pub(super) async fn list(&self) -> Result<Offered, Failure> {
-        lists::all(&self.peer, &self.hello).await
+        let listed = lists::all(&self.peer, &self.hello).await;
+        listed.map_err(|failure| self.shown(failure))
+    }
+
+    /// A failure as it may be shown: what is wrong with an answer may be told with a part of it.
+    fn shown(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Lost(Lost::Broken(why)) => Lost::Broken(self.peer.secrets.redact(&why)).into(),
+            // The others have been looked at, or have no words of the upstream's.
+            other => other,
+        }
     }
 
     /// Why a tool that its server is known to have cannot be called over this

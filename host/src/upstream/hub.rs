@@ -9,9 +9,11 @@ use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
 use super::channel::{Channel, Lost, Outlet};
+use super::http::Credentials as _;
 use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::reaper::Reaper;
+use super::server_secrets::ServerSecrets;
 use super::{child, http};
 use crate::log_budget::LogBudget;
 use crate::sandbox::UpstreamLimits;
@@ -52,12 +54,13 @@ impl Hub {
         &self,
         server: &str,
         launch: &Launch,
+        secrets: &Arc<ServerSecrets>,
         limits: &UpstreamLimits,
     ) -> Result<Channel, Lost> {
         let channel = match launch {
             Launch::Stdio(stdio) => {
                 let log = self.log_budget(server);
-                child::open(&self.reaper, (server, log), stdio, limits)
+                child::open(&self.reaper, (server, log), stdio, secrets, limits)
             }
             Launch::Http(entry) => {
                 let login = self.login(server, entry);
@@ -68,6 +71,14 @@ impl Hub {
         open.retain(|outlet| outlet.strong_count() > 0);
         open.push(Arc::downgrade(&channel.outlet));
         Ok(channel)
+    }
+
+    /// The secrets of a server. Those of a login are the same for all of its connections.
+    pub(super) fn secrets(&self, server: &str, launch: &Launch) -> Arc<ServerSecrets> {
+        match launch {
+            Launch::Stdio(_) => ServerSecrets::new(server, launch),
+            Launch::Http(http) => self.login(server, http).secrets(),
+        }
     }
 
     /// What a server may have logged.

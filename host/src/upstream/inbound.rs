@@ -183,7 +183,7 @@ impl Peer {
         if let Some(listener) = token.and_then(|token| self.listener(token)) {
             let message = told
                 .message
-                .map(|text| self.hidden.redact(&cut(text, TEXT)));
+                .map(|text| self.secrets.texts().redact_beginning(&text, TEXT));
             listener.progress(told.progress, told.total, message);
         }
     }
@@ -202,7 +202,7 @@ impl Peer {
             return self.odd(Oddity::NoMessage);
         }
         // Like what a program prints: it goes into logs that are shown to others.
-        let params = self.hidden.redact_json(params);
+        let params = self.secrets.texts().redact_json(params);
         let Ok(told) = serde_json::from_str::<Told>(&params) else {
             return self.odd(Oddity::NoMessage);
         };

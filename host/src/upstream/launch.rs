@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use super::OAuth;
 use super::http::is_here;
 use super::redaction::{
-    HiddenTexts, HiddenTextsBuilder, is_secret_name, is_trivial, redacted_arguments, redacted_url,
-    secrets_in_arguments, secrets_in_line, secrets_in_url, tells_nothing, without,
+    HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, redacted_arguments,
+    redacted_url, secrets_in_arguments, secrets_in_line, secrets_in_url, tells_nothing, without,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
 
@@ -67,37 +67,32 @@ impl Stdio {
         without(written, &secrets_in_line(written))
     }
 
-    /// What must not be seen: what was filled in, secrets that are written out in arguments,
-    /// and the values of variables, but for those that tell nothing.
-    #[must_use]
-    pub(crate) fn hidden(&self) -> HiddenTexts {
-        let mut hidden = HiddenTextsBuilder::default();
-        hide_filled_in(&self.filled_in, &mut hidden);
+    /// Adds what must not be seen: what was filled in, secrets that are written out in
+    /// arguments, and the values of variables, but for those that tell nothing.
+    fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
+        add_filled_in(&self.filled_in, hidden);
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        let words: Vec<&str> = self.command.split(' ').collect();
-        for (program, args) in [(self.command.as_str(), args), ("", words)] {
-            for (arg, secrets) in args.iter().zip(secrets_in_arguments(program, &args)) {
-                for secret in secrets {
-                    let secret = arg.get(secret).unwrap_or_default();
-                    hidden.add_credential(secret);
-                    if arg.contains("://") {
-                        hidden.add_user(secret);
-                    }
+        let in_args = secrets_in_arguments(&self.command, &args);
+        // Some write the whole line there.
+        let in_command = secrets_in_line(&self.command);
+        let texts = args.iter().copied().chain([self.command.as_str()]);
+        for (text, parts) in texts.zip(in_args.into_iter().chain([in_command])) {
+            for secret in parts.iter().filter_map(|part| part.known_in(text)) {
+                hidden.add_credential(secret);
+                if text.contains("://") {
+                    hidden.add_user(secret);
                 }
             }
         }
         for (name, value) in &self.env {
             let value = value.expose();
             if value.contains("://") {
-                for secret in secrets_in_url(value) {
-                    hidden.add_user(value.get(secret).unwrap_or_default());
-                }
+                add_url(value, hidden);
             }
             if is_secret_name(name) || !tells_nothing(value) {
                 hidden.add_credential(value);
             }
         }
-        hidden.build()
     }
 }
 
@@ -146,35 +141,21 @@ impl Http {
         UrlParts::of(written).user.is_some()
     }
 
-    /// A text without what of this must not be seen.
-    #[must_use]
-    pub fn redact(&self, text: &str) -> String {
-        self.hidden().redact(text)
-    }
-
-    /// What must not be seen: who is said to ask, the values of the URL's query, those of
-    /// headers, and what was filled in.
-    #[must_use]
-    pub(crate) fn hidden(&self) -> HiddenTexts {
-        let mut hidden = HiddenTextsBuilder::default();
-        for secret in secrets_in_url(&self.url) {
-            // `mode=http` is said of more than of this.
-            let secret = self.url.get(secret).unwrap_or_default();
-            if !tells_nothing(secret) {
-                hidden.add(secret);
+    /// Adds what must not be seen: who is said to ask, the values of the URL's query and those
+    /// of headers, but for those that tell nothing, and what was filled in.
+    fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
+        add_url(&self.url, hidden);
+        add_filled_in(&self.filled_in, hidden);
+        for (name, value) in &self.headers {
+            let value = value.expose();
+            if is_secret_name(name) || !(is_harmless_header(name) || tells_nothing(value)) {
+                hidden.add_credential(value);
             }
         }
-        if let Some(user) = UrlParts::of(&self.url).user {
-            hidden.add_user(user);
-        }
-        hide_filled_in(&self.filled_in, &mut hidden);
-        for value in self.headers.values() {
-            hidden.add_credential(value.expose());
-        }
         if let Some(secret) = &self.oauth.client_secret {
-            hidden.add(secret.expose());
+            let id = self.oauth.client_id.as_deref().unwrap_or_default();
+            hidden.add_client(id, secret.expose());
         }
-        hidden.build()
     }
 
     /// Whether it is on this very machine.
@@ -226,25 +207,32 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Hides values that were filled in, but for those that are no secrets for sure.
-fn hide_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
+/// Adds values that were filled in, but for those that are no secrets for sure.
+fn add_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
     for value in values.iter().map(Secret::expose) {
         if value.contains("://") {
-            let secrets = secrets_in_url(value).into_iter();
-            secrets.for_each(|secret| hidden.add_user(value.get(secret).unwrap_or_default()));
+            add_url(value, hidden);
         } else if !is_trivial(value) {
             hidden.add(value);
         }
     }
 }
 
+/// Adds the secrets of a URL. `mode=http` is said of more than of it.
+fn add_url(url: &str, hidden: &mut HiddenTextsBuilder) {
+    for part in secrets_in_url(url) {
+        if let Some(secret) = part.known_in(url) {
+            hidden.add_user(secret);
+        }
+    }
+}
+
 impl Launch {
-    /// What of it must not be seen.
-    #[must_use]
-    pub(crate) fn hidden(&self) -> HiddenTexts {
+    /// Adds what of it must not be seen.
+    pub(super) fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         match self {
-            Self::Stdio(stdio) => stdio.hidden(),
-            Self::Http(http) => http.hidden(),
+            Self::Stdio(stdio) => stdio.add_secrets(hidden),
+            Self::Http(http) => http.add_secrets(hidden),
         }
     }
 
@@ -289,6 +277,11 @@ impl fmt::Display for Launch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upstream::server_secrets::ServerSecrets;
+
+    fn redacted(launch: &Launch, said: &str) -> String {
+        ServerSecrets::new("x", launch).redact(said)
+    }
 
     #[test]
     fn what_was_filled_in_and_what_is_written_out_is_hidden() {
@@ -302,7 +295,8 @@ mod tests {
             ..Http::default()
         };
         let said = "user pass-word filled-in a-value flag http in-a-header mcp";
-        assert_eq!(http.redact(said), "user … … … flag http … mcp");
+        let launch = Launch::Http(http.clone());
+        assert_eq!(redacted(&launch, said), "user … … … flag http … mcp");
         assert_eq!(
             http.shown(),
             "https://…@e.com/mcp/${TOKEN}/x?key=${KEY}&…&mode=…"
@@ -326,7 +320,7 @@ mod tests {
             ..Stdio::default()
         });
         let said = "in-an-argument in-a-url in-a-variable production shortsecret was-filled-in";
-        assert_eq!(stdio.hidden().redact(said), "… … … production … …");
+        assert_eq!(redacted(&stdio, said), "… … … production … …");
         assert_eq!(stdio.to_string(), "/opt/bin/run --token … --mode fast");
         assert_eq!(stdio.without_arguments(), "run");
         let line = Launch::Stdio(Stdio {
@@ -335,9 +329,53 @@ mod tests {
         });
         let expected = "npx mcp-remote https://e.com/mcp --api-key …";
         assert_eq!(line.to_string(), expected);
-        assert_eq!(line.hidden().redact("in-the-line"), "…");
+        assert_eq!(redacted(&line, "in-the-line"), "…");
         assert_eq!(line.without_arguments(), "npx");
         assert_eq!(Launch::Http(http).without_arguments(), "e.com");
         assert!(!format!("{stdio:?}").contains("in-an-argument"));
+    }
+
+    #[test]
+    fn values_are_judged_by_their_names_first() {
+        for (url, said, shown) in [
+            ("http://e.com/?api_key=123456789012", "123456789012", "…"),
+            ("http://e.com/?token=hunterhunter", "hunterhunter", "…"),
+            ("http://e.com/?key=SECRETPW", "SECRETPW", "…"),
+            ("http://e.com/?key=/abcdef/ghi", "/abcdef/ghi", "…"),
+            ("http://e.com/x;pin=4711", "4711", "…"),
+            (
+                "http://e.com/?mode=http&n=12345",
+                "http 12345",
+                "http 12345",
+            ),
+            ("http://e.com/?q=a-value-1", "a-value-1", "…"),
+        ] {
+            let http = Http {
+                url: url.into(),
+                ..Http::default()
+            };
+            assert_eq!(redacted(&Launch::Http(http), said), shown, "{url}");
+        }
+        let headers = [
+            ("X-MCP-Toolsets", "repos,issues"),
+            ("X-MCP-Readonly", "true"),
+            ("X-Access", "read"),
+            ("Accept", "application/json, text/event-stream"),
+            ("X-Api-Key", "letmein"),
+            ("X-Tenant", "t-4f8a"),
+        ];
+        let http = Http {
+            url: "http://e.com/".into(),
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), Secret::new(value)))
+                .into(),
+            ..Http::default()
+        };
+        let said =
+            "repos,issues true read-only application/json, text/event-stream: letmein t-4f8a";
+        assert_eq!(
+            redacted(&Launch::Http(http), said),
+            "repos,issues true read-only application/json, text/event-stream: … …"
+        );
     }
 }

@@ -14,6 +14,7 @@ use super::http::excerpt;
 use super::large::without_blocking;
 use super::message;
 use super::peer::{Peer, lock};
+use super::server_secrets::ServerSecrets;
 use super::{Failure, Offered};
 use crate::sandbox::UpstreamLimits;
 
@@ -133,6 +134,7 @@ impl Read {
         list: &List,
         page: &str,
         limits: &UpstreamLimits,
+        secrets: &ServerSecrets,
         warn: &dyn Fn(&str),
     ) -> Result<Result<Option<String>, Enough>, String> {
         let page = message::object(page).map_err(|error| format!("is {error}"))?;
@@ -148,7 +150,7 @@ impl Read {
             if self.bytes > limits.list_bytes {
                 return Ok(Err(Enough::Bytes(limits.list_bytes)));
             }
-            let item = judge(item, list.key).and_then(|()| {
+            let item = judge(item, list.key, secrets).and_then(|()| {
                 RawValue::from_string(item.to_owned()).map_err(|error| error.to_string())
             });
             match item {
@@ -233,7 +235,9 @@ async fn list(
         };
         let text = page.get();
         let next = without_blocking(text.len(), || {
-            read.page(list, text, &peer.limits, &|what| peer.warn(what))
+            read.page(list, text, &peer.limits, &peer.secrets, &|what| {
+                peer.warn(what);
+            })
         });
         let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
         cursor = match next {
@@ -254,13 +258,8 @@ async fn list(
 }
 
 /// Whether it is an object that can be called by something.
-fn judge(item: &str, key: &str) -> Result<(), String> {
-    let shown = || {
-        excerpt(
-            item.get(..item.floor_char_boundary(400))
-                .unwrap_or_default(),
-        )
-    };
+fn judge(item: &str, key: &str, secrets: &ServerSecrets) -> Result<(), String> {
+    let shown = || excerpt(&secrets.texts().redact_beginning(item, 400));
     let object = message::object(item).map_err(|_| format!("`{}` is no object", shown()))?;
     match object.string(key) {
         Some(text) if !text.is_empty() => Ok(()),
@@ -271,6 +270,7 @@ fn judge(item: &str, key: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upstream::{Launch, Stdio};
 
     #[test]
     fn pages_are_read_in_linear_time() {
@@ -284,6 +284,8 @@ mod tests {
             list_items: 10,
             ..limits
         };
+        let launch = Launch::Stdio(Stdio::default());
+        let secrets = ServerSecrets::new("x", &launch);
         let of = |item: &'static str| {
             move |size: usize| {
                 let items = vec![item; size].join(",");
@@ -305,7 +307,7 @@ mod tests {
         ] {
             dormouse_tests::growth::is_linear(what, 1_000, of(item), |page: &String| {
                 let mut read = Read::default();
-                let next = read.page(&TOOLS, page, &limits, &|_| {});
+                let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {});
                 std::hint::black_box(next.unwrap().is_ok());
             });
         }
@@ -317,7 +319,7 @@ mod tests {
         dormouse_tests::growth::is_linear("pages", 12, pages, |pages: &Vec<String>| {
             let mut read = Read::default();
             for page in pages {
-                let next = read.page(&TOOLS, page, &limits, &|_| {}).unwrap();
+                let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {}).unwrap();
                 assert!(next.is_ok());
             }
         });

@@ -36,6 +36,7 @@ pub(crate) mod question_links;
 pub mod reaper;
 pub(crate) mod redaction;
 mod self_description;
+mod server_secrets;
 mod server_url;
 mod status;
 mod subscriptions;

@@ -22,7 +22,7 @@ use super::channel::{Lost, Outgoing, Outlet, Said};
 use super::handshake::MODERN;
 use super::large::without_blocking;
 use super::message::{self, Refusal};
-use super::redaction::HiddenTexts;
+use super::server_secrets::ServerSecrets;
 use super::{Failure, Gate};
 use crate::log_budget::LogBudget;
 use crate::runtime::{Answer, Listener, QuestionLimit, SessionId};
@@ -64,8 +64,8 @@ pub(super) struct Peer {
     /// Room for what it asks, in bytes.
     pub(super) room: Arc<Semaphore>,
     pub(super) limits: UpstreamLimits,
-    /// Secrets that it was started with, and may repeat.
-    pub(super) hidden: HiddenTexts,
+    /// Secrets that it knows, and may repeat.
+    pub(super) secrets: Arc<ServerSecrets>,
     /// What it may have logged.
     pub(super) log: Arc<LogBudget>,
     pub(super) questions: QuestionLimit,
@@ -128,7 +128,7 @@ pub(super) enum Oddity {
 pub(super) struct PeerPolicy {
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) limits: UpstreamLimits,
-    pub(super) hidden: HiddenTexts,
+    pub(super) secrets: Arc<ServerSecrets>,
     pub(super) log: Arc<LogBudget>,
 }
 
@@ -184,7 +184,7 @@ impl Peer {
                 policy.limits.request_bytes.min(Semaphore::MAX_PERMITS),
             )),
             limits: policy.limits,
-            hidden: policy.hidden,
+            secrets: policy.secrets,
             log: policy.log,
             oddities: AtomicU32::new(0),
             over: CancellationToken::new(),
@@ -400,7 +400,11 @@ impl Peer {
     fn unreadable(self: &Arc<Self>, message: Unreadable<'_>) {
         let why = message.error;
         self.odd(Oddity::Unreadable);
-        tracing::debug!("server `{}`: a message cannot be read: {why}", self.server);
+        let shown = self.secrets.redact(&why.to_string());
+        tracing::debug!(
+            "server `{}`: a message cannot be read: {shown}",
+            self.server
+        );
         if !message.has_method {
             let id = message.id.as_ref().and_then(RequestId::number);
             if let Some(waiting) = id.and_then(|id| lock(&self.pending).waiting.remove(&id)) {
@@ -436,7 +440,7 @@ impl Peer {
             (Some(result), _) => RawValue::from_string(result)
                 .map_err(|error| Lost::Broken(error.to_string()).into()),
             (None, Some(error)) => {
-                let refusal = Refusal::read(&error).without(&self.hidden);
+                let refusal = Refusal::read(&error).without(&self.secrets.texts());
                 Err(Failure::Refused(refusal))
             }
             (None, None) => {
@@ -500,7 +504,7 @@ impl Peer {
     /// has happened too often of late.
     pub(super) fn warn(&self, what: &str) {
         if tracing::enabled!(Level::WARN)
-            && let Some(what) = self.log.take(what)
+            && let Some(what) = self.log.take(&self.secrets.redact(what))
         {
             tracing::warn!("server `{}` {what}", self.server);
         }

@@ -9,7 +9,8 @@ use tokio::io::{AsyncRead, BufReader};
 use tracing::Level;
 
 use super::peer::lock;
-use super::redaction::{HiddenTexts, MAX_PIECE_BYTES};
+use super::redaction::MAX_WRITTEN_PIECE_BYTES;
+use super::server_secrets::ServerSecrets;
 use crate::log_budget::LogBudget;
 
 /// How many lines are kept, and how long each may be, in bytes.
@@ -20,16 +21,16 @@ const LONGEST: usize = 1 << 10;
 pub(super) struct Words {
     server: String,
     /// What is taken out of all that it says.
-    hidden: HiddenTexts,
+    secrets: Arc<ServerSecrets>,
     log: Arc<LogBudget>,
     last: Mutex<VecDeque<String>>,
 }
 
 impl Words {
-    pub(super) fn new(server: &str, hidden: HiddenTexts, log: Arc<LogBudget>) -> Self {
+    pub(super) fn new(server: &str, secrets: Arc<ServerSecrets>, log: Arc<LogBudget>) -> Self {
         Self {
             server: server.to_owned(),
-            hidden,
+            secrets,
             log,
             last: Mutex::default(),
         }
@@ -37,7 +38,7 @@ impl Words {
 
     /// Hears all that is said, until the end.
     pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
-        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_PIECE_BYTES);
+        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_WRITTEN_PIECE_BYTES);
         loop {
             // Of a long one its beginning is enough.
             let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
@@ -46,7 +47,7 @@ impl Words {
                 return;
             };
             let text = String::from_utf8_lossy(&line);
-            let text = self.hidden.redact_beginning(&text, LONGEST);
+            let text = self.secrets.texts().redact_beginning(&text, LONGEST);
             // Escaped, so that nothing can forge lines of the log or steer a terminal.
             let text = escaped(text.trim_end());
             if text.is_empty() {
@@ -67,9 +68,9 @@ impl Words {
 
     /// The first `bytes` of something that the child has said, without secrets.
     pub(super) fn without_secrets(&self, text: &str, bytes: usize) -> String {
-        let end = text.floor_char_boundary(bytes + MAX_PIECE_BYTES);
-        self.hidden
-            .redact_beginning(text.get(..end).unwrap_or(text), bytes)
+        let end = text.floor_char_boundary(bytes + MAX_WRITTEN_PIECE_BYTES);
+        let hidden = self.secrets.texts();
+        hidden.redact_beginning(text.get(..end).unwrap_or(text), bytes)
     }
 
     /// The last lines, below what is said of the child.

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::config::discovery::document::{self, Node, Value};
 use crate::config::discovery::places::Syntax;
-use crate::upstream::redaction::{is_secret_name, secrets_in_arguments, secrets_in_line};
+use crate::upstream::redaction::{
+    SecretPart, is_secret_name, secrets_in_arguments, secrets_in_line,
+};
 
 /// What stands in place of what is not shown.
 const MASK: &str = "…";
@@ -121,7 +123,7 @@ impl Secrets<'_> {
 
     /// Masks parts of a text. Where it is not written as it is, because of escapes or of
     /// lines that are folded, all of it.
-    fn parts(&mut self, node: &Node, parts: &[Range<usize>]) {
+    fn parts(&mut self, node: &Node, parts: &[SecretPart]) {
         if parts.is_empty() {
             return;
         }
@@ -132,7 +134,7 @@ impl Secrets<'_> {
                 let start = range.start + at;
                 let parts = parts
                     .iter()
-                    .map(|part| start + part.start..start + part.end);
+                    .map(|part| start + part.range.start..start + part.range.end);
                 self.found.extend(parts);
             }
             None => self.found.push(range),

@@ -32,8 +32,9 @@ pub(super) use redirect::Redirect;
 pub use store::Kept;
 
 use super::http::Credentials;
+use super::server_secrets::ServerSecrets;
 use super::server_url::host;
-use super::{Http, Lost, Secret};
+use super::{Http, Launch, Lost, Secret};
 use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 use store::{Login, Store};
 
@@ -81,6 +82,7 @@ pub struct Auth(Arc<Inner>);
 struct Inner {
     server: String,
     http: Http,
+    secrets: Arc<ServerSecrets>,
     store: Store,
     given: StdMutex<Given>,
     /// Held while a token is renewed, so that many calls at once do not all look for
@@ -106,6 +108,7 @@ impl Auth {
         Self(Arc::new(Inner {
             server: server.to_owned(),
             http: http.clone(),
+            secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
             store: Store::new(&data.join("tokens"), http),
             given: StdMutex::default(),
             renewing: Mutex::new(()),
@@ -134,7 +137,7 @@ impl Auth {
             return Ok(Arc::clone(open));
         }
         let kept = (self.0.store.clone(), pending::LIFE);
-        let new = Pending::begin(http, challenge, kept).await?;
+        let new = Pending::begin(http, &self.0.secrets, challenge, kept).await?;
         Ok(Arc::clone(pending.insert(new)))
     }
 
@@ -202,10 +205,10 @@ impl Auth {
     /// that is only logged.)
     pub async fn logout(&self) -> Result<bool, Failure> {
         let _lock = self.0.store.lock().await?;
-        let login = self.0.store.read();
+        let login = self.0.login();
         let removed = self.0.store.remove()?;
         if let Ok(Some(login)) = login
-            && let Err(why) = server::revoke(&self.0.http, &login).await
+            && let Err(why) = server::revoke(&self.0.http, &self.0.secrets, &login).await
         {
             tracing::warn!(
                 "the tokens of `{}` are forgotten here, but could not be given back: {why}",
@@ -267,7 +270,7 @@ impl Inner {
     }
 
     async fn bearer(self: &Arc<Self>) -> Result<Option<Secret>, Lost> {
-        let Some(login) = self.login()? else {
+        let Some(login) = self.login().map_err(lost)? else {
             return Ok(None);
         };
         let Some(token) = login.access() else {
@@ -281,12 +284,13 @@ impl Inner {
             // It may do for this once.
             _ if !login.is_over() => Ok(Some(self.give(token))),
             Ok(None) => Ok(None),
-            Err(failure) => Err(Lost::Broken(failure.to_string())),
+            Err(failure) => Err(lost(failure)),
         }
     }
 
     async fn rejected(self: &Arc<Self>, challenge: Option<&str>) -> Result<bool, Lost> {
-        let Some(token) = self.login()?.and_then(|login| login.access()) else {
+        let login = self.login().map_err(lost)?;
+        let Some(token) = login.and_then(|login| login.access()) else {
             return Ok(false);
         };
         // The token is good, and not enough: another one of its kind is not, either.
@@ -300,13 +304,18 @@ impl Inner {
         }
         match self.renew(&token).await {
             Ok(renewed) => Ok(renewed.is_some()),
-            Err(failure) => Err(Lost::Broken(failure.to_string())),
+            Err(failure) => Err(lost(failure)),
         }
     }
 
-    fn login(&self) -> Result<Option<Login>, Lost> {
-        let login = self.store.read();
-        login.map_err(|failure| Lost::Broken(failure.to_string()))
+    /// The login that is kept. Nothing of it is shown from now on.
+    fn login(&self) -> Result<Option<Login>, Failure> {
+        let login = self.store.read()?;
+        if let Some(login) = &login {
+            self.secrets
+                .learn(login.secrets().iter().map(String::as_str));
+        }
+        Ok(login)
     }
 
     /// A token in place of this one; `None` where only a new login brings one.
@@ -328,7 +337,7 @@ impl Inner {
         let _lock = self.store.lock().await?;
         // Only what is there now counts: another host may have been faster, and what
         // was read before the lock was taken may be used up.
-        let Some(login) = self.store.read()? else {
+        let Some(login) = self.login()? else {
             return Ok(None);
         };
         if let Some(token) = login.access()
@@ -340,18 +349,28 @@ impl Inner {
         if login.refresh().is_none() {
             return Ok(None);
         }
-        let Some(renewed) = server::refresh(&self.http, &login).await? else {
+        let Some(renewed) = server::refresh(&self.http, &self.secrets, &login).await? else {
             // It would be refused each time.
             self.store.remove()?;
             return Ok(None);
         };
+        self.secrets
+            .learn(renewed.secrets().iter().map(String::as_str));
         self.store.write(&renewed)?;
         tracing::info!("the login of `{}` was renewed", self.server);
         Ok(renewed.access())
     }
 }
 
+fn lost(failure: Failure) -> Lost {
+    Lost::Broken(failure.to_string())
+}
+
 impl Credentials for Auth {
+    fn secrets(&self) -> Arc<ServerSecrets> {
+        Arc::clone(&self.0.secrets)
+    }
+
     fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, Lost>> {
         Box::pin(self.0.bearer())
     }

@@ -9,9 +9,10 @@ use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
 use super::redirect::Redirect;
-use super::server::Attempt;
+use super::server::{Attempt, shown};
 use super::store::Store;
 use crate::upstream::Http;
+use crate::upstream::server_secrets::ServerSecrets;
 
 /// How long the link of a login is good for.
 pub(super) const LIFE: Duration = Duration::from_secs(600);
@@ -35,6 +36,7 @@ impl Pending {
     /// a while (`life`).
     pub(super) async fn begin(
         http: &Http,
+        secrets: &Arc<ServerSecrets>,
         challenge: Option<&str>,
         (store, life): (Store, Duration),
     ) -> Result<Arc<Self>, Failure> {
@@ -61,7 +63,7 @@ impl Pending {
         // A damaged file is of no use, and will be replaced.
         let granted = store.read().ok().flatten();
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
-        let attempt = Attempt::begin(http, challenge, &granted, &redirect).await?;
+        let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect).await?;
         let link = attempt.link.clone();
         // Not the state itself, which is for the browser alone.
         let id = blake3::hash(attempt.state.as_bytes()).to_hex().to_string();
@@ -206,7 +208,7 @@ impl Waiting {
 
     /// What came of a redirect; `None` where it is not of this login.
     async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
-        let reply = parse(query)?;
+        let reply = parse(query, &self.attempt.secrets)?;
         // Whoever knows the state has the link, or has come from it.
         if reply.state != self.attempt.state {
             return None;
@@ -232,7 +234,8 @@ impl Waiting {
     }
 }
 
-fn parse(query: &str) -> Option<Reply> {
+fn parse(query: &str, secrets: &ServerSecrets) -> Option<Reply> {
+    let clean = |text: &str| shown(secrets, text);
     let url = Url::parse(&format!("http://localhost/?{query}")).ok()?;
     let (mut state, mut code, mut error, mut issuer) = (None, None, None, None);
     let mut description = None;
@@ -260,10 +263,4 @@ fn parse(query: &str) -> Option<Reply> {
         outcome,
         issuer,
     })
-}
-
-/// A stranger's words, on one line that is not too long.
-fn clean(text: &str) -> String {
-    let text = text.replace(char::is_control, " ");
-    text.chars().take(200).collect()
 }

@@ -1,8 +1,11 @@
 //! What an authorization server is asked, through rmcp.
 
+use std::sync::Arc;
+
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore as _,
-    InMemoryCredentialStore, OAuthClientConfig, WWWAuthenticateParams,
+    InMemoryCredentialStore, InMemoryStateStore, OAuthClientConfig, StateStore as _,
+    WWWAuthenticateParams,
 };
 
 use super::Failure;
@@ -10,6 +13,8 @@ use super::metadata::{metadata, revocation};
 use super::reach::LoginReach;
 use super::store::Login;
 use crate::upstream::question_links::is_page;
+use crate::upstream::redaction::basic_credentials;
+use crate::upstream::server_secrets::ServerSecrets;
 use crate::upstream::{Http, OAuth};
 use crate::visible::line_beginning;
 
@@ -35,6 +40,7 @@ pub(super) struct Attempt {
     /// to decide.
     memory: InMemoryCredentialStore,
     http: Http,
+    pub(super) secrets: Arc<ServerSecrets>,
     challenge: Option<String>,
     registered_secret: Option<String>,
     revocation: Option<String>,
@@ -51,6 +57,7 @@ impl Attempt {
     /// `granted` is what the user has already allowed.
     pub(super) async fn begin(
         http: &Http,
+        secrets: &Arc<ServerSecrets>,
         challenge: Option<&str>,
         granted: &[String],
         redirect: &str,
@@ -59,13 +66,15 @@ impl Attempt {
         let url = &http.shown();
         let memory = InMemoryCredentialStore::new();
         let reach = LoginReach::of(http, None).await;
-        let mut manager = manager(http, &reach, &memory).await?;
+        let mut manager = manager(http, secrets, &reach, &memory).await?;
+        let states = InMemoryStateStore::new();
+        manager.set_state_store(states.clone());
         let (metadata, guessed) =
             metadata(&manager, http, &reach, challenge)
                 .await
                 .map_err(|why| Failure::Discovery {
                     url: url.clone(),
-                    why: http.redact(&why),
+                    why: shown(secrets, &why),
                 })?;
         manager.set_metadata(metadata.clone());
 
@@ -75,26 +84,36 @@ impl Attempt {
             Some(client) => {
                 manager
                     .configure_client(client)
-                    .map_err(|error| discovery(http, &error))?;
+                    .map_err(|error| discovery(http, secrets, &error))?;
                 None
             }
             None => {
-                manager
+                let registered = manager
                     .register_client(NAME, redirect, &scopes)
                     .await
-                    .map_err(|error| unregistered(http, guessed, &error))?
-                    .client_secret
+                    .map_err(|error| {
+                        let (url, why) = (http.shown(), shown(secrets, &causes(&error)));
+                        match guessed {
+                            true => Failure::NoOAuth { url, why },
+                            false => Failure::Unregistered { url, why },
+                        }
+                    })?;
+                if let Some(secret) = &registered.client_secret {
+                    let written = basic_credentials(&registered.client_id, secret);
+                    secrets.learn([secret].into_iter().chain(&written).map(String::as_str));
+                }
+                registered.client_secret
             }
         };
         let link = manager
             .get_authorization_url(&scopes)
             .await
-            .map_err(|error| discovery(http, &error))?;
+            .map_err(|error| discovery(http, secrets, &error))?;
         let no_page = || Failure::Discovery {
             url: url.clone(),
             why: format!(
                 "`{}` is no page that a browser may be sent to",
-                line_beginning(&link, MAX_LINK_SHOWN)
+                line_beginning(&secrets.redact(&link), MAX_LINK_SHOWN)
             ),
         };
         // The server's metadata says where it leads.
@@ -102,10 +121,15 @@ impl Attempt {
             return Err(no_page());
         }
         let state = state(&link).ok_or_else(no_page)?;
+        // It is sent with the code, and may be repeated with it.
+        if let Ok(Some(kept)) = states.load(&state).await {
+            secrets.learn([kept.pkce_verifier.as_str()]);
+        }
         Ok(Self {
             manager,
             memory,
             http: http.clone(),
+            secrets: Arc::clone(secrets),
             challenge: challenge.map(str::to_owned),
             registered_secret,
             revocation: revocation(&metadata).map(Into::into),
@@ -122,13 +146,14 @@ impl Attempt {
         code: &str,
         issuer: Option<&str>,
     ) -> Option<Result<Login, Failure>> {
+        self.secrets.learn([code]);
         let exchanged = self
             .manager
             .exchange_code_for_token_with_issuer(code, &self.state, issuer)
             .await;
         let failure = |why: String| Failure::Exchange {
             url: self.http.shown(),
-            why: self.http.redact(&why),
+            why: shown(&self.secrets, &why),
         };
         match exchanged {
             Ok(_) => {}
@@ -139,13 +164,18 @@ impl Attempt {
             Err(error) => return Some(Err(failure(causes(&error)))),
         }
         Some(match self.memory.load().await {
-            Ok(Some(credentials)) => Ok(Login {
-                url: self.http.url.clone(),
-                challenge: self.challenge.clone(),
-                client_secret: self.registered_secret.clone(),
-                revocation: self.revocation.clone(),
-                credentials,
-            }),
+            Ok(Some(credentials)) => {
+                let login = Login {
+                    url: self.http.url.clone(),
+                    challenge: self.challenge.clone(),
+                    client_secret: self.registered_secret.clone(),
+                    revocation: self.revocation.clone(),
+                    credentials,
+                };
+                self.secrets
+                    .learn(login.secrets().iter().map(String::as_str));
+                Ok(login)
+            }
             _ => Err(failure("there is no token in the answer".into())),
         })
     }
@@ -153,10 +183,14 @@ impl Attempt {
 
 /// A login with new tokens; `None` where the authorization server gives none, or
 /// is no longer the one that gave the old ones.
-pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>, Failure> {
+pub(super) async fn refresh(
+    http: &Http,
+    secrets: &ServerSecrets,
+    login: &Login,
+) -> Result<Option<Login>, Failure> {
     let failure = |error: &AuthError| Failure::Refresh {
         url: http.shown(),
-        why: http.redact(&causes(error)),
+        why: shown(secrets, &causes(error)),
     };
     let memory = InMemoryCredentialStore::new();
     let kept = login.credentials.clone();
@@ -165,12 +199,12 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
     memory.save(kept).await.map_err(|error| failure(&error))?;
 
     let reach = LoginReach::of(http, issuer.as_deref()).await;
-    let mut manager = manager(http, &reach, &memory).await?;
+    let mut manager = manager(http, secrets, &reach, &memory).await?;
     let (metadata, _) = metadata(&manager, http, &reach, login.challenge.as_deref())
         .await
         .map_err(|why| Failure::Refresh {
             url: http.shown(),
-            why: http.redact(&why),
+            why: shown(secrets, &why),
         })?;
     if metadata.issuer != issuer {
         // Else an upstream could have its users' tokens sent to whom it likes.
@@ -203,6 +237,7 @@ pub(super) async fn refresh(http: &Http, login: &Login) -> Result<Option<Login>,
 
 async fn manager(
     http: &Http,
+    secrets: &ServerSecrets,
     reach: &LoginReach,
     memory: &InMemoryCredentialStore,
 ) -> Result<AuthorizationManager, Failure> {
@@ -211,16 +246,16 @@ async fn manager(
     // rmcp and by `LoginReach::check`.
     let client = reach.client().map_err(|lost| Failure::Discovery {
         url: http.shown(),
-        why: lost.to_string(),
+        why: shown(secrets, &lost.to_string()),
     })?;
     let manager = match reach.allows_private() {
         true => AuthorizationManager::new_allowing_private_addresses(url).await,
         false => AuthorizationManager::new(url).await,
     };
-    let mut manager = manager.map_err(|error| discovery(http, &error))?;
+    let mut manager = manager.map_err(|error| discovery(http, secrets, &error))?;
     manager
         .with_client(client)
-        .map_err(|error| discovery(http, &error))?;
+        .map_err(|error| discovery(http, secrets, &error))?;
     manager.set_credential_store(memory.clone());
     Ok(manager)
 }
@@ -313,24 +348,14 @@ fn state(link: &str) -> Option<String> {
     pairs.find_map(|(name, value)| (name == "state").then(|| value.into_owned()))
 }
 
-fn discovery(http: &Http, error: &AuthError) -> Failure {
+fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> Failure {
     Failure::Discovery {
         url: http.shown(),
-        why: http.redact(&causes(error)),
+        why: shown(secrets, &causes(error)),
     }
 }
 
-fn unregistered(http: &Http, guessed: bool, error: &AuthError) -> Failure {
-    let (url, why) = (http.shown(), http.redact(&causes(error)));
-    if guessed {
-        Failure::NoOAuth { url, why }
-    } else {
-        Failure::Unregistered { url, why }
-    }
-}
-
-/// An error with all its causes, on one line that is not too long: some of it comes
-/// from strangers.
+/// An error with all its causes. Some of it comes from strangers: it is for [`shown`].
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -339,18 +364,26 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
         text.push_str(&error.to_string());
         cause = error.source();
     }
-    clean(&text)
+    text
 }
 
-/// A stranger's words, on one line that is not too long.
-fn clean(text: &str) -> String {
-    let text = text.replace(char::is_control, " ");
-    text.chars().take(500).collect()
+/// Most characters of a stranger's words that are shown.
+const MAX_SHOWN_CHARACTERS: usize = 500;
+
+/// A stranger's words without secrets, on one line that is not too long. A secret must not be
+/// cut before it is looked for.
+pub(super) fn shown(secrets: &ServerSecrets, text: &str) -> String {
+    let text = secrets.redact(text).replace(char::is_control, " ");
+    text.chars().take(MAX_SHOWN_CHARACTERS).collect()
 }
 
 /// Gives a login's tokens back (RFC 7009), where the authorization server takes them.
 /// The error is for people.
-pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
+pub(super) async fn revoke(
+    http: &Http,
+    secrets: &ServerSecrets,
+    login: &Login,
+) -> Result<(), String> {
     let Some(endpoint) = &login.revocation else {
         return Ok(());
     };
@@ -378,7 +411,9 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
     if !reach.allows_url(&endpoint) {
         return Err("it would have them where this server's logins may not lead".to_owned());
     }
-    let client = reach.client().map_err(|lost| lost.to_string())?;
+    let client = reach
+        .client()
+        .map_err(|lost| shown(secrets, &lost.to_string()))?;
     let response = client
         .post(endpoint)
         .timeout(REVOKE)
@@ -386,7 +421,7 @@ pub(super) async fn revoke(http: &Http, login: &Login) -> Result<(), String> {
         .body(body)
         .send()
         .await
-        .map_err(|error| causes(&error))?;
+        .map_err(|error| shown(secrets, &causes(&error)))?;
     match response.status() {
         status if status.is_success() => Ok(()),
         status => Err(format!("the authorization server says HTTP {status}")),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Failure;
 use crate::config::paths;
 use crate::replace::{Access, replace};
+use crate::upstream::redaction::basic_credentials;
 use crate::upstream::{Http, Secret};
 
 /// How many seconds before its end a token is no longer taken: a request with it
@@ -57,6 +58,17 @@ impl Login {
     pub(super) fn refresh(&self) -> Option<Secret> {
         let response = self.credentials.token_response.as_ref()?;
         Some(Secret::new(response.refresh_token()?.secret().clone()))
+    }
+
+    /// All of it that must not be seen.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let tokens = [self.access(), self.refresh()].into_iter().flatten();
+        let mut secrets: Vec<_> = tokens.map(|token| token.expose().to_owned()).collect();
+        if let Some(secret) = &self.client_secret {
+            secrets.push(secret.clone());
+            secrets.extend(basic_credentials(&self.credentials.client_id, secret));
+        }
+        secrets
     }
 
     /// Whether the token for requests has to be renewed before the next one.

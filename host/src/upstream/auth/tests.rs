@@ -395,7 +395,13 @@ async fn what_a_stranger_says_is_text_on_the_page() {
 async fn a_link_that_nobody_follows_ends() {
     let user = User::of(&[]);
     let life = Duration::from_millis(200);
-    let pending = Pending::begin(&user.http(), None, (user.store(), life)).await;
+    let pending = Pending::begin(
+        &user.http(),
+        &user.auth().0.secrets,
+        None,
+        (user.store(), life),
+    )
+    .await;
     let pending = pending.unwrap();
     let late = pending.finish().await.unwrap_err();
     assert!(matches!(late, Failure::Late { .. }), "{late}");

@@ -1,11 +1,17 @@
 //! Who a user is to an HTTP upstream.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
+use crate::upstream::server_secrets::ServerSecrets;
 use crate::upstream::{Lost, Secret};
 
 /// Knows the token that an HTTP upstream wants with every request.
 pub(in crate::upstream) trait Credentials: Send + Sync {
+    /// The secrets of the upstream, the token among them as soon as it is given.
+    fn secrets(&self) -> Arc<ServerSecrets>;
+
     /// The token for the next request, without the word `Bearer`; `None` where
     /// there is none (yet). Asked before each request, so it should be at hand.
     ///

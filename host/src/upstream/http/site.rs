@@ -1,6 +1,6 @@
 //! One upstream's place in the web: which secrets are sent there, and to nobody else.
 
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,8 +18,9 @@ use super::events::Event;
 use super::headers::{self, is_header_byte};
 use super::message::{BATCH, Messages, excerpt};
 use super::redirect;
-use crate::upstream::redaction::{HIDDEN, HiddenTexts, redacted_url};
-use crate::upstream::{Http, Lost, Secret};
+use crate::upstream::redaction::redacted_url;
+use crate::upstream::server_secrets::ServerSecrets;
+use crate::upstream::{Http, Launch, Lost};
 
 /// How many redirects a request follows.
 const REDIRECTS: usize = 5;
@@ -30,12 +31,10 @@ pub(super) struct Site {
     /// The entry's own headers, for the URL's origin only.
     headers: HeaderMap,
     auth: Option<Arc<dyn Credentials>>,
-    /// What of the URL must not be seen.
-    hidden: HiddenTexts,
+    /// What must not be seen.
+    secrets: Arc<ServerSecrets>,
     /// Whether nobody is to log in there.
     off: bool,
-    /// The token that was last sent.
-    given: Mutex<Option<Secret>>,
     /// Done once it is logged that there are events which are no messages.
     odd_events: Once,
     large_batches: Once,
@@ -109,13 +108,19 @@ impl Site {
                 headers.append(key, value);
             }
         }
+        let secrets = match &auth {
+            Some(auth) => auth.secrets(),
+            None => ServerSecrets::new(
+                url.host_str().unwrap_or_default(),
+                &Launch::Http(http.clone()),
+            ),
+        };
         Ok(Self {
             url,
             headers,
             auth: auth.filter(|_| !http.oauth.off),
-            hidden: http.hidden(),
+            secrets,
             off: http.oauth.off,
-            given: Mutex::default(),
             odd_events: Once::new(),
             large_batches: Once::new(),
             message_bytes,
@@ -230,12 +235,7 @@ impl Site {
     /// Takes this entry's secrets out of what a server has said, should it have
     /// repeated one of them.
     pub(super) fn redact(&self, text: &str) -> String {
-        let text = self.hidden.redact(text);
-        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        match given.as_ref().filter(|token| !token.expose().is_empty()) {
-            Some(token) => text.replace(token.expose(), HIDDEN),
-            None => text,
-        }
+        self.secrets.redact(text)
     }
 
     fn is_ours(&self, url: &Url) -> bool {
@@ -293,7 +293,6 @@ impl Site {
                     ));
                 };
                 value.set_sensitive(true);
-                *self.given.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
                 headers.insert(AUTHORIZATION, value);
             }
         }

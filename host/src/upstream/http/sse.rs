@@ -124,7 +124,7 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
             None => Err(Lost::Broken(format!(
                 "`{shown}` wants messages posted to `{}`, which is not at `{}`\n\
                  hint: configure the URL that the server really has",
-                message::excerpt(&event.data),
+                message::excerpt(&site.redact(&event.data)),
                 site.url().origin().ascii_serialization()
             ))),
         };

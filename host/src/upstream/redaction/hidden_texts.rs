@@ -1,76 +1,56 @@
 //! Secrets that are known, taken out of what a server says.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use percent_encoding::{
-    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
-};
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use url::form_urlencoded::byte_serialize;
 
 use super::HIDDEN;
-use super::secret_value::is_setting;
+use super::secret_value::{is_setting, tells_nothing};
+use super::unescaped::{Unescaped, may_have_escapes};
 
 /// Fewest bytes of a secret that is looked for: what is shorter occurs in any text.
 const MIN_HIDDEN_BYTES: usize = 4;
 
 /// Most bytes of one text that is looked for. Longer ones are looked for in pieces.
-pub(crate) const MAX_PIECE_BYTES: usize = 1 << 10;
+const MAX_PIECE_BYTES: usize = 256;
+
+/// Most bytes of such a piece as it may be written, with each of its characters escaped.
+pub(crate) const MAX_WRITTEN_PIECE_BYTES: usize = 6 * MAX_PIECE_BYTES;
 
 /// Most bytes of all texts that are looked for together.
-const MAX_TOTAL_BYTES: usize = 256 << 10;
+const MAX_TOTAL_BYTES: usize = 1 << 20;
 
-/// Characters that are encoded in a text that may be any part of a URL.
-const URL_TEXT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+/// Fewest letters of Base64 that are looked for: fewer occur in any text of Base64.
+const MIN_BASE64_LETTERS: usize = 8;
 
-/// Characters that are encoded wherever a text is put into a URL.
-const URL_PART: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
+/// Most bytes of a secret that is looked for as Base64, too. Headers, which are written like
+/// that, are no longer.
+const MAX_BASE64_SECRET_BYTES: usize = 8 << 10;
+
+/// Bytes of a text that are looked at together.
+const WINDOW_BYTES: usize = 64 << 10;
+
+/// Bytes behind a window in which a secret may end that begins in it, with escapes of escapes.
+const OVERLAP_BYTES: usize = 8 << 10;
 
 /// Secrets that are being gathered.
 #[derive(Default)]
 pub(crate) struct HiddenTextsBuilder {
-    texts: BTreeSet<String>,
-    bytes: usize,
+    secrets: BTreeSet<String>,
 }
 
 impl HiddenTextsBuilder {
-    /// Adds a secret, as it is and as it is written in URLs and in JSON; of one with several
-    /// lines each line, as logs are read by lines.
+    /// Adds a secret. Of one with several lines each line is looked for, as logs are read by
+    /// lines.
     pub(crate) fn add(&mut self, secret: &str) {
-        let decoded = percent_decode_str(secret).decode_utf8_lossy();
-        for secret in [secret, &decoded] {
-            self.add_lines(secret);
-            let encoded = utf8_percent_encode(secret, URL_TEXT);
-            self.add_lines(&encoded.to_string());
-            let encoded = utf8_percent_encode(secret, URL_PART);
-            self.add_lines(&encoded.to_string());
-            let json = Value::from(secret).to_string();
-            let json = json
-                .strip_prefix('"')
-                .and_then(|json| json.strip_suffix('"'))
-                .unwrap_or_default();
-            self.add_lines(json);
-            self.add_lines(&in_ascii(json));
-        }
-    }
-
-    fn add_lines(&mut self, secret: &str) {
-        for line in secret.lines() {
-            let mut rest = line.trim();
-            while rest.len() >= MIN_HIDDEN_BYTES && self.bytes < MAX_TOTAL_BYTES {
-                let (piece, after) = rest.split_at(rest.floor_char_boundary(MAX_PIECE_BYTES));
-                if self.texts.insert(piece.to_owned()) {
-                    self.bytes += piece.len();
-                }
-                rest = after;
-            }
+        if secret.len() >= MIN_HIDDEN_BYTES {
+            self.secrets.insert(secret.to_owned());
         }
     }
 
@@ -101,34 +81,162 @@ impl HiddenTextsBuilder {
         }
     }
 
+    /// Adds the secret of a client, which it shows as a user shows a password.
+    pub(crate) fn add_client(&mut self, id: &str, secret: &str) {
+        self.add(secret);
+        for shown in basic_credentials(id, secret) {
+            self.add(&shown);
+        }
+    }
+
     /// The secrets, as they are looked for.
     #[must_use]
     pub(crate) fn build(self) -> HiddenTexts {
+        let mut by_length: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
+        by_length.sort_by_key(|secret| secret.len());
+        let mut patterns = Patterns::default();
+        for secret in &by_length {
+            patterns.add_lines(secret.as_bytes());
+        }
+        for secret in &by_length {
+            let unescaped = Unescaped::of(secret);
+            // One at the end takes what stands behind it along, such as a quote.
+            let end = unescaped.bytes().strip_suffix(b"\\");
+            patterns.add_lines(end.unwrap_or(unescaped.bytes()));
+        }
+        let written = patterns.texts.len();
+        for secret in &by_length {
+            patterns.add_base64(secret);
+        }
         let automaton = AhoCorasick::builder()
+            // A table for each byte would be large, and is slow to make.
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             // Another secret may be a part of one.
             .match_kind(MatchKind::LeftmostLongest)
-            // A table of all transitions would be a hundred times as large as the secrets.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&self.texts);
+            .build(&patterns.texts);
         HiddenTexts {
-            is_empty: self.texts.is_empty(),
-            // So few texts have an automaton. Where they had none, nothing could be shown.
-            automaton: automaton.ok(),
+            is_empty: patterns.texts.is_empty(),
+            // Where not all are looked for, nothing can be shown.
+            automaton: automaton.ok().filter(|_| !patterns.is_full),
+            written,
         }
     }
 }
 
+/// What a client shows in a header (`Basic`), with and without both encoded first, as OAuth has it
+/// (RFC 6749, section 2.3.1).
+pub(crate) fn basic_credentials(id: &str, secret: &str) -> [String; 2] {
+    [
+        STANDARD.encode(format!("{id}:{secret}")),
+        STANDARD.encode(format!("{}:{}", in_form(id), in_form(secret))),
+    ]
+}
+
+/// A text as it is written in forms and queries.
+fn in_form(text: &str) -> String {
+    byte_serialize(text.as_bytes()).collect()
+}
+
+/// Texts that are looked for.
+#[derive(Default)]
+struct Patterns {
+    texts: Vec<Vec<u8>>,
+    known: BTreeSet<Vec<u8>>,
+    bytes: usize,
+    /// Whether there were more than [`MAX_TOTAL_BYTES`].
+    is_full: bool,
+}
+
+impl Patterns {
+    /// Adds the lines of a secret, long ones in pieces.
+    fn add_lines(&mut self, secret: &[u8]) {
+        for piece in pieces(secret) {
+            self.add(piece);
+        }
+    }
+
+    /// Adds what Base64 makes of a secret, wherever in a text it stands that is written so.
+    fn add_base64(&mut self, secret: &str) {
+        if secret.len() > MAX_BASE64_SECRET_BYTES {
+            return;
+        }
+        let decoded = percent_decode_str(secret).decode_utf8_lossy();
+        for secret in [secret, &decoded, &in_form(secret)] {
+            for piece in pieces(secret.as_bytes()) {
+                for before in 0..3 {
+                    let letters = base64_within(before, piece);
+                    if letters.len() < MIN_BASE64_LETTERS {
+                        continue;
+                    }
+                    self.add(letters.as_bytes());
+                    self.add(Unescaped::of(&letters).bytes());
+                    let for_urls = letters.replace('+', "-").replace('/', "_");
+                    self.add(for_urls.as_bytes());
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, text: &[u8]) {
+        if text.len() < MIN_HIDDEN_BYTES || self.known.contains(text) {
+            return;
+        }
+        if self.bytes + text.len() > MAX_TOTAL_BYTES {
+            self.is_full = true;
+            return;
+        }
+        self.bytes += text.len();
+        self.known.insert(text.to_owned());
+        self.texts.push(text.to_owned());
+    }
+}
+
+/// The lines of a secret, long ones in pieces.
+fn pieces(secret: &[u8]) -> impl Iterator<Item = &[u8]> {
+    secret
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .flat_map(|line| line.trim_ascii().chunks(MAX_PIECE_BYTES))
+        .filter(|piece| piece.len() >= MIN_HIDDEN_BYTES)
+}
+
+/// The letters of Base64 that depend on a secret alone, where that many bytes stand before it.
+fn base64_within(before: usize, secret: &[u8]) -> String {
+    let mut bytes = vec![0; before];
+    bytes.extend_from_slice(secret);
+    let letters = STANDARD_NO_PAD.encode(&bytes);
+    // A letter stands for six bits.
+    let start = (before * 8).div_ceil(6);
+    let end = bytes.len() * 8 / 6;
+    letters.get(start..end).unwrap_or_default().to_owned()
+}
+
 /// Secrets that a text must not have in it. Looking for them takes the same time, however many
 /// they are: whoever runs a server decides how much it says.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct HiddenTexts {
     is_empty: bool,
+    /// None where there is more to look for than can be, so that nothing is shown.
     automaton: Option<AhoCorasick>,
+    /// Number of texts that are looked for as they are written. The others are Base64.
+    written: usize,
+}
+
+/// A part of a text that is hidden.
+struct HiddenPart {
+    range: Range<usize>,
+    is_base64: bool,
 }
 
 impl HiddenTexts {
-    /// JSON without any of them in its texts and names. `null` where it cannot be read: what
-    /// cannot be looked at does not pass.
+    /// Whether all that must not be seen is looked for. Otherwise nothing is shown at all.
+    #[must_use]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.automaton.is_some()
+    }
+
+    /// JSON without any of them in its texts and numbers, and in its names, but for those that
+    /// are common words there: whoever reads it by its names has to find them. `null` where it
+    /// cannot be read: what cannot be looked at does not pass.
     #[must_use]
     pub(crate) fn redact_json(&self, json: &str) -> String {
         if self.is_empty {
@@ -147,10 +255,17 @@ impl HiddenTexts {
     fn redact_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.redact(text).into(),
+            Value::Number(number) => {
+                let text = number.to_string();
+                match self.redact(&text) {
+                    same if same == text => value.clone(),
+                    redacted => redacted.into(),
+                }
+            }
             Value::Array(items) => items.iter().map(|item| self.redact_value(item)).collect(),
             Value::Object(members) => members
                 .iter()
-                .map(|(name, member)| (self.redact(name), self.redact_value(member)))
+                .map(|(name, member)| (self.redact_name(name), self.redact_value(member)))
                 .collect(),
             other => other.clone(),
         }
@@ -164,47 +279,103 @@ impl HiddenTexts {
 
     /// The beginning of a text without any of them, up to that byte or the end of the character
     /// there. One that goes on behind it is left out, too, where the text has
-    /// [`MAX_PIECE_BYTES`] more.
+    /// [`MAX_WRITTEN_PIECE_BYTES`] more.
     #[must_use]
     pub(crate) fn redact_beginning(&self, text: &str, end: usize) -> String {
+        self.without(text, end, |_| true)
+    }
+
+    fn redact_name(&self, name: &str) -> String {
+        self.without(name, name.len(), |found| !tells_nothing(found))
+    }
+
+    fn without(&self, text: &str, end: usize, is_hidden: impl Fn(&str) -> bool) -> String {
         let end = text.ceil_char_boundary(end.min(text.len()));
+        let beginning = text.get(..end).unwrap_or(text);
+        if self.is_empty || beginning.is_empty() {
+            return beginning.to_owned();
+        }
         let Some(automaton) = &self.automaton else {
             return HIDDEN.to_owned();
         };
         let mut shown = String::with_capacity(end);
-        let mut at = 0;
-        for found in automaton.find_iter(text) {
-            if found.start() >= end {
-                break;
+        // Where the last hidden part ends.
+        let mut hidden_until = None;
+        let mut from = 0;
+        while from < end {
+            let next = text.ceil_char_boundary(from + WINDOW_BYTES);
+            let window_end = text.ceil_char_boundary(next + OVERLAP_BYTES);
+            let window = text.get(from..window_end).unwrap_or_default();
+            for part in self.parts(automaton, window) {
+                let mut range = from + part.range.start..from + part.range.end;
+                if range.start >= next.min(end) {
+                    break;
+                }
+                if !is_hidden(text.get(range.clone()).unwrap_or_default()) {
+                    continue;
+                }
+                let shown_until = hidden_until.unwrap_or(0);
+                if part.is_base64 {
+                    range = whole_base64(text, range, shown_until);
+                }
+                if range.start > shown_until || hidden_until.is_none() {
+                    shown.push_str(text.get(shown_until..range.start).unwrap_or_default());
+                    shown.push_str(HIDDEN);
+                }
+                hidden_until = Some(range.end.max(shown_until));
             }
-            shown.push_str(text.get(at..found.start()).unwrap_or_default());
-            shown.push_str(HIDDEN);
-            at = found.end();
+            from = next;
         }
-        shown.push_str(text.get(at..end).unwrap_or_default());
+        shown.push_str(text.get(hidden_until.unwrap_or(0)..end).unwrap_or_default());
         shown
+    }
+
+    /// The parts of a text that are hidden, by where they begin.
+    fn parts(&self, automaton: &AhoCorasick, text: &str) -> Vec<HiddenPart> {
+        let part = |range: Range<usize>, pattern: usize| HiddenPart {
+            range: text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end),
+            is_base64: pattern >= self.written,
+        };
+        let mut parts: Vec<_> = automaton
+            .find_iter(text)
+            .map(|found| part(found.range(), found.pattern().as_usize()))
+            .collect();
+        if may_have_escapes(text) {
+            let unescaped = Unescaped::of(text);
+            let found = automaton.find_iter(unescaped.bytes());
+            parts.extend(found.map(|found| {
+                let range = unescaped.part_of_text(&found.range());
+                part(range, found.pattern().as_usize())
+            }));
+            parts.sort_by_key(|part| part.range.start);
+        }
+        parts
     }
 }
 
-/// The text of a JSON string as writers make it who write ASCII alone.
-fn in_ascii(json: &str) -> String {
-    let mut ascii = String::with_capacity(json.len());
-    for letter in json.chars() {
-        if letter.is_ascii() {
-            ascii.push(letter);
-            continue;
-        }
-        for unit in letter.encode_utf16(&mut [0; 2]) {
-            // Writing to a string cannot fail.
-            let _ = write!(ascii, "\\u{unit:04x}");
-        }
-    }
-    ascii
+/// All of a text in Base64 that has a secret in it, but nothing before a byte: the letters
+/// around it have bits of it, too.
+fn whole_base64(text: &str, part: Range<usize>, from: usize) -> Range<usize> {
+    let before = text.get(from..part.start).unwrap_or_default();
+    let is_before = |letter: char| letter.is_ascii_alphanumeric() || letter == '+';
+    let before = before.len() - before.trim_end_matches(is_before).len();
+    let after = text.get(part.end..).unwrap_or_default();
+    let is_after = |letter: char| {
+        letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/' | '-' | '_' | '=')
+    };
+    let after = after.len() - after.trim_start_matches(is_after).len();
+    part.start - before..part.end + after
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hidden(secrets: &[&str]) -> HiddenTexts {
+        let mut hidden = HiddenTextsBuilder::default();
+        secrets.iter().for_each(|secret| hidden.add(secret));
+        hidden.build()
+    }
 
     #[test]
     fn secrets_are_taken_out() {
@@ -230,32 +401,146 @@ mod tests {
         ] {
             assert_eq!(hidden.redact(text), shown);
         }
-        assert_eq!(hidden.redact_json(r#"{"a":"secret"}"#), r#"{"a":"…"}"#);
-        assert_eq!(
-            hidden.redact_json(r#"[{"secret": "\u0073ecret"}, 1.10]"#),
-            r#"[{"…":"…"},1.1]"#
-        );
-        assert_eq!(hidden.redact_json(r#"{"a": 1.10}"#), r#"{"a": 1.10}"#);
-        assert_eq!(hidden.redact_json(r#"{"a": 1e999, "b": "secret"}"#), "null");
-        assert_eq!(
-            hidden.redact(&format!("a {} b", "x".repeat(3000))),
-            "a ……… b"
-        );
+        assert_eq!(hidden.redact(&format!("a {} b", "x".repeat(3000))), "a … b");
         assert_eq!(hidden.redact_beginning("x longer-secret", 8), "x …");
         assert_eq!(hidden.redact_beginning("x longer-secret", 1), "x");
         assert_eq!(HiddenTextsBuilder::default().build().redact("a b"), "a b");
     }
 
+    /// A text with the digits of its escapes in small letters, as some write URLs.
+    fn in_small_letters(percent: &str) -> String {
+        let mut parts = percent.split('%');
+        let mut text = parts.next().unwrap().to_owned();
+        for part in parts {
+            let (digits, rest) = part.split_at(2);
+            text.push_str(&format!("%{}{rest}", digits.to_lowercase()));
+        }
+        text
+    }
+
+    #[test]
+    fn a_secret_is_found_however_it_is_written() {
+        for secret in [
+            "CANARYa/b+c==dEf1",
+            "CANARY<x>&\"y'z",
+            "CANARYpäß wörd/+ x",
+            r"C:\users\dev\x41%41",
+            "two words",
+        ] {
+            let hidden = hidden(&[secret]);
+            let json = Value::from(secret).to_string();
+            let ascii: String = json
+                .chars()
+                .map(|letter| match letter.is_ascii() {
+                    true => letter.to_string(),
+                    false => format!("\\u{:04X}", u32::from(letter)),
+                })
+                .collect();
+            let percent =
+                percent_encoding::utf8_percent_encode(secret, percent_encoding::NON_ALPHANUMERIC);
+            let percent = percent.to_string();
+            let html = secret
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('"', "&quot;")
+                .replace('\'', "&#39;");
+            for written in [
+                secret.to_owned(),
+                json.replace('/', "\\/"),
+                json.replace('<', "\\u003c").replace('&', "\\u0026"),
+                ascii,
+                in_small_letters(&percent),
+                percent.replace("%20", "+"),
+                percent.replace('%', "%25"),
+                Value::from(json.clone()).to_string(),
+                Value::from(Value::from(json.clone()).to_string()).to_string(),
+                secret.escape_debug().to_string(),
+                secret.replace('\\', "\\\\").replace('\'', "\\'"),
+                html,
+                STANDARD.encode(secret),
+                STANDARD.encode(format!("user:{secret}")),
+                STANDARD.encode(format!("me:{secret}:more")),
+                STANDARD.encode(format!("me:{}", in_form(secret))),
+                base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(format!("ab{secret}")),
+                Value::from(STANDARD.encode(secret))
+                    .to_string()
+                    .replace('/', "\\/"),
+            ] {
+                let said = format!("before [{written}] after");
+                let shown = hidden.redact(&said);
+                let rest = shown.replace(['"', '\\', '='], "");
+                assert_eq!(rest, "before […] after", "{secret}: {written}");
+            }
+        }
+    }
+
+    #[test]
+    fn honest_texts_stay_as_they_are() {
+        let hidden = hidden(&["CANARYa/b+c==dEf1", "hunter2hunter2"]);
+        for text in [
+            r#"{"path": "C:\\users\\new", "pattern": "\\d+%20\u00e9&amp;", "url": "https://e.com/?a=1&b=%2F+c"}"#,
+            "100% sure; a+b=c \\o/ &lt;b&gt;",
+            "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=",
+            "",
+        ] {
+            assert_eq!(hidden.redact(text), text);
+            assert_eq!(
+                hidden.redact_json(&Value::from(text).to_string()),
+                Value::from(text).to_string()
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_json_are_hidden_only_where_they_are_no_words() {
+        let hidden = hidden(&["type", "s3cret-one", "12345678"]);
+        for (json, shown) in [
+            (r#"{"type":"a type"}"#, r#"{"type":"a …"}"#),
+            (r#"{"s3cret-one":1}"#, r#"{"…":1}"#),
+            (r#"[{"a": "s3cret-\u006fne"}, 1.10]"#, r#"[{"a":"…"},1.1]"#),
+            (r#"{"n":12345678,"m":1}"#, r#"{"n":"…","m":1}"#),
+            (r#"{"a": 1.10}"#, r#"{"a": 1.10}"#),
+            (r#"{"a": 1e999, "b": "x"}"#, "null"),
+        ] {
+            assert_eq!(hidden.redact_json(json), shown);
+        }
+    }
+
+    #[test]
+    fn secrets_across_the_windows_of_a_long_text_are_found() {
+        let hidden = hidden(&["CANARYa/b+c==dEf1"]);
+        for written in ["CANARYa/b+c==dEf1", r"CANARYa\/b%2Bc==dEf1"] {
+            for before in WINDOW_BYTES - 30..WINDOW_BYTES + 10 {
+                let text = format!("{}é{written}é{}", "x".repeat(before), "y".repeat(100_000));
+                let shown = hidden.redact(&text);
+                assert!(!shown.contains("dEf1") && !shown.contains("CANARY"));
+                assert_eq!(shown.len(), text.len() - written.len() + HIDDEN.len());
+            }
+        }
+    }
+
     #[test]
     fn many_secrets_are_as_few() {
-        let mut hidden = HiddenTextsBuilder::default();
-        for number in 0..100_000 {
-            hidden.add(&format!("secret-{number:06}"));
-        }
-        assert!(hidden.bytes < MAX_TOTAL_BYTES + MAX_PIECE_BYTES);
-        let text = "secret-000001 and more ".repeat(10_000);
-        let shown = hidden.build().redact(&text);
-        assert_eq!(shown, "… and more ".repeat(10_000));
+        let secrets: Vec<_> = (0..10_000).map(|number| format!("s{number:06}")).collect();
+        let hidden = hidden(&secrets.iter().map(String::as_str).collect::<Vec<_>>());
+        let text = "s000001 and more ".repeat(10_000);
+        assert!(hidden.is_complete());
+        assert_eq!(hidden.redact(&text), "… and more ".repeat(10_000));
+    }
+
+    #[test]
+    fn short_secrets_are_found_beside_long_ones_and_too_many_hide_everything() {
+        let long = |lines: usize| -> String {
+            let lines = (0..lines).map(|line| format!("line{line:06} x y<>x y<>x y<>x y<>\n"));
+            lines.collect()
+        };
+        let both = hidden(&[&long(8000), "CANARYztok12345"]);
+        assert!(both.is_complete());
+        assert_eq!(both.redact("token is CANARYztok12345"), "token is …");
+        assert_eq!(both.redact("line000007 x y<>x y<>x y<>x y<>"), "…");
+        let too_many = hidden(&[&long(50_000), "CANARYztok12345"]);
+        assert!(!too_many.is_complete());
+        assert_eq!(too_many.redact("anything"), HIDDEN);
     }
 
     #[test]
@@ -268,7 +553,9 @@ mod tests {
         }
         hidden.add(&format!("{}c", "a".repeat(MAX_PIECE_BYTES)));
         let hidden = hidden.build();
-        for part in ["aé", "a", "ab", "x", "\"", "\\"] {
+        for part in [
+            "aé", "a", "ab", "x", "\"", "\\", "%", "%25", "\\u00", "\\ud83d", "&#", "+",
+        ] {
             let text = |size: usize| part.repeat(size);
             dormouse_tests::growth::is_linear(part, 5_000, text, |text: &String| {
                 std::hint::black_box(hidden.redact(text));
@@ -300,7 +587,7 @@ mod tests {
     fn a_long_secret_takes_memory_in_proportion_to_its_length() {
         let mut hidden = HiddenTextsBuilder::default();
         hidden.add(&"[]'\"x://me:pass@e.com/x?key=pass".repeat(300));
-        let bytes = hidden.bytes;
+        let bytes = hidden.secrets.iter().map(String::len).sum::<usize>();
         let memory = hidden.build().automaton.unwrap().memory_usage();
         assert!(memory < 64 * bytes, "{memory} bytes for {bytes}");
     }

@@ -7,31 +7,59 @@ mod arguments;
 mod hidden_texts;
 mod secret_name;
 mod secret_value;
+mod unescaped;
 mod url;
+mod variable;
+mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use arguments::{secrets_in_arguments, secrets_in_line};
-pub(crate) use hidden_texts::{HiddenTexts, HiddenTextsBuilder, MAX_PIECE_BYTES};
+pub(crate) use hidden_texts::{
+    HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, basic_credentials,
+};
+pub(super) use secret_name::is_harmless_header;
 pub(crate) use secret_name::is_secret_name;
-pub(super) use secret_value::{is_trivial, tells_nothing};
+pub(super) use secret_value::is_trivial;
+pub(crate) use secret_value::tells_nothing;
 pub(super) use url::{redacted_url, secrets_in_url};
 
 /// Text in place of a secret.
 pub(super) const HIDDEN: &str = "…";
 
+/// A part of a text that is not shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SecretPart {
+    /// Where it is.
+    pub(crate) range: Range<usize>,
+    /// Whether its name or its look says that it is a secret. Otherwise it may be a setting, such
+    /// as the value of `?mode=http`.
+    pub(crate) is_certain: bool,
+}
+
+impl SecretPart {
+    /// The secret itself, where it is one wherever else it is said.
+    pub(super) fn known_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let secret = text.get(self.range.clone())?;
+        (self.is_certain || !tells_nothing(secret)).then_some(secret)
+    }
+}
+
 /// A text with [`HIDDEN`] in place of some of its parts, which are in order.
-pub(super) fn without<'t>(text: &'t str, parts: &[Range<usize>]) -> Cow<'t, str> {
+pub(super) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
     if parts.is_empty() {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     let mut at = 0;
     for part in parts {
-        shown.push_str(text.get(at..part.start).unwrap_or_default());
-        shown.push_str(HIDDEN);
-        at = part.end;
+        // One may be within another.
+        if let Some(before) = text.get(at..part.range.start) {
+            shown.push_str(before);
+            shown.push_str(HIDDEN);
+        }
+        at = at.max(part.range.end);
     }
     shown.push_str(text.get(at..).unwrap_or_default());
     Cow::Owned(shown)
@@ -46,11 +74,6 @@ pub(super) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<C
         .zip(secrets)
         .map(|(text, parts)| without(text, &parts))
         .collect()
-}
-
-/// Whether a value is a variable as it is written, which tells nothing.
-pub(super) fn is_variable(value: &str) -> bool {
-    value.starts_with('$') || value.starts_with("{{") || value.starts_with("{env")
 }
 
 /// Where a part of a text is in it.

@@ -1,8 +1,9 @@
 //! Names of options, variables, headers and parameters whose values are secrets.
 
 /// Words that make a name one of a secret, whatever the value is.
-const SECRET_WORDS: [&str; 28] = [
+const SECRET_WORDS: [&str; 30] = [
     "accesskey",
+    "accesskeyid",
     "apikey",
     "authkey",
     "authorization",
@@ -24,6 +25,7 @@ const SECRET_WORDS: [&str; 28] = [
     "phrase",
     "pin",
     "privatekey",
+    "pw",
     "pwd",
     "secret",
     "secretkey",
@@ -62,6 +64,25 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         .rfind(|word| !word.is_empty())
         .is_some_and(|last| HARMLESS_LAST_WORDS.contains(&last.as_str()));
     !is_harmless && !has(&HARMLESS_WORDS) && words.iter().any(|word| is_secret_word(word))
+}
+
+/// Headers that are about the form of a request, and have no secret.
+const HARMLESS_HEADERS: [&str; 8] = [
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-type",
+    "mcp-protocol-version",
+    "origin",
+    "user-agent",
+];
+
+/// Whether the value of a header of that name is no secret for sure.
+pub(in crate::upstream) fn is_harmless_header(name: &str) -> bool {
+    HARMLESS_HEADERS
+        .iter()
+        .any(|harmless| name.eq_ignore_ascii_case(harmless))
 }
 
 fn is_secret_word(word: &str) -> bool {
@@ -126,6 +147,8 @@ mod tests {
             "-eTOKEN",
             "X-Auth",
             "personal_access_tokens",
+            "DB_PW",
+            "--accesskeyid",
         ] {
             assert!(is_secret_name(name), "{name}");
         }

@@ -1,33 +1,46 @@
 //! Values that look like secrets, whatever they are called, and values that tell nothing.
 
 /// How tokens of well-known services begin.
-const TOKEN_PREFIXES: [&str; 26] = [
+const TOKEN_PREFIXES: [&str; 39] = [
     "AIza",
     "AKIA",
+    "apify_api_",
     "ASIA",
+    "dckr_pat_",
     "dop_v1_",
     "eyJ",
     "figd_",
-    "ghp_",
     "gho_",
+    "ghp_",
     "ghr_",
     "ghs_",
     "ghu_",
     "github_pat_",
     "glpat-",
+    "glptt-",
     "gsk_",
     "hf_",
     "lin_api_",
     "npm_",
     "ntn_",
+    "nvapi-",
+    "pplx-",
     "pypi-",
+    "rk_live_",
+    "sbp_",
     "secret_",
     "shpat_",
     "sk-",
     "sk_",
+    "sntrys_",
+    "sntryu_",
     "tvly-",
+    "vercel_",
+    "whsec_",
+    "xapp-",
     "xoxb-",
     "xoxp-",
+    "ya29.",
 ];
 
 /// Fewest letters of a token of a well-known service.
@@ -71,19 +84,21 @@ pub(super) fn is_setting(value: &str) -> bool {
     value.len() <= MAX_SETTING_LETTERS && value.chars().all(|letter| letter.is_ascii_lowercase())
 }
 
-/// Whether the value of a variable is no secret for sure: a number, one short word, a path,
-/// a URL (whose secrets are looked for by themselves).
-pub(in crate::upstream) fn tells_nothing(value: &str) -> bool {
+/// Whether the value of a variable or a header is no secret for sure: a number, one short word or
+/// a list of such (`repos,issues`), a path, a URL (whose secrets are looked for by themselves).
+pub(crate) fn tells_nothing(value: &str) -> bool {
     let is_number = value
         .chars()
         .all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ':'));
-    let is_level =
-        value.len() <= MAX_LEVEL_LETTERS && value.chars().all(|letter| letter.is_ascii_uppercase());
-    let is_word = is_setting(value) || is_level;
+    let is_level = |word: &str| {
+        word.len() <= MAX_LEVEL_LETTERS && word.chars().all(|letter| letter.is_ascii_uppercase())
+    };
+    let mut words = value.split(',').map(str::trim);
+    let is_words = words.all(|word| is_setting(word) || is_level(word));
     let is_path = ["/", "~/", "./", "../"]
         .iter()
         .any(|start| value.starts_with(start));
-    is_number || is_word || is_path || value.contains("://")
+    is_number || is_words || is_path || value.contains("://")
 }
 
 /// Most digits of a number that is no secret wherever it is from, such as a port.
@@ -131,6 +146,8 @@ mod tests {
             ("https://e.com", true),
             ("127.0.0.1:8080", true),
             ("DEBUG", true),
+            ("repos,issues, all", true),
+            ("repos,hunter2", false),
             ("hunter2", false),
             ("correct-horse", false),
             ("correcthorsebattery", false),

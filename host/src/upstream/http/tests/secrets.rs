@@ -1,12 +1,14 @@
 //! Who gets to see what only one server may see.
 
 use super::*;
-use crate::upstream::Secret;
+use crate::upstream::server_secrets::ServerSecrets;
+use crate::upstream::{Launch, Secret};
 
 /// A user with tokens, of which the server may refuse one after the other.
 struct Tokens {
     tokens: Mutex<Vec<&'static str>>,
     challenges: Mutex<Vec<Option<String>>>,
+    secrets: Arc<ServerSecrets>,
 }
 
 impl Tokens {
@@ -14,13 +16,19 @@ impl Tokens {
         Arc::new(Self {
             tokens: Mutex::new(tokens.iter().rev().copied().collect()),
             challenges: Mutex::default(),
+            secrets: ServerSecrets::new("x", &Launch::Http(Http::default())),
         })
     }
 }
 
 impl Credentials for Tokens {
+    fn secrets(&self) -> Arc<ServerSecrets> {
+        Arc::clone(&self.secrets)
+    }
+
     fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, Lost>> {
         let token = self.tokens.lock().unwrap().last().copied();
+        self.secrets.learn(token);
         Box::pin(async move { Ok(token.map(Secret::new)) })
     }
 

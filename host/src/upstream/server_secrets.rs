@@ -1,0 +1,130 @@
+//! What must not be seen of one server, as it is now.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use super::launch::Launch;
+use super::peer::lock;
+use super::redaction::{HiddenTexts, HiddenTextsBuilder};
+
+/// Most secrets of logins that are kept: tokens, their predecessors, which a server may still
+/// repeat, and what logins that go on have been given.
+const MAX_LEARNT: usize = 32;
+
+/// Secrets of one server: what it is configured with, and what logins have brought since.
+/// Nothing is looked for, and nothing prepared for that, before the server has said something.
+pub(in crate::upstream) struct ServerSecrets {
+    server: String,
+    launch: Launch,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The one that was given last is the last one.
+    learnt: VecDeque<String>,
+    texts: Option<Arc<HiddenTexts>>,
+    /// Whether it has been logged that nothing can be shown.
+    is_told: bool,
+}
+
+impl ServerSecrets {
+    /// The secrets that a server is configured with.
+    pub(in crate::upstream) fn new(server: &str, launch: &Launch) -> Arc<Self> {
+        Arc::new(Self {
+            server: server.to_owned(),
+            launch: launch.clone(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Hides something from now on that a login has brought.
+    pub(in crate::upstream) fn learn<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) {
+        let mut state = lock(&self.state);
+        for secret in secrets {
+            match state.learnt.iter().rposition(|known| known == secret) {
+                Some(at) => {
+                    // What is used stays, however often other things come.
+                    let known = state.learnt.remove(at);
+                    state.learnt.extend(known);
+                }
+                None => {
+                    state.learnt.push_back(secret.to_owned());
+                    if state.learnt.len() > MAX_LEARNT {
+                        state.learnt.pop_front();
+                    }
+                    state.texts = None;
+                }
+            }
+        }
+    }
+
+    /// All of them, as they are looked for.
+    pub(in crate::upstream) fn texts(&self) -> Arc<HiddenTexts> {
+        let mut state = lock(&self.state);
+        if let Some(texts) = &state.texts {
+            return Arc::clone(texts);
+        }
+        let mut builder = HiddenTextsBuilder::default();
+        self.launch.add_secrets(&mut builder);
+        for secret in &state.learnt {
+            builder.add(secret);
+        }
+        let texts = Arc::new(builder.build());
+        if !texts.is_complete() && !std::mem::replace(&mut state.is_told, true) {
+            tracing::warn!(
+                "server `{}` is given more secrets than can be looked for in what it says, so its errors, its logs and its progress are shown as `…`\nhint: give it the paths of files instead of long values in variables and arguments",
+                self.server
+            );
+        }
+        state.texts = Some(Arc::clone(&texts));
+        texts
+    }
+
+    /// A text without any of them.
+    #[must_use]
+    pub(in crate::upstream) fn redact(&self, text: &str) -> String {
+        self.texts().redact(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::{Http, Secret, Stdio};
+
+    #[test]
+    fn what_a_login_brings_is_hidden_from_then_on() {
+        let http = Http {
+            url: "https://e.com/mcp?key=configured".into(),
+            ..Http::default()
+        };
+        let secrets = ServerSecrets::new("web", &Launch::Http(http));
+        let said = "configured first-token second-token";
+        assert_eq!(secrets.redact(said), "… first-token second-token");
+        secrets.learn(["first-token"]);
+        assert_eq!(secrets.redact(said), "… … second-token");
+        secrets.learn(["second-token"]);
+        // A server may still repeat the one before.
+        assert_eq!(secrets.redact(said), "… … …");
+        for number in 0..100 {
+            secrets.learn([format!("another-{number}").as_str(), "second-token"]);
+        }
+        assert_eq!(secrets.redact(said), "… first-token …");
+        assert_eq!(lock(&secrets.state).learnt.len(), MAX_LEARNT);
+    }
+
+    #[test]
+    fn nothing_is_prepared_before_something_is_said() {
+        let stdio = Stdio {
+            env: [("KEY".to_owned(), Secret::new("in-a-variable"))].into(),
+            ..Stdio::default()
+        };
+        let secrets = ServerSecrets::new("child", &Launch::Stdio(stdio));
+        secrets.learn(["a-token"]);
+        assert!(lock(&secrets.state).texts.is_none());
+        let once = secrets.texts();
+        secrets.learn(["a-token"]);
+        assert!(Arc::ptr_eq(&once, &secrets.texts()), "made twice");
+    }
+}
