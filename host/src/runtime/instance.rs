@@ -17,6 +17,7 @@ use super::load::Loaded;
 use super::memory::{InstanceMemory, Refused};
 use super::state::{Current, Pace, State};
 use super::{Call, Target};
+use crate::sandbox::GivenSecrets;
 
 /// An instance and its store.
 pub(super) struct Live {
@@ -47,7 +48,7 @@ impl Live {
     pub(super) async fn start(
         (loaded, (origin, place)): (&Arc<Loaded>, (Origin, Option<OwnedSemaphorePermit>)),
         target: &Target,
-        settings: &Arc<Map<String, Value>>,
+        (settings, secrets): (&Arc<Map<String, Value>>, &Arc<GivenSecrets>),
         memory: InstanceMemory,
         count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
@@ -56,7 +57,7 @@ impl Live {
             .preopens()
             .map_err(|error| Cause::Load(error.to_string()))?;
         let (wasi, output) =
-            crate::sandbox::context(&target.server, &target.grants, &target.limits);
+            crate::sandbox::context(&target.server, &target.grants, &target.limits, secrets);
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;

@@ -17,6 +17,7 @@ use super::load::{Loaded, Loader};
 use super::memory::{InstanceMemory, ServerMemory};
 use super::state::Pace;
 use super::{Call, SessionId, Target};
+use crate::sandbox::GivenSecrets;
 
 /// A kept instance. Whoever holds the lock is the one call that it is busy with.
 #[derive(Clone)]
@@ -128,6 +129,7 @@ pub(super) struct Instances {
     loader: Arc<Loader>,
     target: Arc<Target>,
     settings: Arc<Map<String, Value>>,
+    secrets: Arc<GivenSecrets>,
     kept: Arc<KeptInstances>,
     memory: Arc<ServerMemory>,
     alive: Arc<AtomicU64>,
@@ -144,8 +146,10 @@ impl Instances {
         if target.instance == Kind::PerSession {
             loader.memory.may_end(&kept);
         }
+        let settings = Arc::new(target.settings.clone());
         Self {
-            settings: Arc::new(target.settings.clone()),
+            secrets: GivenSecrets::new(&target.grants, &settings),
+            settings,
             memory,
             loader,
             target,
@@ -234,7 +238,7 @@ impl Instances {
         Live::start(
             (loaded, origin.map_err(Cause::Load)?),
             &self.target,
-            &self.settings,
+            (&self.settings, &self.secrets),
             memory,
             &self.alive,
         )

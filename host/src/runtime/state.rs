@@ -167,7 +167,8 @@ impl types::Host for State {}
 impl call::Host for State {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
-            let message = message.map(|message| cut(message, TEXT));
+            let message =
+                message.map(|message| self.output.redact(&cut(message, TEXT)).into_owned());
             call.listener.progress(progress, total, message);
         }
     }
@@ -184,12 +185,14 @@ impl call::Host for State {
             call::LogLevel::Emergency => "emergency",
         };
         let logger = logger.as_deref().map(logger_name);
+        let logger = logger.map(|logger| self.output.redact(&logger).into_owned());
         // A text is much smaller than the value that it can be parsed to.
         let data = if data.len() > TEXT {
             Value::String(cut(data, TEXT))
         } else {
             serde_json::from_str(&data).unwrap_or(Value::String(data))
         };
+        let data = self.output.redact_value(data);
         match &data {
             Value::String(text) => self.output.log(level, logger.as_deref(), text),
             data => self.output.log(level, logger.as_deref(), &data.to_string()),

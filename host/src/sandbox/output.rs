@@ -1,15 +1,18 @@
 //! What a guest prints: into the log, bounded and escaped, never to the host's
 //! own stdout.
 
+use std::borrow::Cow;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use serde_json::Value;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
+use super::GivenSecrets;
 use crate::upstream::escaped;
 
 /// The output of one instance, stdout and stderr together, and what it logs.
@@ -20,6 +23,7 @@ pub(crate) struct Output {
 
 struct Shared {
     server: String,
+    secrets: Arc<GivenSecrets>,
     printed: Budget,
     logged: Budget,
     /// The end of what it printed to stderr, where runtimes say why they gave up.
@@ -71,10 +75,11 @@ impl Budget {
 }
 
 impl Output {
-    pub(crate) fn new(server: &str, limit: u64) -> Self {
+    pub(crate) fn new(server: &str, limit: u64, secrets: Arc<GivenSecrets>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 server: server.to_owned(),
+                secrets,
                 printed: Budget::new(limit),
                 logged: Budget::new(limit),
                 last: Mutex::default(),
@@ -93,13 +98,24 @@ impl Output {
     pub(crate) fn last_words(&self) -> String {
         let last = self.shared.last();
         let text = String::from_utf8_lossy(&last);
+        let text = self.redact(&text);
         let lines = text.lines().map(str::trim_end);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(NOTE));
         let lines: Vec<_> = lines.map(escaped).collect();
         lines.join("; ")
     }
 
-    /// What it logs, which its agent may be told too. Nobody is to be woken by that:
+    /// A text of the guest's without the secrets that it is given.
+    pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.shared.secrets.redact(text)
+    }
+
+    /// A value of the guest's without the secrets that it is given.
+    pub(crate) fn redact_value(&self, value: Value) -> Value {
+        self.shared.secrets.redact_value(value)
+    }
+
+    /// What it logs, without secrets, which its agent may be told too. Nobody is to be woken by that:
     /// how bad something is for a plugin says little of how bad it is for its host.
     pub(crate) fn log(&self, level: &'static str, logger: Option<&str>, text: &str) {
         let beside = LINE_BYTES + logger.map_or(0, str::len);
@@ -164,6 +180,7 @@ impl Stream {
                 // Escaped, so that a guest can neither forge lines of the log nor
                 // steer a terminal.
                 let text = String::from_utf8_lossy(line.get(..room).unwrap_or(line));
+                let text = self.shared.secrets.redact(&text);
                 tracing::info!(server = %self.shared.server, stream = self.name, "{}", escaped(&text));
             }
             if room.is_exceeded {
@@ -214,10 +231,15 @@ impl AsyncWrite for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::Grants;
+
+    fn none() -> Arc<GivenSecrets> {
+        GivenSecrets::new(&Grants::default(), &Arc::default())
+    }
 
     #[test]
     fn last_words_are_those_of_this_call_as_they_were_said() {
-        let output = Output::new("odd", 1000);
+        let output = Output::new("odd", 1000, none());
         let stderr = output.stream("stderr");
         stderr.log(b"of the call before\n");
         output.begin();
@@ -250,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_stands_before_a_line_counts_too() {
-        let output = Output::new("odd", 1000);
+        let output = Output::new("odd", 1000, none());
         let used = |output: &Output| output.shared.logged.used.load(Ordering::Relaxed);
         output.log("info", None, "");
         assert_eq!(used(&output), LINE_BYTES as u64);
