@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use super::OAuth;
 use super::http::is_here;
 use super::redaction::{
-    HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, redacted_arguments,
-    redacted_url, secrets_in_arguments, secrets_in_line, secrets_in_url, tells_nothing, without,
+    HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, may_be_secret_in_path,
+    redacted_arguments, redacted_url, secrets_in_arguments, secrets_in_line, secrets_in_url,
+    tells_nothing, without,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
 
@@ -141,10 +142,16 @@ impl Http {
         UrlParts::of(written).user.is_some()
     }
 
-    /// Adds what must not be seen: who is said to ask, the values of the URL's query and those
-    /// of headers, but for those that tell nothing, and what was filled in.
+    /// Adds what must not be seen: who is said to ask, what of the URL's path may be a secret,
+    /// the values of its query and those of headers, but for those that tell nothing, and what
+    /// was filled in.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         add_url(&self.url, hidden);
+        let path = reqwest::Url::parse(&self.url);
+        let path = path.as_ref().map_or("", reqwest::Url::path).split('/');
+        for part in path.filter(|part| may_be_secret_in_path(part)) {
+            hidden.add(part);
+        }
         add_filled_in(&self.filled_in, hidden);
         for (name, value) in &self.headers {
             let value = value.expose();
@@ -333,6 +340,28 @@ mod tests {
         assert_eq!(line.without_arguments(), "npx");
         assert_eq!(Launch::Http(http).without_arguments(), "e.com");
         assert!(!format!("{stdio:?}").contains("in-an-argument"));
+    }
+
+    #[test]
+    fn parts_of_a_path_with_digits_are_not_shown() {
+        for (url, shown) in [
+            ("https://e.com/s/hunter2hunter/mcp", "https://e.com/s/…/mcp"),
+            ("https://e.com/k3j4h5g6f7d8s9a0/", "https://e.com/…/"),
+            ("https://e.com/v2beta1/mcp", "https://e.com/v2beta1/mcp"),
+            (
+                "https://e.com/2025-11-25/mcp",
+                "https://e.com/2025-11-25/mcp",
+            ),
+            ("https://e.com/projects/mcp", "https://e.com/projects/mcp"),
+        ] {
+            let http = Http {
+                url: url.into(),
+                ..Http::default()
+            };
+            let launch = Launch::Http(http);
+            let said = redacted(&launch, &format!("`{url}` cannot be reached"));
+            assert_eq!(said, format!("`{shown}` cannot be reached"));
+        }
     }
 
     #[test]

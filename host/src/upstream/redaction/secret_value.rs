@@ -79,6 +79,17 @@ const MAX_LEVEL_LETTERS: usize = 8;
 /// Longest word that is taken for a setting, in letters.
 const MAX_SETTING_LETTERS: usize = 12;
 
+/// Fewest letters of a part of a path that may be a secret.
+const MIN_PATH_SECRET_LETTERS: usize = 8;
+
+/// Whether a part of a URL's path may be a secret: letters and digits together. What has no
+/// digits is a word, and versions (`v2beta1`, `2025-11-25`) are short or have no letters.
+pub(crate) fn may_be_secret_in_path(part: &str) -> bool {
+    part.len() >= MIN_PATH_SECRET_LETTERS
+        && part.chars().any(|letter| letter.is_ascii_digit())
+        && part.chars().any(char::is_alphabetic)
+}
+
 /// Whether a value is one short word in small letters, as of a setting that has a few.
 pub(super) fn is_setting(value: &str) -> bool {
     value.len() <= MAX_SETTING_LETTERS && value.chars().all(|letter| letter.is_ascii_lowercase())
