@@ -1,5 +1,6 @@
 //! `dormouse approve`
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,7 +8,6 @@ use clap::Args;
 use super::consent::consent;
 use super::{hosts, output, tools};
 use crate::roster::{Places, Roster, difference};
-use crate::store::Pending;
 
 /// Allows what a server offers that is no longer what it was, or new.
 #[derive(Debug, Args)]
@@ -34,12 +34,8 @@ impl Approve {
         let roster = Roster::open(places)?;
         let snapshot = roster.snapshot();
         tools::known(&snapshot, server)?;
-        let known = snapshot
-            .servers()
-            .get(server)
-            .and_then(|server| server.known());
-        let none = Pending::default();
-        let pending = known.map_or(&none, |known| &known.pending);
+        let found = snapshot.servers().get(server);
+        let pending = found.map_or_else(Cow::default, |server| server.pending());
         if pending.is_empty() {
             output::say(&format!("nothing of `{server}` has changed"));
             return Ok(ExitCode::SUCCESS);

@@ -29,11 +29,12 @@ pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> A
 /// What a plugin in front of an upstream shows: what it declares, without the tools
 /// of its upstream that are no longer what their user knows.
 pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Listing> {
-    let Some(known) = known.filter(|known| known.pending.tools().next().is_some()) else {
+    let pending = known.map(|known| known.pending.of_component(Some(declared)));
+    let Some(pending) = pending.filter(|pending| !pending.is_empty()) else {
         return Arc::clone(declared);
     };
     let mut shown = Listing::clone(declared);
-    let hidden: BTreeSet<&str> = known.pending.tools().collect();
+    let hidden: BTreeSet<&str> = pending.tools().collect();
     shown
         .tools
         .retain(|tool| !hidden.contains(tool.name.as_str()));

@@ -123,7 +123,7 @@ impl Roster {
             return Ok(());
         };
         // What a component says that its upstream has is what its user has seen.
-        let first = found.config().component().and(found.listing());
+        let first = found.declared();
         let learnt = self
             .store
             .learn(&upstream.fingerprint, offered, (upstream.on_change, first));
@@ -171,15 +171,16 @@ impl Roster {
         let (Some(upstream), Some(known)) = (found.config().bridge(), found.known()) else {
             return Ok(());
         };
-        if known.pending.has(kind, name) {
+        let pending = found.pending();
+        if pending.has(kind, name) {
             let mut why = "its user has not seen it as it is now".to_owned();
             if upstream.on_change == OnChange::Ask {
-                let message = shown(server, &known.pending);
+                let message = shown(server, &pending);
                 let what = "Allow all of this as it is now";
                 let asked = Asked::Approval(server.to_owned());
                 match self.confirm(asked, caller, message, what).await {
                     Ok(()) => {
-                        let shown = known.pending.digest();
+                        let shown = pending.digest();
                         let approval = self.approve(server, &shown, DecidedBy::Client);
                         return approval.map(drop).map_err(|error| format!("{error:#}"));
                     }
@@ -191,7 +192,9 @@ impl Roster {
                  hint: `dormouse approve {server}` shows what has changed, and allows it"
             ));
         }
-        let has = known.listing.tools.iter().any(|known| known.name == name);
+        // A component may use what it does not show.
+        let has = known.listing.tools.iter().any(|known| known.name == name)
+            || known.pending.has(kind, name);
         if has || kind != Gated::Tool {
             return Ok(());
         }
@@ -232,7 +235,9 @@ impl Roster {
             shown,
             by,
         })?;
-        let approved = self.store.approve(&upstream.fingerprint, shown)?;
+        let approved = self
+            .store
+            .approve(&upstream.fingerprint, shown, found.declared())?;
         self.refresh(None);
         Ok(approved)
     }

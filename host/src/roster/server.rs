@@ -1,6 +1,7 @@
 //! One configured server.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use crate::runtime::{
     Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas, Slot,
     Target, Tool, Wanted,
 };
-use crate::store::Known;
+use crate::store::{Known, Pending};
 use crate::upstream::{Setup, Upstream};
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
@@ -30,6 +31,8 @@ const LOOK: Duration = Duration::from_micros(250);
 pub struct Server {
     config: ServerConfig,
     listing: Option<Arc<Listing>>,
+    /// What a component in front of an upstream declares, shown or not.
+    declared: Option<Arc<Listing>>,
     /// What the plugin's file looked like.
     stamp: Option<Stamp>,
     /// When it was last seen to look so.
@@ -83,6 +86,7 @@ impl Server {
             }
         };
         let (mut listing, stamp) = read.unzip();
+        let declared = listing.clone().filter(|_| config.bridge().is_some());
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
             listing = match (listing, config.component()) {
                 // What it offers is what it declares, whatever its upstream does.
@@ -115,6 +119,7 @@ impl Server {
             return Arc::new(Self {
                 config,
                 listing,
+                declared,
                 stamp,
                 looked: Mutex::default(),
                 problem,
@@ -127,6 +132,7 @@ impl Server {
         Arc::new(Self {
             config,
             listing,
+            declared,
             stamp,
             looked: Mutex::default(),
             problem,
@@ -279,9 +285,34 @@ impl Server {
         })
     }
 
+    /// What of what it offers waits for its user, and concerns what is shown of it.
+    #[must_use]
+    pub fn pending(&self) -> Cow<'_, Pending> {
+        match (&self.known, self.config.component()) {
+            (None, _) => Cow::Owned(Pending::default()),
+            (Some(known), None) => Cow::Borrowed(&known.pending),
+            (Some(known), Some(_)) => Cow::Owned(known.pending.of_component(self.declared())),
+        }
+    }
+
+    /// What the component in front of its upstream declares, shown or not; none where there is
+    /// no component.
+    pub(super) fn declared(&self) -> Option<&Arc<Listing>> {
+        let has_component = self.config.component().is_some();
+        self.declared.as_ref().filter(|_| has_component)
+    }
+
     /// Its tools that are not shown because its user has not seen them as they are.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let declared: Option<HashSet<&str>> = self.declared().map(|declared| {
+            let tools = declared.tools.iter();
+            tools.map(|tool| tool.name.as_str()).collect()
+        });
         let pending = self.known.iter().flat_map(|known| known.pending.tools());
+        let pending = pending.filter(move |name| {
+            let declared = declared.as_ref();
+            declared.is_none_or(|declared| declared.contains(name))
+        });
         let filter = self.config.bridge().map(|bridge| &bridge.filter);
         pending.filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
     }

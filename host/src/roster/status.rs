@@ -159,8 +159,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let slot = server.slot();
     let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
-    let none = Pending::default();
-    let pending = server.known().map_or(&none, |known| &known.pending);
+    let pending = server.pending();
     let changed = pending.iter().filter(|item| item.was.is_some()).count();
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
@@ -253,7 +252,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
                 _ => item.to_string(),
             })
             .collect(),
-        not_shown: not_shown(server, pending),
+        not_shown: not_shown(server, &pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),
     }

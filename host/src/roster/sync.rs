@@ -41,7 +41,7 @@ impl Roster {
             tools: listing.tools.len(),
             prompts: listing.prompts.len(),
             resources: listing.resources.len() + listing.templates.len(),
-            changed: known.pending.len(),
+            changed: found.pending().len(),
         })
     }
 

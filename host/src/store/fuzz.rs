@@ -52,7 +52,7 @@ pub fn records(data: &[u8]) {
             "{told:?}"
         );
     }
-    let approved = record.approve(&pending.digest());
+    let approved = record.approve(&pending.digest(), None);
     assert_eq!(
         approved.map(|approved| approved.len()).ok(),
         Some(pending.len())

@@ -131,12 +131,17 @@ impl Store {
     ///
     /// # Errors
     /// It is something else by now, or the record cannot be written.
-    pub fn approve(&self, of: &Fingerprint, shown: &str) -> anyhow::Result<Pending> {
+    pub fn approve(
+        &self,
+        of: &Fingerprint,
+        shown: &str,
+        component: Option<&Arc<Listing>>,
+    ) -> anyhow::Result<Pending> {
         self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
                 return Err(Changed.into());
             };
-            let approved = record.approve(shown)?;
+            let approved = record.approve(shown, component)?;
             Ok((*record, approved))
         })
     }

@@ -131,10 +131,6 @@ struct Unseen {
     /// What they have never seen.
     #[serde(default)]
     added: BTreeSet<String>,
-    /// Whether something that is gone is not remembered any more. Nothing that comes after
-    /// that counts as seen, as it may be that.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_forgetful: bool,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -210,6 +206,17 @@ impl Pending {
             .any(|item| item.kind == kind && item.name == name)
     }
 
+    /// What of it concerns a component that stands before the upstream: the tools that it
+    /// declares. All else that is shown of it is its own.
+    #[must_use]
+    pub fn of_component(&self, declared: Option<&Arc<Listing>>) -> Self {
+        let tools = declared.iter().flat_map(|declared| &declared.tools);
+        let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
+        let is_declared =
+            |item: &&PendingItem| item.kind == Gated::Tool && names.contains(item.name.as_str());
+        Self(self.iter().filter(is_declared).cloned().collect())
+    }
+
     /// The names of the tools that wait.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.iter().filter(|item| item.kind == Gated::Tool);
@@ -251,8 +258,8 @@ pub struct News {
 pub(super) struct Rules {
     /// What its user wants to happen.
     pub(super) on_change: OnChange,
-    /// Whether a component stands before it and shows what that declares: then only what
-    /// becomes of those tools matters.
+    /// Whether a component stands before it, and shows what that declares. What is new has
+    /// been seen by nobody then either: another server may have the same upstream.
     pub(super) fronted: bool,
 }
 
@@ -381,12 +388,20 @@ impl Record {
         offered.able = self.offered.able.clone();
     }
 
-    /// Takes all as it is now, and says what was not known like that.
+    /// Takes all as it is now, and says what was not known like that: where a component
+    /// stands before it, what is [the concern of that](Pending::of_component).
     ///
     /// # Errors
     /// It is no longer what its user was shown, whose [digest](Pending::digest) that is.
-    pub(super) fn approve(&mut self, shown: &str) -> Result<Pending, Changed> {
-        let pending = self.pending();
+    pub(super) fn approve(
+        &mut self,
+        shown: &str,
+        component: Option<&Arc<Listing>>,
+    ) -> Result<Pending, Changed> {
+        let mut pending = self.pending();
+        if component.is_some() {
+            pending = pending.of_component(component);
+        }
         if pending.digest() != shown {
             return Err(Changed);
         }
@@ -557,14 +572,16 @@ impl Unseen {
             let is_seen = match seen.get(&name) {
                 _ if rules.on_change == OnChange::Accept => true,
                 Some(known) => kind.same(&name, known, &object),
-                None => first || (rules.fronted && !self.is_forgetful),
+                None => first,
             };
             if is_seen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
                 continue;
             }
-            if is_shown {
+            let is_new = !seen.contains_key(&name);
+            // What a component does not declare nobody is shown, and so nobody is told of it.
+            if is_shown && !(rules.fronted && is_new) {
                 news.pending.push(match kind {
                     Gated::Tool => name.clone(),
                     Gated::Instructions => kind.to_string(),
@@ -572,7 +589,7 @@ impl Unseen {
                 });
             }
             // Of one that cannot be shown nobody need hear: it counts as new once it can.
-            if is_shown && !seen.contains_key(&name) {
+            if is_shown && is_new {
                 self.added.insert(name);
             }
         }
@@ -587,10 +604,9 @@ impl Unseen {
     }
 
     /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
-    /// something else each time.
+    /// something else each time. What comes back then is new.
     fn forget(&mut self, now: &BTreeSet<String>) {
         let (mut bytes, mut count) = (0, 0);
-        let before = self.changed.len();
         self.changed.retain(|name, object| {
             if now.contains(name) {
                 return true;
@@ -599,7 +615,6 @@ impl Unseen {
             count += 1;
             bytes <= MAX_GONE_BYTES && count <= MAX_GONE
         });
-        self.is_forgetful |= self.changed.len() < before;
     }
 }
 

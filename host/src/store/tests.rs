@@ -64,7 +64,7 @@ fn pending(store: &Store, of: &Fingerprint) -> Vec<String> {
 /// Approves all that waits, as somebody who has just seen it.
 fn approve(store: &Store, of: &Fingerprint) -> Vec<String> {
     let shown = store.known(of).unwrap().pending.digest();
-    let approved = store.approve(of, &shown).unwrap();
+    let approved = store.approve(of, &shown, None).unwrap();
     approved.iter().map(|item| item.name.clone()).collect()
 }
 
@@ -269,18 +269,18 @@ fn what_has_changed_since_it_was_shown_is_not_approved() {
     learn(&[("a", "harmless")]);
     let shown = store.known(&of).unwrap().pending.digest();
     learn(&[("a", "EVIL")]);
-    let refused = store.approve(&of, &shown).unwrap_err();
+    let refused = store.approve(&of, &shown, None).unwrap_err();
     assert!(refused.to_string().contains("changed while"), "{refused}");
     assert_eq!(names(&store, &of), [""; 0]);
     // Nor is what came beside it.
     learn(&[("a", "harmless"), ("b", "EVIL")]);
-    assert!(store.approve(&of, &shown).is_err());
+    assert!(store.approve(&of, &shown, None).is_err());
     learn(&[("a", "harmless")]);
-    store.approve(&of, &shown).unwrap();
+    store.approve(&of, &shown, None).unwrap();
     assert_eq!(names(&store, &of), ["a"]);
     assert!(
         Store::new(store.folder().join("none"))
-            .approve(&of, &shown)
+            .approve(&of, &shown, None)
             .is_err()
     );
 }
@@ -562,7 +562,20 @@ fn what_is_gone_is_remembered_within_bounds() {
     let news = store
         .learn(&of, evil, (OnChange::Ask, Some(&component)))
         .unwrap();
-    assert_eq!(news.pending, ["own", "t0-0", "t11-0", "new"]);
+    assert_eq!(news.pending, ["own"]);
+    assert_eq!(
+        pending(&store, &of),
+        ["tool `own`", "tool `t0-0`", "tool `t11-0`", "tool `new`"]
+    );
+    let known = store.known(&of).unwrap();
+    assert_eq!(
+        known
+            .pending
+            .of_component(Some(&component))
+            .tools()
+            .collect::<Vec<_>>(),
+        ["own"]
+    );
     // Without a component, and for clients that can be asked less.
     std::fs::remove_file(store.file(&of)).unwrap();
     learn(0, true, None);
@@ -677,7 +690,7 @@ fn what_is_new_is_found_in_linear_time() {
             let text = serde_json::to_string(&record).unwrap();
             let mut read = Record::parse(&text).unwrap();
             assert_eq!(
-                read.approve(&pending.digest()).unwrap().len(),
+                read.approve(&pending.digest(), None).unwrap().len(),
                 pending.len()
             );
             std::hint::black_box(read.into_known().unwrap());

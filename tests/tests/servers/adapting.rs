@@ -90,3 +90,41 @@ fn a_server_with_secrets_in_its_command_line_or_its_url_is_not_adapted() {
     let bytes = fs::read(&file).unwrap();
     assert!(bytes.windows(8).any(|part| part == b"${KEY:-}"));
 }
+
+/// What an upstream adds is seen by nobody because a component that stands before it, and that
+/// does not show it, was used: neither by a server beside it, nor when it is taken away.
+#[test]
+fn what_is_new_behind_a_component_is_seen_by_nobody() {
+    let all = Scripted::new();
+    all.offers("up", &[("good", "Good.")]);
+    all.configure(&all.cursor(), &["up"]);
+    let file = all.home.path().join("up.wasm").display().to_string();
+    all.run(&["adapt", "up", "-o", &file]);
+    fs::remove_file(all.cursor()).unwrap();
+    let command = json!(all.words("up")).to_string();
+    let direct = format!("[servers.direct]\ncommand = {command}\n");
+    let both = format!("[servers.up]\ncomponent = '{file}'\ncommand = {command}\n{direct}");
+    fs::write(all.home.config(), &both).unwrap();
+    all.run(&["sync"]);
+    all.offers("up", &[("good", "Good."), ("evil", "EVIL")]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["direct__good", "up__good"]);
+    host.text("up__good", json!({ "text": "a" })).unwrap();
+    assert_eq!(tools(&mut host), ["direct__good", "up__good"]);
+    drop(host);
+    all.run(&["sync", "up"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["direct__good", "up__good"]);
+    drop(host);
+    // The component's own server has nothing that waits.
+    let (_, said) = all.run_in(all.home.path(), &["approve", "up"]);
+    assert!(said.contains("nothing of `up` has changed"), "{said}");
+
+    fs::write(all.home.config(), &direct).unwrap();
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["direct__good"]);
+    drop(host);
+    all.run(&["approve", "direct", "--yes"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host), ["direct__evil", "direct__good"]);
+}
