@@ -29,6 +29,7 @@ mod watch;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,7 @@ pub use sync::Synced;
 
 use crate::config::discovery::Surroundings;
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
+use crate::log_budget::LogBudget;
 use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
 use crate::sandbox::OwnPlaces;
@@ -476,10 +478,14 @@ fn say(old: &Snapshot, new: &Snapshot) {
             .map_or(&[][..], |server| server.odd());
         let odd = only_in(server.odd(), before);
         for odd in odd.iter().take(LOGGED_AT_ONCE) {
+            let line = format!("server `{name}`: {odd}");
+            let Some(line) = OFFERS.take(&line) else {
+                break;
+            };
             // What is mended is nothing that its user would miss.
             match odd.shown {
-                true => tracing::info!("server `{name}`: {odd}"),
-                false => tracing::warn!("server `{name}`: {odd}"),
+                true => tracing::info!("{line}"),
+                false => tracing::warn!("{line}"),
             }
         }
         if let Some(more) = odd
@@ -487,23 +493,34 @@ fn say(old: &Snapshot, new: &Snapshot) {
             .checked_sub(LOGGED_AT_ONCE)
             .filter(|more| *more > 0)
         {
-            tracing::warn!("server `{name}`: {more} more items are not as MCP has them");
+            let line = format!("server `{name}`: {more} more items are not as MCP has them");
+            if let Some(line) = OFFERS.take(&line) {
+                tracing::warn!("{line}");
+            }
         }
     }
     let collisions = only_in(new.collisions(), old.collisions());
     for collision in collisions.iter().take(LOGGED_AT_ONCE) {
-        tracing::error!("{collision}");
+        if let Some(line) = OFFERS.take(&collision.to_string()) {
+            tracing::error!("{line}");
+        }
     }
     let more = collisions.len().checked_sub(LOGGED_AT_ONCE);
     if let Some(more) = more.filter(|more| *more > 0) {
-        tracing::error!(
+        let line = format!(
             "{more} more names are those of several things\nhint: `dormouse doctor` shows them"
         );
+        if let Some(line) = OFFERS.take(&line) {
+            tracing::error!("{line}");
+        }
     }
 }
 
 /// How many problems of one kind are logged at once; of more, their number.
-const LOGGED_AT_ONCE: usize = 50;
+const LOGGED_AT_ONCE: usize = 3;
+
+/// What is logged of what servers offer, which they may change as often as they like.
+static OFFERS: LogBudget = LogBudget::new(Cow::Borrowed("items and names of servers"));
 
 /// The problems that were not there before.
 fn only_in<'a, T: Eq + Hash>(now: &'a [T], before: &[T]) -> Vec<&'a T> {

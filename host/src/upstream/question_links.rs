@@ -42,6 +42,11 @@ pub(crate) fn is_page(link: &str) -> bool {
     check_link("url", link).is_ok()
 }
 
+/// Whether a host's name or address may have a character, as it is connected to.
+fn is_of_host(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "-._:[]".contains(letter)
+}
+
 fn check_url(url: Option<&Value>) -> Result<(), String> {
     check_link("url", url.and_then(Value::as_str).unwrap_or_default())
 }
@@ -49,6 +54,10 @@ fn check_url(url: Option<&Value>) -> Result<(), String> {
 fn check_link(at: &str, link: &str) -> Result<(), String> {
     let why = match server_url::parse(link) {
         Ok(_) if link.contains(is_hidden) => "it has characters in it that nobody sees".to_owned(),
+        // It would end the quotes around it.
+        Ok(url) if !url.host_str().unwrap_or_default().chars().all(is_of_host) => {
+            "its host has a character in it that no name has".to_owned()
+        }
         Ok(url) if url.username().is_empty() && url.password().is_none() => return Ok(()),
         // People take it for the host.
         Ok(_) => "it has a user name in it".to_owned(),
@@ -76,6 +85,9 @@ mod tests {
         for (link, fit) in [
             ("https://example.com/login?x=1#y", true),
             ("http://localhost:1", true),
+            ("http://[::1]:1/", true),
+            ("https://b\u{fc}cher.example/", true),
+            ("https://accounts.google.com`.evil.example/", false),
             ("https://example.com@evil.example/", false),
             ("https://example.com:443@evil.example/", false),
             ("https://:secret@evil.example/", false),
