@@ -61,7 +61,7 @@ const SERVER: &[&str] = &[
 ];
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
-const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory"];
+const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
 const LIMITS: &[&str] = &[
     "memory",
     "timeout",
@@ -517,6 +517,11 @@ impl Reader<'_> {
                 }
                 "compile_time" => self.set(&mut limits.compile_time, item, &here, units::duration),
                 "compile_memory" => self.set(&mut limits.compile_memory, item, &here, units::size),
+                "connections" => {
+                    if let Some(connections) = self.count(item, &here) {
+                        limits.connections = connections as usize;
+                    }
+                }
                 _ => self.unknown(table, key, "`[limits]`", HOST_LIMITS),
             }
         }

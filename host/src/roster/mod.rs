@@ -383,6 +383,7 @@ impl Roster {
                 tracing::warn!("{doubt}");
             }
             self.runtime.set_limits(&config.limits);
+            self.hub.set_limits(&config.limits);
         }
         let once = self.once().clone();
         let shown = config.servers.values();

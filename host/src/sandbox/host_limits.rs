@@ -18,6 +18,9 @@ pub struct HostLimits {
     pub compile_time: Duration,
     /// `compile_memory`: how much address space compiling one component may take, in bytes.
     pub compile_memory: u64,
+    /// `connections`: how many connections there may be to the upstreams of all servers, of
+    /// which each may be a process.
+    pub connections: usize,
 }
 
 impl Default for HostLimits {
@@ -28,6 +31,7 @@ impl Default for HostLimits {
             memory: None,
             compile_time: Duration::from_secs(300),
             compile_memory: 4 << 30,
+            connections: 256,
         }
     }
 }

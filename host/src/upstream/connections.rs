@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
@@ -62,6 +63,20 @@ struct State {
     server_info: Map<String, Value>,
 }
 
+impl State {
+    /// The connection that has been idle for longest, and since when, if one is.
+    fn longest_idle(&self) -> Option<(Instant, Option<SessionId>)> {
+        let links = self.links.iter();
+        let idle = links.filter_map(|(key, link)| match &link.stage {
+            Stage::Open(connection) if link.callers.is_idle() => {
+                Some((link.callers.last_left().unwrap_or(connection.opened), *key))
+            }
+            _ => None,
+        });
+        idle.min()
+    }
+}
+
 struct Link {
     callers: Arc<Callers>,
     stage: Stage,
@@ -92,13 +107,38 @@ impl Upstream {
     /// An upstream that nothing is done with until something is asked of it.
     #[must_use]
     pub fn new(hub: Arc<Hub>, setup: Setup) -> Arc<Self> {
-        Arc::new_cyclic(|me| Self {
+        let upstream = Arc::new_cyclic(|me| Self {
             me: me.clone(),
             hub,
             setup,
             state: Mutex::default(),
             subscriptions: Arc::default(),
-        })
+        });
+        upstream.hub.add(Arc::downgrade(&upstream));
+        upstream
+    }
+
+    /// How many connections there are.
+    pub(super) fn connections(&self) -> usize {
+        lock(&self.state).links.len()
+    }
+
+    /// Since when the connection is idle that has been for longest, if one is.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        Some(lock(&self.state).longest_idle()?.0)
+    }
+
+    /// Ends the connection that has been idle for longest, if one is.
+    pub(super) fn end_idle(&self) {
+        let mut state = lock(&self.state);
+        if let Some((_, key)) = state.longest_idle() {
+            let server = &self.setup.server;
+            tracing::info!(
+                "there are as many connections as are allowed: that of server `{server}` to an \
+                 idle session is ended for another one"
+            );
+            state.links.remove(&key);
+        }
     }
 
     /// The connection of a session, if there is one.
@@ -155,10 +195,17 @@ impl Upstream {
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
     ) -> Result<Line, Lost> {
+        let key = self.key(session);
+        let is_new = {
+            let mut state = lock(&self.state);
+            self.bury(&mut state, key);
+            !state.links.contains_key(&key)
+        };
+        if is_new {
+            self.hub.make_room()?;
+        }
         let (connecting, calling) = {
             let mut state = lock(&self.state);
-            let key = self.key(session);
-            self.bury(&mut state, key);
             let callers = match state.links.get(&key) {
                 Some(link) => Arc::clone(&link.callers),
                 None => Arc::default(),
@@ -196,15 +243,8 @@ impl Upstream {
         if state.links.len() < most {
             return Ok(());
         }
-        let links = state.links.iter();
-        let idle = links.filter_map(|(key, link)| match &link.stage {
-            Stage::Open(connection) if link.callers.is_idle() => {
-                Some((link.callers.last_left().unwrap_or(connection.opened), *key))
-            }
-            _ => None,
-        });
         let server = &self.setup.server;
-        match idle.min() {
+        match state.longest_idle() {
             Some((_, key)) => {
                 tracing::info!(
                     "server `{server}` has {most} connections, as many as `limits.connections` \

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
 use super::channel::{Channel, Lost, Outlet};
+use super::connections::Upstream;
 use super::http::Credentials as _;
 use super::launch::{Http, Launch};
 use super::peer::lock;
@@ -16,7 +18,7 @@ use super::reaper::Reaper;
 use super::server_secrets::ServerSecrets;
 use super::{child, http};
 use crate::log_budget::LogBudget;
-use crate::sandbox::UpstreamLimits;
+use crate::sandbox::{HostLimits, UpstreamLimits};
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.
@@ -31,6 +33,10 @@ pub struct Hub {
     open: Mutex<Vec<Weak<dyn Outlet>>>,
     /// What each server may have logged, over all of its connections.
     logs: Mutex<HashMap<String, Arc<LogBudget>>>,
+    /// All upstreams, among them some that are gone.
+    upstreams: Mutex<Vec<Weak<Upstream>>>,
+    /// How many connections they may have together.
+    max_connections: AtomicUsize,
 }
 
 impl Hub {
@@ -46,7 +52,54 @@ impl Hub {
             closing: TaskTracker::new(),
             open: Mutex::default(),
             logs: Mutex::default(),
+            upstreams: Mutex::default(),
+            max_connections: AtomicUsize::new(HostLimits::default().connections),
         })
+    }
+
+    /// Sets the limits of the host that are about connections.
+    pub fn set_limits(&self, limits: &HostLimits) {
+        self.max_connections
+            .store(limits.connections, Ordering::Relaxed);
+    }
+
+    /// Counts the connections of another upstream from now on.
+    pub(super) fn add(&self, upstream: Weak<Upstream>) {
+        let mut upstreams = lock(&self.upstreams);
+        upstreams.retain(|upstream| upstream.strong_count() > 0);
+        upstreams.push(upstream);
+    }
+
+    /// Ends the connection of any upstream that has been idle for longest where there are as
+    /// many as the host may have.
+    ///
+    /// # Errors
+    /// None of them is idle.
+    pub(super) fn make_room(&self) -> Result<(), Lost> {
+        let most = self.max_connections.load(Ordering::Relaxed);
+        let upstreams: Vec<_> = {
+            let upstreams = lock(&self.upstreams);
+            upstreams.iter().filter_map(Weak::upgrade).collect()
+        };
+        let all: usize = upstreams
+            .iter()
+            .map(|upstream| upstream.connections())
+            .sum();
+        if all < most {
+            return Ok(());
+        }
+        let idle = upstreams.iter();
+        let idle = idle.filter_map(|upstream| Some((upstream.idle_since()?, upstream)));
+        match idle.min_by_key(|(since, _)| *since) {
+            Some((_, upstream)) => {
+                upstream.end_idle();
+                Ok(())
+            }
+            None => Err(Lost::Broken(format!(
+                "the host has {most} connections, all of them in use, and no more are allowed\n\
+                 hint: end some sessions, or raise `connections` in `[limits]`"
+            ))),
+        }
     }
 
     /// Makes a connection.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::runtime::{Answer, AskError, Capability, Listener, Question, QuestionLimit, SessionId};
-use crate::sandbox::UpstreamLimits;
+use crate::sandbox::{HostLimits, UpstreamLimits};
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -624,6 +624,44 @@ async fn there_are_only_so_many_connections() {
         "{refused}"
     );
     assert!(refused.contains("[servers.odd.limits]"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_upstreams_share_the_connections_of_the_host() {
+    let one = odd(&[]);
+    one.hub.set_limits(&HostLimits {
+        connections: 2,
+        ..HostLimits::default()
+    });
+    let two = Upstream::new(
+        Arc::clone(&one.hub),
+        Setup {
+            limits: CAPS,
+            server: "other".into(),
+            launch: launch(&[]),
+            share: false,
+            start_timeout: LIMIT,
+            questions: QuestionLimit::new(8),
+            gate: Arc::new(Door::default()),
+        },
+    );
+    let connect = async |upstream: &Arc<Upstream>, session: u64| {
+        let listener: Arc<dyn Listener> = Arc::new(Ear::default());
+        upstream.connect(Some(SessionId(session)), &listener).await
+    };
+    let first = connect(&one.upstream, 1).await.unwrap();
+    drop(connect(&two, 1).await.unwrap());
+    // The other one's is idle, and this one's is not.
+    let second = connect(&one.upstream, 2).await.unwrap();
+    assert_eq!((one.upstream.connections(), two.connections()), (2, 0));
+    let Err(refused) = connect(&two, 1).await else {
+        panic!("there is room");
+    };
+    let refused = refused.to_string();
+    assert!(refused.contains("the host has 2 connections"), "{refused}");
+    drop(first);
+    drop(connect(&two, 1).await.unwrap());
+    drop(second);
 }
 
 #[tokio::test(flavor = "multi_thread")]
