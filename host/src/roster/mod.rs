@@ -220,8 +220,9 @@ impl Roster {
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
         if let Notice::Updated(uri) = &notice {
-            // To find out whose it is takes time, and its server says how often.
-            if !self.changes.is_wanted(uri) {
+            // To find out whose it is takes time, and its server says how often. Where nobody
+            // wants to hear of it, it can be read afterwards, though.
+            if !self.changes.is_wanted(uri) && !self.may_name_another(server) {
                 return;
             }
             let ours = match self.resource(uri) {

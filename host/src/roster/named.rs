@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -32,7 +33,17 @@ struct NamedByServer {
     order: BTreeMap<u64, Arc<str>>,
     bytes: usize,
     next: u64,
+    /// When it has last begun to tell of resources that nobody wants to hear of, and how many
+    /// of them it has told of since.
+    unwanted: Option<(Instant, usize)>,
 }
+
+/// Most resources that a server may tell of in one [`PERIOD`] that nobody wants to hear of:
+/// whose they are takes time to find out.
+const MAX_UNWANTED: usize = 16;
+
+/// The time in which unwanted updates are counted.
+const PERIOD: Duration = Duration::from_secs(1);
 
 impl NamedByServer {
     fn note(&mut self, uri: &str) {
@@ -59,6 +70,16 @@ impl NamedByServer {
 impl Named {
     fn note(&mut self, server: &str, uri: &str) {
         self.servers.entry(server.to_owned()).or_default().note(uri);
+    }
+
+    fn may_name_another(&mut self, server: &str, now: Instant) -> bool {
+        let of_server = self.servers.entry(server.to_owned()).or_default();
+        let unwanted = of_server.unwanted.get_or_insert((now, 0));
+        if now.saturating_duration_since(unwanted.0) >= PERIOD {
+            *unwanted = (now, 0);
+        }
+        unwanted.1 = unwanted.1.saturating_add(1);
+        unwanted.1 <= MAX_UNWANTED
     }
 
     fn servers(&self, uri: &str) -> impl Iterator<Item = &str> {
@@ -98,6 +119,11 @@ impl Roster {
         self.named().note(server, uri);
         self.resource(uri)
             .is_ok_and(|source| source.server == server)
+    }
+
+    /// Whether a server that tells of a resource which nobody wants to hear of is listened to.
+    pub(super) fn may_name_another(&self, server: &str) -> bool {
+        self.named().may_name_another(server, Instant::now())
     }
 
     /// The servers that have named a URI in what they answered.
@@ -161,6 +187,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn few_updates_that_nobody_wants_are_listened_to() {
+        let mut named = Named::default();
+        let begin = Instant::now();
+        let mut heard = |server: &str, after: Duration| {
+            let times = 0..1000;
+            let heard = times.filter(|_| named.may_name_another(server, begin + after));
+            heard.count()
+        };
+        assert_eq!(heard("one", Duration::ZERO), MAX_UNWANTED);
+        assert_eq!(heard("one", PERIOD / 2), 0);
+        // Another one's are its own.
+        assert_eq!(heard("two", PERIOD / 2), MAX_UNWANTED);
+        assert_eq!(heard("one", PERIOD), MAX_UNWANTED);
+    }
 
     #[test]
     fn results_name_resources_in_their_blocks() {

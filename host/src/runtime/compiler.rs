@@ -253,6 +253,8 @@ fn failure(status: ExitStatus, said: &str, limits: CompileLimits) -> CompileErro
         "annot allocate memory",
         "os error 12",
         "os error 11",
+        // The same, where it stands in a panic: a thread that finds no room.
+        "emporarily unavailable",
     ];
     if no_memory.iter().any(|words| said.contains(words)) {
         return CompileError::Memory(limits.memory);

@@ -28,7 +28,7 @@ fn is_reference(text: &str) -> bool {
         Some((name, "-")) => is_name(name),
         Some((kind, name)) => {
             let is_value_name = |letter: char| {
-                letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/')
+                letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ' ')
             };
             is_name(kind) && !name.starts_with('-') && name.chars().all(is_value_name)
         }
@@ -51,6 +51,7 @@ mod tests {
             ("${TOKEN}", true),
             ("${token}", true),
             ("${input:api-key}", true),
+            ("${input:api key}", true),
             ("${env:TOKEN}", true),
             ("${TOKEN:-}", true),
             ("${{ secrets.TOKEN }}", true),
