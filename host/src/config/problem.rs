@@ -62,8 +62,12 @@ impl std::error::Error for Invalid {}
 /// Most characters of a message.
 const MAX_MESSAGE_CHARACTERS: usize = 1000;
 
+/// Most things that are said of what is wrong in one file: whoever has made more mistakes has
+/// made one.
+pub(super) const MAX_PROBLEMS: usize = 100;
+
 /// A message in which something of a file may stand, whatever that is.
-pub(super) fn message(text: &str) -> String {
+pub(super) fn shown_message(text: &str) -> String {
     line_beginning(text, MAX_MESSAGE_CHARACTERS)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use cap_primitives::ambient_authority;
 use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
 
-/// What is wrong with such a file of a project that nobody trusts, behind "the file".
+/// Problem of such a file of a project that nobody trusts, as what follows "the file".
 pub(super) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
     when `dormouse trust` has been used there";
 

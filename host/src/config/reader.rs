@@ -8,13 +8,9 @@ use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
 use super::lines::Lines;
-use super::problem::{message as shown, quoted, within};
+use super::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 use super::{Problem, paths};
 use crate::nearest::nearest;
-
-/// Most things that are said of what is wrong in one file: whoever has made more mistakes has
-/// made one.
-const MAX_PROBLEMS: usize = 100;
 
 /// A document that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
@@ -271,7 +267,7 @@ impl Reader<'_> {
             file: self.file.to_owned(),
             line,
             column,
-            message: shown(&message),
+            message: shown_message(&message),
             hint,
         });
     }

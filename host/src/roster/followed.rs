@@ -9,7 +9,7 @@ use crate::upstream::Subscription;
 /// A resource of whose changes a client is told, until this is dropped.
 pub struct FollowedResource {
     pub(super) _wanted: WantedResource,
-    /// What makes its upstream tell of them, if it has one.
+    /// Subscription at its upstream, if it has one.
     pub(super) subscription: Option<Subscription>,
 }
 

@@ -521,7 +521,7 @@ fn say(old: &Snapshot, new: &Snapshot) {
 /// How many problems of one kind are logged at once; of more, their number.
 const LOGGED_AT_ONCE: usize = 3;
 
-/// What is logged of what servers offer, which they may change as often as they like.
+/// Budget of log lines about what servers offer, which they may change as often as they like.
 static OFFERS: LogBudget = LogBudget::new(Cow::Borrowed("items and names of servers"));
 
 /// The problems that were not there before.

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_micros(250);
 pub struct Server {
     config: ServerConfig,
     listing: Option<Arc<Listing>>,
-    /// What a component in front of an upstream declares, shown or not.
+    /// Declaration of a component in front of an upstream, shown or not.
     declared: Option<Arc<Listing>>,
     /// What the plugin's file looked like.
     stamp: Option<Stamp>,
@@ -285,7 +285,7 @@ impl Server {
         })
     }
 
-    /// What of what it offers waits for its user, and concerns what is shown of it.
+    /// Items that wait for its user, of those that concern what is shown of it.
     #[must_use]
     pub fn pending(&self) -> Cow<'_, Pending> {
         match (&self.known, self.config.component()) {

@@ -36,13 +36,9 @@ impl GivenSecrets {
 
     /// A value without any of them.
     pub(crate) fn redact_value(&self, value: Value) -> Value {
-        match (self.texts(), value) {
-            (None, value) => value,
-            (Some(texts), Value::String(text)) => texts.redact(&text).into(),
-            (Some(texts), value) => {
-                let redacted = texts.redact_json(&value.to_string());
-                serde_json::from_str(&redacted).unwrap_or_default()
-            }
+        match self.texts() {
+            Some(texts) => texts.redact_value(&value),
+            None => value,
         }
     }
 

@@ -75,6 +75,19 @@ impl State {
         });
         idle.min()
     }
+
+    /// Ends the connection of that server's that has been idle for longest. False where none
+    /// is idle.
+    fn end_idle(&mut self, server: &str) -> bool {
+        let Some((_, key)) = self.longest_idle() else {
+            return false;
+        };
+        tracing::info!(
+            "there are as many connections as are allowed: that of server `{server}` to an idle \
+             session is ended for another one"
+        );
+        self.links.remove(&key).is_some()
+    }
 }
 
 struct Link {
@@ -130,15 +143,7 @@ impl Upstream {
 
     /// Ends the connection that has been idle for longest, if one is.
     pub(super) fn end_idle(&self) {
-        let mut state = lock(&self.state);
-        if let Some((_, key)) = state.longest_idle() {
-            let server = &self.setup.server;
-            tracing::info!(
-                "there are as many connections as are allowed: that of server `{server}` to an \
-                 idle session is ended for another one"
-            );
-            state.links.remove(&key);
-        }
+        lock(&self.state).end_idle(&self.setup.server);
     }
 
     /// The connection of a session, if there is one.
@@ -244,16 +249,9 @@ impl Upstream {
             return Ok(());
         }
         let server = &self.setup.server;
-        match state.longest_idle() {
-            Some((_, key)) => {
-                tracing::info!(
-                    "server `{server}` has {most} connections, as many as `limits.connections` \
-                     allows: that of an idle session is ended for another one"
-                );
-                state.links.remove(&key);
-                Ok(())
-            }
-            None => Err(Lost::Broken(format!(
+        match state.end_idle(server) {
+            true => Ok(()),
+            false => Err(Lost::Broken(format!(
                 "it has {most} connections, all of them in use, and no more are allowed\n\
                  hint: end some sessions, or raise `connections` in `[servers.{server}.limits]`"
             ))),

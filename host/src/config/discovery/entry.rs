@@ -9,14 +9,10 @@ use super::document::{Node, Value};
 use super::draft::Text;
 use crate::config::Problem;
 use crate::config::lines::Lines;
-use crate::config::problem::{message as shown, quoted, within};
+use crate::config::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 
 /// A duration that is longer than this is a way to say for ever: a month.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-
-/// How much is said of what is wrong in one file: someone who has hundreds of
-/// mistakes in it has one.
-const MOST: usize = 100;
 
 /// A file that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
@@ -36,7 +32,7 @@ pub(super) enum Unit {
 impl Reader<'_> {
     /// Says what is wrong at a byte.
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<&str>) {
-        if self.problems.len() >= MOST {
+        if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
         let (line, column) = self.lines.place(self.text, at);
@@ -44,7 +40,7 @@ impl Reader<'_> {
             file: self.file.to_owned(),
             line,
             column,
-            message: shown(&message),
+            message: shown_message(&message),
             hint: hint.map(str::to_owned),
         });
     }

@@ -46,7 +46,7 @@ struct Rule {
     line: usize,
 }
 
-/// What an entry names a server by, its variables filled in.
+/// The part of a server that an entry names, its variables filled in.
 enum Names {
     Name(String),
     Command(Vec<String>),

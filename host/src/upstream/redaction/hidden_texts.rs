@@ -252,7 +252,9 @@ impl HiddenTexts {
         }
     }
 
-    fn redact_value(&self, value: &Value) -> Value {
+    /// A value without any of them in its texts, names and numbers.
+    #[must_use]
+    pub(crate) fn redact_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.redact(text).into(),
             Value::Number(number) => {

@@ -24,7 +24,7 @@ pub(in crate::config::discovery) enum UrlPattern {
 pub(in crate::config::discovery) enum PortPattern {
     /// The usual one of the scheme.
     Usual,
-    /// Those like this.
+    /// Ports that are like this pattern.
     Like(String),
 }
 
