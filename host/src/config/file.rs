@@ -27,7 +27,7 @@ use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
 const LARGEST: u64 = 4 << 20;
 
 /// The same for a file in a project's folder, which anybody may have written.
-const LARGEST_OF_PROJECT: u64 = 1 << 20;
+pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
 
 /// Most servers of a file in a project's folder.
 const MAX_SERVERS_OF_PROJECT: usize = 1000;

@@ -29,7 +29,7 @@ pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> A
 /// What a plugin in front of an upstream shows: what it declares, without the tools
 /// of its upstream that are no longer what their user knows.
 pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Listing> {
-    let pending = known.map(|known| known.pending.of_component(Some(declared)));
+    let pending = known.map(|known| known.pending.of_component(declared));
     let Some(pending) = pending.filter(|pending| !pending.is_empty()) else {
         return Arc::clone(declared);
     };

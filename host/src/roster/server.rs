@@ -288,10 +288,10 @@ impl Server {
     /// Items that wait for its user, of those that concern what is shown of it.
     #[must_use]
     pub fn pending(&self) -> Cow<'_, Pending> {
-        match (&self.known, self.config.component()) {
-            (None, _) => Cow::Owned(Pending::default()),
-            (Some(known), None) => Cow::Borrowed(&known.pending),
-            (Some(known), Some(_)) => Cow::Owned(known.pending.of_component(self.declared())),
+        match (&self.known, self.config.component(), &self.declared) {
+            (Some(known), None, _) => Cow::Borrowed(&known.pending),
+            (Some(known), Some(_), Some(of)) => Cow::Owned(known.pending.of_component(of)),
+            (None, ..) | (Some(_), Some(_), None) => Cow::Owned(Pending::default()),
         }
     }
 

@@ -209,8 +209,8 @@ impl Pending {
     /// What of it concerns a component that stands before the upstream: the tools that it
     /// declares. All else that is shown of it is its own.
     #[must_use]
-    pub fn of_component(&self, declared: Option<&Arc<Listing>>) -> Self {
-        let tools = declared.iter().flat_map(|declared| &declared.tools);
+    pub fn of_component(&self, declared: &Listing) -> Self {
+        let tools = declared.tools.iter();
         let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
         let is_declared =
             |item: &&PendingItem| item.kind == Gated::Tool && names.contains(item.name.as_str());
@@ -399,7 +399,7 @@ impl Record {
         component: Option<&Arc<Listing>>,
     ) -> Result<Pending, Changed> {
         let mut pending = self.pending();
-        if component.is_some() {
+        if let Some(component) = component {
             pending = pending.of_component(component);
         }
         if pending.digest() != shown {

@@ -571,7 +571,7 @@ fn what_is_gone_is_remembered_within_bounds() {
     assert_eq!(
         known
             .pending
-            .of_component(Some(&component))
+            .of_component(&component)
             .tools()
             .collect::<Vec<_>>(),
         ["own"]

@@ -11,10 +11,6 @@ use crate::config::units;
 /// the file that its servers are in, which so can be of many megabytes.
 pub(super) const CONFIGURATION: u64 = 64 << 20;
 
-/// No configuration in a project's folder is larger than this, in bytes: whoever has
-/// written the project would decide how long a start takes.
-pub(super) const PROJECT_CONFIGURATION: u64 = 1 << 20;
-
 /// No file that a value is taken from is larger than this, in bytes. A stranger's
 /// project can name any file, any number of times.
 pub(super) const VALUE: u64 = 64 << 10;

@@ -12,6 +12,7 @@ use super::formats::claude_code;
 use super::places::{Place, Syntax};
 use super::search::project_of;
 use super::{Surroundings, files};
+use crate::config::file::LARGEST_OF_PROJECT;
 use crate::config::lines::Lines;
 use crate::config::project_path::{LEADS_OUT, leads_out};
 use crate::config::{Client, Problem, units};
@@ -170,7 +171,7 @@ impl Library {
             return Rc::clone(loaded);
         }
         let largest = match project {
-            Some(_) => files::PROJECT_CONFIGURATION,
+            Some(_) => LARGEST_OF_PROJECT,
             None => files::CONFIGURATION,
         };
         let bytes = match project {
