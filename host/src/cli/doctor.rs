@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
-use crate::config::{Config, Configured, ServerConfig, file, paths};
+use crate::config::{self, Config, Configured, ServerConfig, paths};
 use crate::control;
 use crate::roster::{Places, Roster, Status, folders};
 use crate::sandbox::FsMode;
@@ -130,13 +130,18 @@ impl Rows {
     }
 
     fn all(&mut self, places: &Places, connect: bool) {
-        let (config, sound) = self.configuration(places);
+        let config = self.configuration(places);
+        let is_readable = config.is_some();
         let trust = Trust::new(&places.data);
         if let Err(error) = trust.folders() {
             self.error("trust", format!("{error:#}"));
         }
+        let config = config.unwrap_or_default();
         let mut all = Configured::new(config, places.around.as_ref(), &trust);
         folders::recall(&places.data, &mut all);
+        for problem in &all.own_problems {
+            self.error("configuration", problem.to_string());
+        }
         self.sources(&all);
         if let Some(project) = &all.untrusted {
             self.warning("project", project.to_string());
@@ -150,7 +155,7 @@ impl Rows {
         if connect {
             self.connect(places);
         }
-        if sound {
+        if is_readable {
             self.shown(places);
         }
         self.folder("cache", &places.cache);
@@ -162,13 +167,12 @@ impl Rows {
         self.hosts(places);
     }
 
-    /// The configuration, as far as it can be read, and whether that is all.
-    fn configuration(&mut self, places: &Places) -> (Config, bool) {
+    /// The configuration, if it can be read.
+    fn configuration(&mut self, places: &Places) -> Option<Config> {
         const ABOUT: &str = "configuration";
         let path = &places.config;
-        let text = match file::read(path) {
-            Ok(Some(text)) => text,
-            Ok(None) => {
+        match path.try_exists() {
+            Ok(false) => {
                 self.warning(
                     ABOUT,
                     format!(
@@ -176,26 +180,30 @@ impl Rows {
                         path.display()
                     ),
                 );
-                return (Config::default(), false);
+                return None;
+            }
+            // Whoever reads it words it better.
+            Ok(true) | Err(_) => {}
+        }
+        match config::load(path) {
+            Ok(config) => {
+                let servers = config.servers.len() + config.refused.len();
+                let servers = output::counted(servers as u64, "server");
+                self.ok(ABOUT, format!("{}: {servers}", path.display()));
+                Some(config)
             }
             Err(error) => {
                 self.error(ABOUT, format!("{error:#}"));
-                return (Config::default(), false);
+                None
             }
-        };
-        let (config, problems) = file::parse(path, &text);
-        for problem in &problems {
-            self.error(ABOUT, problem.to_string());
         }
-        if problems.is_empty() {
-            let servers = output::counted(config.servers.len() as u64, "server");
-            self.ok(ABOUT, format!("{}: {servers}", path.display()));
-        }
-        (config, problems.is_empty())
     }
 
     fn server(&mut self, server: &ServerConfig, places: &Places) {
         let about = format!("server {}", server.name);
+        if let Some(refused) = server.refused() {
+            self.error(&about, refused.to_string());
+        }
         if let Some(bridge) = server.bridge() {
             self.bridge(server, bridge, &places.data);
         }

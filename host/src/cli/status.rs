@@ -114,6 +114,13 @@ fn text(report: &Report) -> String {
         table.row(cells);
     }
     text.push_str(&table.render());
+    for problem in &report.problems {
+        let problem = output::clean(problem).replace('\n', "\n  ");
+        text.push_str(&format!(
+            "{}: {problem}\n",
+            output::styled(BAD, "configuration")
+        ));
+    }
     if let Some(project) = &report.untrusted {
         text.push_str(&format!("{project}\n").replace("\nhint", "\n  hint"));
     }

@@ -1,6 +1,7 @@
 //! A server that is not a plugin: an upstream, and how much of it is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,9 +19,8 @@ pub struct Bridge {
     /// The hash of `written`. What is known of an upstream is kept under it, and so is
     /// still known after a restart, and after a token was renewed.
     pub fingerprint: Fingerprint,
-    /// What has to be set before it can be started, as sentences for the user
-    /// (DESIGN §5, needs-config).
-    pub needs: Vec<String>,
+    /// What has to be set before it can be started (DESIGN §5, needs-config).
+    pub needs: Vec<Need>,
     /// Which of its tools are shown.
     pub filter: Filter,
     /// Tools that it is said to have, by name, to be shown until more is known.
@@ -31,6 +31,21 @@ pub struct Bridge {
     pub on_change: OnChange,
     /// Whether all sessions share one connection.
     pub share: bool,
+}
+
+/// Something that has to be set before a server can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The text of the launch that is made of it (`env.TOKEN`), where it is one.
+    pub place: Option<String>,
+    /// What is to be done, as sentences for the user.
+    pub text: String,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// Most things of the user's that are filled into one server.

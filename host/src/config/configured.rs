@@ -17,8 +17,8 @@ use super::project_content::{ProjectHashes, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
 use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fingerprint, OnChange, Origin, Overlay, Problem,
-    RefusedServer, Scope, ServerConfig, file,
+    Adapter, Client, Config, DiscoveryConfig, Fingerprint, Need, OnChange, Origin, Overlay,
+    Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
@@ -43,8 +43,12 @@ pub struct Configured {
     pub overridden: Vec<Overridden>,
     /// What is worth saying of servers, as sentences, by their names.
     pub notes: Vec<(String, String)>,
-    /// Overlays of servers that are nowhere.
+    /// What the user's own file says of servers that are configured elsewhere.
+    overlays: BTreeMap<String, Overlay>,
+    /// Those of them that are of servers which are nowhere.
     pub stray: BTreeMap<String, Overlay>,
+    /// What is wrong in the user's own file, outside of servers.
+    pub own_problems: Vec<Problem>,
     /// What is wrong in the project's own file.
     pub problems: Vec<Problem>,
     /// The project that they were looked for in, where nobody trusts what its files say
@@ -107,8 +111,12 @@ impl fmt::Display for UntrustedProject {
 
 /// How a server's upstream is reached, if it has one.
 fn launch(server: &ServerConfig) -> Option<Fingerprint> {
-    let bridge = server.bridge()?;
-    Some(Fingerprint::of(&bridge.launch))
+    let launch = match server.refused() {
+        // So that it does not come back from another file.
+        Some(refused) => refused.launch.as_ref(),
+        None => server.bridge().map(|bridge| &bridge.launch),
+    };
+    launch.map(Fingerprint::of)
 }
 
 /// Servers of one kind that may be taken, before those of later kinds.
@@ -144,23 +152,81 @@ impl Configured {
             servers: own.servers,
             discovery: own.discovery,
             limits: own.limits,
+            overlays: own.overlays,
+            own_problems: own.problems,
             ..Self::default()
         };
-        let mut overlays = own.overlays;
+        for refused in own.refused {
+            let name = refused.written_name.clone();
+            if name::check(&name).is_ok() {
+                let origin = refused.origin.clone();
+                let adapter = Adapter::Refused(Box::new(refused));
+                let server = ServerConfig::new(&name, adapter, origin);
+                all.servers.insert(name, server);
+            } else {
+                all.own_problems.extend(refused.problems);
+            }
+        }
         if let Some(around) = around {
             all.look_around(around, trust, reviewed);
         }
-        for server in all.servers.values_mut() {
-            if let Some(overlay) = overlays.remove(&server.name) {
-                overlay.apply(server);
-            }
-        }
-        for name in all.names_of_untrusted_projects() {
-            overlays.remove(name);
-        }
-        all.stray = overlays;
+        all.apply_overlays();
         all.share_caution();
         all
+    }
+
+    /// Changes the servers that are configured elsewhere as the user's own file says.
+    fn apply_overlays(&mut self) {
+        let mut stray = self.overlays.clone();
+        for server in self.servers.values_mut() {
+            let Some(overlay) = stray.remove(&server.name) else {
+                continue;
+            };
+            // What is meant for a server of the user's is not given to that of a project
+            // which takes its name.
+            let hides_users = matches!(server.origin.scope, Scope::Project(_))
+                && self.overridden.iter().any(|overridden| {
+                    overridden.name == server.name
+                        && !matches!(overridden.origin.scope, Scope::Project(_))
+                });
+            let gifts = overlay.gifts();
+            let applied = match hides_users && !gifts.is_empty() {
+                false => overlay.apply(server),
+                true => {
+                    let note = format!(
+                        "it does not get what `[servers.{}]` at {} gives ({}): that is for the \
+                         server of this name that it takes the place of\n\
+                         hint: give one of the two another name",
+                        server.name,
+                        overlay.origin,
+                        gifts.join(", ")
+                    );
+                    self.notes.push((server.name.clone(), note));
+                    overlay.without_gifts().apply(server)
+                }
+            };
+            if let Err(why) = applied {
+                let problem = Problem {
+                    file: overlay.origin.file.clone(),
+                    line: overlay.origin.line,
+                    column: 1,
+                    message: format!("`[servers.{}]` {why}", server.name),
+                    hint: Some("remove it there, or write down how the server is reached".into()),
+                };
+                let refused = RefusedServer {
+                    written_name: server.name.clone(),
+                    origin: overlay.origin,
+                    written: server.bridge().map(|bridge| bridge.written.clone()),
+                    launch: None,
+                    problems: vec![problem],
+                };
+                server.adapter = Adapter::Refused(Box::new(refused));
+            }
+        }
+        for name in self.names_of_untrusted_projects() {
+            stray.remove(name);
+        }
+        self.stray = stray;
     }
 
     /// What is known of servers that are reached in the same way is kept once, and what one of
@@ -251,9 +317,13 @@ impl Configured {
                 && let Adapter::Bridge(bridge) = &mut found.server.adapter
             {
                 // Where that file was not read, this has been said of it.
-                if !bridge.needs.iter().any(|need| need.contains(NOT_TRUSTED)) {
-                    let need = format!("it is made of a file that {NOT_TRUSTED}");
-                    bridge.needs.insert(0, need);
+                if !bridge
+                    .needs
+                    .iter()
+                    .any(|need| need.text.contains(NOT_TRUSTED))
+                {
+                    let text = format!("it is made of a file that {NOT_TRUSTED}");
+                    bridge.needs.insert(0, Need { place: None, text });
                 }
             }
         }
@@ -426,6 +496,7 @@ impl Configured {
             config,
             written_name,
             yours: self.yours(config),
+            overlay: self.overlays.get(&config.name),
         };
         let own = self.of_project.iter();
         let own = own.map(|server| reviewed(server, server.name.as_str()));
@@ -510,147 +581,4 @@ fn hashes(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Adapter;
-
-    /// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
-    /// and another one.
-    fn with(own: &str) -> Configured {
-        let home = tempfile::tempdir().unwrap();
-        let cursor = home.path().join(".cursor");
-        std::fs::create_dir(&cursor).unwrap();
-        let text = r#"{"mcpServers": {
-            "git": {"command": "npx", "args": ["git"]},
-            "web": {"url": "https://example.com/mcp"}
-        }}"#;
-        std::fs::write(cursor.join("mcp.json"), text).unwrap();
-        let around = Surroundings::new(home.path().to_owned(), [].into(), None);
-        let (config, problems) = file::parse(Path::new("/d/dormouse.toml"), own);
-        assert!(problems.is_empty(), "{problems:?}");
-        let trust = Trust::new(&home.path().join("data"));
-        Configured::new(config, Some(&around), &trust)
-    }
-
-    fn names(all: &Configured) -> Vec<&str> {
-        all.servers.keys().map(String::as_str).collect()
-    }
-
-    #[test]
-    fn one_that_is_reached_in_the_same_way_is_the_same() {
-        for own in [
-            "[servers.mine]\ncommand = [\"npx\", \"git\"]",
-            "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
-            "[servers.mine]\ncommand = [\"npx\", \"git\"]\nenabled = false",
-            "[servers.git]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
-        ] {
-            let all = with(own);
-            let name = if own.contains("mine") { "mine" } else { "git" };
-            assert_eq!(names(&all), [name, "web"], "{own}");
-            let server = &all.servers[name];
-            assert_eq!(server.from, [Client::Cursor]);
-            assert_eq!(server.component().is_some(), own.contains("component"));
-            // Somebody who looks for `git` is told where it is.
-            let told = all
-                .notes
-                .iter()
-                .any(|(of, note)| of == "mine" && note.contains("`git`"));
-            assert_eq!(told, name == "mine", "{own}");
-        }
-    }
-
-    #[test]
-    fn many_servers_take_linear_time() {
-        let home = tempfile::tempdir().unwrap();
-        let cursor = home.path().join(".cursor");
-        std::fs::create_dir(&cursor).unwrap();
-        let servers = (0..1000).map(|n| format!(r#""c{n}": {{"command": "c{n}"}}"#));
-        let servers: Vec<_> = servers.collect();
-        let text = format!(r#"{{"mcpServers": {{{}}}}}"#, servers.join(","));
-        std::fs::write(cursor.join("mcp.json"), text).unwrap();
-        let around = Surroundings::new(home.path().to_owned(), [].into(), None);
-        let trust = Trust::new(&home.path().join("data"));
-        let own = |size: usize| {
-            let servers = (0..size).map(|n| format!("[servers.s{n}]\ncommand = \"x{n}\"\n"));
-            let text: String = servers.collect();
-            file::parse(Path::new("/d/dormouse.toml"), &text).0
-        };
-        dormouse_tests::growth::is_linear("servers", 300, own, |own| {
-            let all = Configured::new(own.clone(), Some(&around), &trust);
-            assert_eq!(all.servers.len(), own.servers.len() + 1000);
-        });
-    }
-
-    #[test]
-    fn the_most_cautious_of_servers_of_one_launch_counts_for_all() {
-        let two = |first: &str, second: &str| {
-            let all = with(&format!(
-                "[servers.one]\ncommand = ['x']\non_change = '{first}'\n\
-                 [servers.two]\ncommand = ['x']\non_change = '{second}'\n"
-            ));
-            let of = |name: &str| all.servers[name].bridge().unwrap().on_change;
-            let told = all
-                .notes
-                .iter()
-                .any(|(_, note)| note.contains("more cautious"));
-            (of("one"), of("two"), told)
-        };
-        use OnChange::{Accept, Ask, Block};
-        assert_eq!(two("accept", "accept"), (Accept, Accept, false));
-        assert_eq!(two("accept", "ask"), (Ask, Ask, true));
-        assert_eq!(two("block", "accept"), (Block, Block, true));
-        assert_eq!(two("block", "ask"), (Block, Block, true));
-    }
-
-    #[test]
-    fn one_that_is_reached_in_another_way_is_another() {
-        let all = with(
-            "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\", \"-v\"]\n\
-             [servers.web]\ncomponent = \"web.wasm\"",
-        );
-        assert_eq!(names(&all), ["git", "mine", "web"]);
-        // A plugin has no upstream, so that only its name can be another's.
-        assert!(matches!(all.servers["web"].adapter, Adapter::Plugin(_)));
-        assert_eq!(all.overridden.len(), 1);
-    }
-
-    /// The file that says who is trusted has the form that it had in 7475b5f: a folder, and
-    /// a hash over the names and contents of its files.
-    #[test]
-    fn trust_that_an_older_version_has_written_is_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let project = folder.path().join("project");
-        std::fs::create_dir_all(project.join(".git")).unwrap();
-        let text = r#"{"mcpServers": {"git": {"command": "git-mcp"}}}"#;
-        std::fs::write(project.join(".mcp.json"), text).unwrap();
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&9u64.to_le_bytes());
-        hasher.update(b".mcp.json");
-        hasher.update(blake3::hash(text.as_bytes()).as_bytes());
-        let mut hash = hasher.finalize().to_hex().to_string();
-        let around = Surroundings::new(folder.path().to_owned(), [].into(), Some(&project));
-        let data = folder.path().join("data");
-        let configured = |hash: &str| {
-            std::fs::create_dir_all(&data).unwrap();
-            let text = serde_json::json!({ project.to_str().unwrap(): hash });
-            std::fs::write(data.join("trust.json"), text.to_string()).unwrap();
-            Configured::new(Config::default(), Some(&around), &Trust::new(&data))
-        };
-        let all = configured(&hash);
-        assert_eq!(names(&all), ["git"]);
-        assert_eq!(all.untrusted, None);
-        let hash_of_clients = hash.clone();
-        // Of what nobody has trusted like that there is nothing but a number.
-        hash.replace_range(..1, if hash.starts_with('0') { "1" } else { "0" });
-        let all = configured(&hash);
-        assert_eq!(names(&all), [""; 0]);
-        assert_eq!(all.untrusted.map(|project| project.servers), Some(1));
-        // With a file of its own, the hash is of that one and of the first.
-        let own = "[servers.mine]\ncommand = ['true']\n";
-        std::fs::write(project.join("dormouse.toml"), own).unwrap();
-        let clients = hash_of_clients;
-        let own = blake3::hash(own.as_bytes()).to_hex();
-        let hash = blake3::hash(format!("{clients} {own}").as_bytes()).to_hex();
-        assert_eq!(names(&configured(hash.as_str())), ["git", "mine"]);
-    }
-}
+mod tests;

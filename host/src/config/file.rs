@@ -3,25 +3,26 @@
 //! The document is walked by hand rather than deserialized, so that every problem
 //! is found in one go and each is told with its place, its value and a way out.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use dormouse_catalog::{ItemLimits, read_regular_file};
+use dormouse_catalog::read_regular_file;
 use dormouse_wit::Instance;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use toml_edit::{Document, Item, TableLike};
 
 use super::problem::{quoted, within};
 pub use super::reader::Variables;
 use super::reader::{Reader, key_span};
-use super::upstream::UpstreamTable;
+use super::upstream::{UpstreamEntry, UpstreamTable};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, OnChange, Origin, Overlay, Problem,
+    Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, OnChange, Origin, Overlay, Problem,
     RefusedServer, Scope, ServerConfig, name, units,
 };
-use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits, Limits};
+use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
 const LARGEST: u64 = 4 << 20;
@@ -62,22 +63,6 @@ const SERVER: &[&str] = &[
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
 const HOST_LIMITS: &[&str] = &["memory", "compile_time", "compile_memory", "connections"];
-const LIMITS: &[&str] = &[
-    "memory",
-    "timeout",
-    "idle",
-    "result",
-    "output",
-    "instances",
-    // What its upstream may say.
-    "message",
-    "list",
-    "items",
-    "requests",
-    "connections",
-    "questions",
-];
-
 /// The text of a configuration file, or none where there is no such file.
 ///
 /// # Errors
@@ -117,7 +102,18 @@ fn read_at_most(path: &Path, largest: u64) -> anyhow::Result<Option<String>> {
 /// that could not.
 #[must_use]
 pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
-    read_text(Reader::new(file, text, Variables::FilledIn(None)))
+    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+    (config.unwrap_or_default(), problems)
+}
+
+/// Reads what of the text of a configuration file can be used. The configuration says itself
+/// what is wrong with the rest.
+///
+/// # Errors
+/// The text is not TOML.
+pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
+    let (config, problems) = read_text(Reader::new(file, text, Variables::FilledIn(None)));
+    config.ok_or(Invalid { problems })
 }
 
 /// Reads the text of a project's configuration file, as [`parse`] does, and fills in as much
@@ -126,14 +122,16 @@ pub fn parse(file: &Path, text: &str) -> (Config, Vec<Problem>) {
 pub fn parse_of_project(file: &Path, text: &str, variables: Variables) -> (Config, Vec<Problem>) {
     let mut reader = Reader::new(file, text, variables);
     reader.max_servers = MAX_SERVERS_OF_PROJECT;
-    read_text(reader)
+    let (config, problems) = read_text(reader);
+    (config.unwrap_or_default(), problems)
 }
 
-fn read_text(mut reader: Reader<'_>) -> (Config, Vec<Problem>) {
+/// Reads a text, and finds what is wrong with it. No configuration where it is not TOML.
+fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     let text = reader.text;
-    let mut config = Config::default();
+    let mut config = None;
     match Document::parse(text) {
-        Ok(document) => reader.top(document.as_table(), &mut config),
+        Ok(document) => reader.top(document.as_table(), config.insert(Config::default())),
         Err(error) => {
             // Several lines can be in it, and only the first says what is wrong.
             let message = error.message().lines().next().unwrap_or_default();
@@ -155,6 +153,11 @@ const ON_CHANGE: [(&str, OnChange); 3] = [
     ("accept", OnChange::Accept),
 ];
 
+const INSTANCE: [(&str, Instance); 2] = [
+    ("per-call", Instance::PerCall),
+    ("per-session", Instance::PerSession),
+];
+
 /// What a `[servers.NAME]` table is.
 enum Entry {
     Server(Box<ServerConfig>),
@@ -169,6 +172,8 @@ fn bytes(text: &str) -> Result<usize, &'static str> {
 
 impl Reader<'_> {
     fn top(&mut self, table: &dyn TableLike, config: &mut Config) {
+        // Places of those problems that are told with a server.
+        let mut of_servers = BTreeSet::new();
         if let Some(item) = table.get("discovery") {
             config.discovery = self.discovery(item);
         }
@@ -217,14 +222,16 @@ impl Reader<'_> {
                 if self.problem_count > before.1 {
                     // None of its own, where too much is wrong before it.
                     let problems = self.problems.get(before.0..).unwrap_or_default();
-                    let written = read.and_then(|read| match read {
-                        Entry::Server(server) => Some(server.bridge()?.written.clone()),
-                        Entry::Overlay(_) => None,
-                    });
+                    of_servers.extend(before.0..self.problems.len());
+                    let bridge = match &read {
+                        Some(Entry::Server(server)) => server.bridge(),
+                        Some(Entry::Overlay(_)) | None => None,
+                    };
                     config.refused.push(RefusedServer {
                         written_name: name.to_owned(),
                         origin,
-                        written,
+                        written: bridge.map(|bridge| bridge.written.clone()),
+                        launch: bridge.map(|bridge| bridge.launch.clone()),
                         problems: problems.to_vec(),
                     });
                     continue;
@@ -240,6 +247,9 @@ impl Reader<'_> {
                 }
             }
         }
+        let others = self.problems.iter().enumerate();
+        let others = others.filter(|(index, _)| !of_servers.contains(index));
+        config.problems = others.map(|(_, problem)| problem.clone()).collect();
     }
 
     fn discovery(&mut self, item: &Item) -> DiscoveryConfig {
@@ -296,45 +306,23 @@ impl Reader<'_> {
             origin: origin.clone(),
             ..Overlay::default()
         };
-        let mut server = ServerConfig {
-            name: name.to_owned(),
-            adapter: Adapter::Plugin(PathBuf::new()),
-            enabled: true,
-            prefix: None,
-            instance: None,
-            grants: Grants::default(),
-            limits: Limits::default(),
-            settings: Map::new(),
-            from: Vec::new(),
-            denied: None,
-            origin,
-        };
         for (key, item) in table.iter() {
             let here = within(&at, key);
             match key {
                 "component" => component = self.path(item, &here),
                 "enabled" => overlay.enabled = self.boolean(item, &here),
                 "prefix" => overlay.prefix = self.prefix(item, &here),
-                "instance" => {
-                    server.instance = self.choice(
-                        item,
-                        &here,
-                        &[
-                            ("per-call", Instance::PerCall),
-                            ("per-session", Instance::PerSession),
-                        ],
-                    );
-                }
-                "grants" => server.grants = self.grants(item, &here),
-                "limits" => overlay.limits = Some(self.limits(item, &here)),
+                "instance" => overlay.instance = self.choice(item, &here, &INSTANCE),
+                "grants" => overlay.grants = Some(self.grants(item, &here)),
+                "limits" => overlay.limits = self.limits(item, &here),
                 "settings" => {
                     if let Some(Json::Object(settings)) = self.table_json(item, &here) {
-                        server.settings = settings;
+                        overlay.settings = settings;
                     }
                 }
                 "on_change" => overlay.on_change = self.choice(item, &here, &ON_CHANGE),
                 "share" => overlay.share = self.boolean(item, &here),
-                "from" => server.from = self.clients(item, &here),
+                "from" => overlay.from = self.clients(item, &here),
                 _ => {
                     if !self.upstream_key(&mut upstream, key, item, &here) {
                         self.unknown(table, key, &format!("`[{at}]`"), SERVER);
@@ -342,33 +330,34 @@ impl Reader<'_> {
                 }
             }
         }
-        let bridge = self.bridge(upstream, (&at, table, span.clone()))?;
-        let plain = |key: &str| !table.contains_key(key);
-        let adapter = match (component, bridge) {
-            (None, None) if table.contains_key("component") => return None,
-            (None, None) => {
+        let adapter = match (component, self.bridge(upstream, (&at, table, span.clone()))) {
+            (_, UpstreamEntry::Wrong) => return None,
+            (None, _) if table.contains_key("component") => return None,
+            (None, UpstreamEntry::Overlay(upstream)) => {
                 // Nothing to run: it is about a server that is configured elsewhere.
-                for key in ["instance", "grants", "settings", "from"] {
-                    if !plain(key) {
-                        self.problem(
-                            span.clone(),
-                            format!("`[{at}]` has `{key}`, and nothing to run"),
-                            Some(NOTHING.to_owned()),
-                        );
-                    }
-                }
                 if table.is_empty() {
                     let message = format!("`[{at}]` has no `component`, `command` or `url`");
                     self.problem(span, message, Some(NOTHING.to_owned()));
                 }
+                overlay.upstream = upstream;
                 return Some(Entry::Overlay(Box::new(overlay)));
             }
-            (Some(file), None) => Adapter::Plugin(file),
-            (None, Some(bridge)) => Adapter::Bridge(Box::new(bridge)),
-            (Some(file), Some(bridge)) => Adapter::Adapted(file, Box::new(bridge)),
+            (Some(file), UpstreamEntry::Overlay(upstream)) => {
+                for key in upstream.keys() {
+                    self.problem(
+                        span.clone(),
+                        format!("`[{at}]` has `{key}`, and neither `command` nor `url`"),
+                        Some("say how its MCP server is reached".to_owned()),
+                    );
+                }
+                Adapter::Plugin(file)
+            }
+            (None, UpstreamEntry::Bridge(bridge)) => Adapter::Bridge(bridge),
+            (Some(file), UpstreamEntry::Bridge(bridge)) => Adapter::Adapted(file, bridge),
         };
-        server.adapter = adapter;
-        overlay.apply(&mut server);
+        let mut server = ServerConfig::new(name, adapter, origin);
+        // Nothing is said of its upstream that could not fit.
+        overlay.apply(&mut server).ok()?;
         Some(Entry::Server(Box::new(server)))
     }
 
@@ -450,56 +439,6 @@ impl Reader<'_> {
             return None;
         }
         Some(name.to_owned())
-    }
-
-    fn limits(&mut self, item: &Item, at: &str) -> Limits {
-        let mut limits = Limits::default();
-        let Some(table) = self.table(item, at) else {
-            return limits;
-        };
-        for (key, item) in table.iter() {
-            let here = within(at, key);
-            match key {
-                "memory" => self.set(&mut limits.memory, item, &here, units::size),
-                "timeout" => self.set(&mut limits.timeout, item, &here, units::duration),
-                "idle" => self.set(&mut limits.idle, item, &here, units::duration),
-                "result" => self.set(&mut limits.result, item, &here, units::size),
-                "output" => self.set(&mut limits.output, item, &here, units::size),
-                "instances" => {
-                    if let Some(instances) = self.count(item, &here) {
-                        limits.instances = instances;
-                    }
-                }
-                "message" => self.set(&mut limits.upstream.message_bytes, item, &here, bytes),
-                "list" => self.set(&mut limits.upstream.list_bytes, item, &here, bytes),
-                "requests" => self.set(&mut limits.upstream.request_bytes, item, &here, bytes),
-                "items" => {
-                    // What is kept of a list has no more either.
-                    let most = ItemLimits::default().items;
-                    match self.count(item, &here) {
-                        Some(items) if items as usize > most => {
-                            let message = format!("`{here}` cannot be {}", quoted(self.raw(item)));
-                            let hint = format!("use a number from 1 to {most}");
-                            self.problem(item.span(), message, Some(hint));
-                        }
-                        Some(items) => limits.upstream.list_items = items as usize,
-                        None => {}
-                    }
-                }
-                "connections" => {
-                    if let Some(connections) = self.count(item, &here) {
-                        limits.upstream.connections = connections as usize;
-                    }
-                }
-                "questions" => {
-                    if let Some(questions) = self.count(item, &here) {
-                        limits.questions = questions;
-                    }
-                }
-                _ => self.unknown(table, key, &format!("`[{at}]`"), LIMITS),
-            }
-        }
-        limits
     }
 
     fn host_limits(&mut self, item: &Item) -> HostLimits {

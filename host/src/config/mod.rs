@@ -9,8 +9,10 @@ pub mod edit;
 pub mod file;
 mod inputs;
 pub mod install;
+mod limits;
 mod lines;
 pub mod name;
+mod overlay;
 mod own_places;
 pub mod paths;
 pub mod problem;
@@ -32,10 +34,12 @@ use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, HostLimits, Limits};
 
-pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, OnChange};
+pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, OnChange};
 pub use client::{Client, Scope};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
+pub use limits::LimitSettings;
+pub use overlay::Overlay;
 pub use own_places::{HostPaths, own_places};
 pub use problem::{Invalid, Problem};
 pub use refused::RefusedServer;
@@ -55,6 +59,9 @@ pub struct Config {
     pub limits: HostLimits,
     /// The servers in which something is wrong.
     pub refused: Vec<RefusedServer>,
+    /// What is wrong outside of the servers. Limits and settings that are wrong are the usual
+    /// ones, and of clients only those are asked that are named.
+    pub problems: Vec<Problem>,
 }
 
 /// `[discovery]`: what is done about the servers that the user's clients have.
@@ -97,20 +104,6 @@ pub enum Fetch {
     Background,
 }
 
-/// What the user says of a server that is configured elsewhere. What is not said
-/// stays as it is there.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[allow(missing_docs, reason = "as in `ServerConfig` and `Bridge`")]
-pub struct Overlay {
-    pub enabled: Option<bool>,
-    pub prefix: Option<String>,
-    pub limits: Option<Limits>,
-    pub on_change: Option<OnChange>,
-    pub share: Option<bool>,
-    /// Where all this is written.
-    pub origin: Origin,
-}
-
 /// One `[servers.NAME]` table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
@@ -151,6 +144,8 @@ pub enum Adapter {
     /// A plugin in front of an upstream: one that `dormouse adapt` has written, or
     /// a better bridge.
     Adapted(PathBuf, Box<Bridge>),
+    /// Nothing: something in its table is wrong.
+    Refused(Box<RefusedServer>),
 }
 
 /// A place in a configuration file.
@@ -169,36 +164,40 @@ pub struct Origin {
     pub profile: Option<String>,
 }
 
-impl Overlay {
-    /// Changes a server as the user wants it.
-    pub fn apply(&self, server: &mut ServerConfig) {
-        if let Some(enabled) = self.enabled {
-            server.enabled = enabled && server.denied.is_none();
-        }
-        if let Some(prefix) = &self.prefix {
-            server.prefix = Some(prefix.clone());
-        }
-        if let Some(limits) = &self.limits {
-            server.limits = limits.clone();
-        }
-        if let Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) = &mut server.adapter {
-            if let Some(on_change) = self.on_change {
-                bridge.on_change = on_change;
-            }
-            if let Some(share) = self.share {
-                bridge.share = share;
-            }
+impl ServerConfig {
+    /// A server of which nothing else is said.
+    #[must_use]
+    pub fn new(name: &str, adapter: Adapter, origin: Origin) -> Self {
+        Self {
+            name: name.to_owned(),
+            adapter,
+            enabled: true,
+            prefix: None,
+            instance: None,
+            grants: Grants::default(),
+            limits: Limits::default(),
+            settings: Map::new(),
+            from: Vec::new(),
+            denied: None,
+            origin,
         }
     }
-}
 
-impl ServerConfig {
+    /// What is wrong with it, where it is one that cannot be used as it is written.
+    #[must_use]
+    pub fn refused(&self) -> Option<&RefusedServer> {
+        match &self.adapter {
+            Adapter::Refused(refused) => Some(refused),
+            Adapter::Plugin(_) | Adapter::Bridge(_) | Adapter::Adapted(..) => None,
+        }
+    }
+
     /// The plugin's file, where the server is a plugin.
     #[must_use]
     pub fn component(&self) -> Option<&Path> {
         match &self.adapter {
             Adapter::Plugin(file) | Adapter::Adapted(file, _) => Some(file),
-            Adapter::Bridge(_) => None,
+            Adapter::Bridge(_) | Adapter::Refused(_) => None,
         }
     }
 
@@ -206,7 +205,7 @@ impl ServerConfig {
     #[must_use]
     pub fn bridge(&self) -> Option<&Bridge> {
         match &self.adapter {
-            Adapter::Plugin(_) => None,
+            Adapter::Plugin(_) | Adapter::Refused(_) => None,
             Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => Some(bridge),
         }
     }
@@ -226,17 +225,13 @@ impl fmt::Display for Origin {
 /// who has configured nothing yet has done nothing wrong. (Whoever names a file
 /// with `--config` meant it to exist; [`paths::config_file`] sees to that.)
 ///
+/// A mistake costs what it is in: a server, or a setting.
+///
 /// # Errors
-/// The file cannot be read, or something in it is wrong ([`Invalid`], with every
-/// problem in it).
+/// The file cannot be read, or is not TOML ([`Invalid`]).
 pub fn load(path: &Path) -> anyhow::Result<Config> {
-    let Some(text) = file::read(path)? else {
-        return Ok(Config::default());
-    };
-    let (config, problems) = file::parse(path, &text);
-    if problems.is_empty() {
-        Ok(config)
-    } else {
-        Err(Invalid { problems }.into())
+    match file::read(path)? {
+        None => Ok(Config::default()),
+        Some(text) => Ok(file::parse_usable(path, &text)?),
     }
 }

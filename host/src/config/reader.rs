@@ -50,14 +50,26 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Sets a limit that is written with a unit.
+    /// Sets a value that is written with a unit.
     pub(super) fn set<T>(
         &mut self,
-        limit: &mut T,
+        value: &mut T,
         item: &Item,
         at: &str,
         read: impl Fn(&str) -> Result<T, &'static str>,
     ) {
+        if let Some(read) = self.measure(item, at, read) {
+            *value = read;
+        }
+    }
+
+    /// Reads a value that is written with a unit.
+    pub(super) fn measure<T>(
+        &mut self,
+        item: &Item,
+        at: &str,
+        read: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Option<T> {
         // A bare number is read like the text of it, so that its error is the
         // one about units.
         let raw = self.raw(item);
@@ -66,16 +78,16 @@ impl Reader<'_> {
             None if item.is_integer() => raw,
             None => {
                 self.wrong_type(item, at, "a string");
-                return;
+                return None;
             }
         };
         match read(text) {
-            Ok(value) => *limit = value,
-            Err(hint) => self.problem(
-                item.span(),
-                format!("`{at}` cannot be {}", quoted(raw)),
-                Some(hint.to_owned()),
-            ),
+            Ok(value) => Some(value),
+            Err(hint) => {
+                let message = format!("`{at}` cannot be {}", quoted(raw));
+                self.problem(item.span(), message, Some(hint.to_owned()));
+                None
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Servers that a file names and that nobody could use as they are written.
 
+use std::fmt;
+
 use super::{Origin, Problem};
 use crate::upstream::Launch;
 
@@ -12,6 +14,18 @@ pub struct RefusedServer {
     pub origin: Origin,
     /// How it is reached, no variable expanded, where so much of it could be read.
     pub written: Option<Launch>,
-    /// Reason for the refusal.
+    /// The same, every variable expanded, where it is the user's own.
+    pub launch: Option<Launch>,
+    /// Reasons for the refusal.
     pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for RefusedServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{problem}")?;
+        }
+        Ok(())
+    }
 }

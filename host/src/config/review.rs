@@ -1,8 +1,6 @@
 //! What a user is shown of a project before they trust it: everything that its files
 //! would have done, and nothing of what is secret.
 
-mod limits;
-
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,8 +10,8 @@ use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
-    Adapter, Bridge, Client, FillSource, Filter, OnChange, Origin, Problem, RefusedServer,
-    ServerConfig,
+    Adapter, Bridge, Client, FillSource, Filter, Need, OnChange, Origin, Overlay, Problem,
+    RefusedServer, ServerConfig, limits,
 };
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
@@ -42,6 +40,8 @@ pub(super) struct ReviewedServer<'a> {
     /// Where the user has a server of that name already, which this one may take the
     /// place of.
     pub(super) yours: Option<String>,
+    /// Changes that the user's own file makes to servers of that name.
+    pub(super) overlay: Option<&'a Overlay>,
 }
 
 /// All that a review is made of.
@@ -196,6 +196,8 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
             lines.bridge(bridge);
         }
         Adapter::Bridge(bridge) => lines.bridge(bridge),
+        // One of the user's own file, which has no project's servers in it.
+        Adapter::Refused(_) => {}
     }
     for grant in &config.grants.fs {
         lines.grant(grant);
@@ -208,6 +210,10 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     let limits = limits::unusual(&config.limits);
     if !limits.is_empty() {
         lines.add("limits", limits.join(", "));
+    }
+    if let Some(overlay) = server.overlay {
+        let gifts = overlay.gifts();
+        lines.names("your file gives it", gifts.iter());
     }
     match config.instance {
         Some(Instance::PerCall) => lines.add("instances", "a new one for each call".to_owned()),
@@ -330,7 +336,7 @@ impl Lines {
 
     /// The host that a URL leads to, with its variables filled in: the text of the URL could
     /// be taken for another one. A host is no secret: those who look up names hear it, too.
-    fn host(&mut self, filled: &Http, needs: &[String]) {
+    fn host(&mut self, filled: &Http, needs: &[Need]) {
         let host = filled.host().filter(|_| needs.is_empty());
         self.add(
             "its host is",

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use toml_edit::{Item, TableLike};
 
-use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, OnChange};
+use super::bridge::{
+    Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need, OnChange,
+};
+use super::overlay::{LaunchOverlay, UpstreamOverlay};
 use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
@@ -27,9 +30,20 @@ pub(super) struct UpstreamTable {
     headers: BTreeMap<String, Secret>,
     kind: Option<Kind>,
     oauth: OAuth,
-    stubs: Vec<String>,
-    filter: Filter,
+    stubs: Option<Vec<String>>,
+    include: Option<Vec<String>>,
+    exclude: Option<Vec<String>>,
     start_timeout: Option<Duration>,
+}
+
+/// What a server's table says of an upstream.
+pub(super) enum UpstreamEntry {
+    /// How it is reached.
+    Bridge(Box<Bridge>),
+    /// Changes of one that is configured elsewhere.
+    Overlay(UpstreamOverlay),
+    /// Nothing that could be what was meant, which is said.
+    Wrong,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -44,6 +58,10 @@ const KINDS: [(&str, Kind); 3] = [
     ("http", Kind::Http),
     ("sse", Kind::Sse),
 ];
+
+/// The keys of a child process, and those of an endpoint.
+const OF_STDIO: [&str; 3] = ["args", "env", "cwd"];
+const OF_HTTP: [&str; 2] = ["headers", "oauth"];
 
 const OAUTH: &[&str] = &[
     "client_id",
@@ -81,14 +99,10 @@ impl Reader<'_> {
             "headers" => table.headers = self.secrets(item, at),
             "type" => table.kind = self.choice(item, at, &KINDS),
             "oauth" => table.oauth = self.oauth(item, at),
-            "tools" => table.stubs = self.strings(item, at),
-            "include_tools" => table.filter.include = Some(self.strings(item, at)),
-            "exclude_tools" => table.filter.exclude = self.strings(item, at),
-            "start_timeout" => {
-                let mut timeout = Duration::ZERO;
-                self.set(&mut timeout, item, at, units::duration);
-                table.start_timeout = Some(timeout);
-            }
+            "tools" => table.stubs = Some(self.strings(item, at)),
+            "include_tools" => table.include = Some(self.strings(item, at)),
+            "exclude_tools" => table.exclude = Some(self.strings(item, at)),
+            "start_timeout" => table.start_timeout = self.measure(item, at, units::duration),
             _ => return false,
         }
         true
@@ -207,48 +221,28 @@ impl Reader<'_> {
         secrets
     }
 
-    /// The upstream that a table names, if it names one. None only where it cannot
-    /// be what was meant, which is said.
+    /// Reads what a table says of an upstream, where it says how that is reached.
     pub(super) fn bridge(
         &mut self,
         upstream: UpstreamTable,
         (at, table, span): (&str, &dyn TableLike, Option<Range<usize>>),
-    ) -> Option<Option<Bridge>> {
+    ) -> UpstreamEntry {
         let has = |key: &str| table.contains_key(key);
         let mut refuse = |message: String, hint: &str| {
             self.problem(span.clone(), message, Some(hint.to_owned()));
         };
-        let of_stdio = ["args", "env", "cwd"];
-        let of_http = ["headers", "oauth"];
-        let of_any = [
-            "type",
-            "tools",
-            "include_tools",
-            "exclude_tools",
-            "start_timeout",
-        ];
         let written = match (upstream.command.as_slice(), &upstream.url) {
-            ([], None) => {
-                let keys = of_stdio.iter().chain(&of_http).chain(&of_any);
-                for key in keys.filter(|key| has(key)) {
-                    refuse(
-                        format!("`[{at}]` has `{key}`, and neither `command` nor `url`"),
-                        "say how its MCP server is reached",
-                    );
-                }
-                // What was wrong with them has been said.
-                let wrong = has("command") || has("url");
-                return (!wrong).then_some(None);
-            }
+            ([], None) if has("command") || has("url") => return UpstreamEntry::Wrong,
+            ([], None) => return self.upstream_overlay(upstream, (at, table, span)),
             ([_, ..], Some(_)) => {
                 refuse(
                     format!("`[{at}]` has a `command` and a `url`"),
                     "a server is reached in one way: remove one of them",
                 );
-                return None;
+                return UpstreamEntry::Wrong;
             }
             ([command, more @ ..], None) => {
-                for key in of_http.iter().filter(|key| has(key)) {
+                for key in OF_HTTP.iter().filter(|key| has(key)) {
                     let message = format!("`[{at}]` has `{key}`, and a `command`");
                     refuse(message, "that belongs to a server with a `url`");
                 }
@@ -258,53 +252,34 @@ impl Reader<'_> {
                 }
                 Launch::Stdio(Stdio {
                     command: command.clone(),
-                    written: None,
                     args: more.iter().chain(&upstream.args).cloned().collect(),
-                    env: upstream.env,
-                    cwd: upstream.cwd.map(PathBuf::from),
-                    filled_in: Vec::new(),
+                    ..upstream.stdio()
                 })
             }
             ([], Some(url)) => {
-                for key in of_stdio.iter().filter(|key| has(key)) {
+                for key in OF_STDIO.iter().filter(|key| has(key)) {
                     let message = format!("`[{at}]` has `{key}`, and a `url`");
                     refuse(message, "that belongs to a server with a `command`");
                 }
+                if upstream.kind == Some(Kind::Stdio) {
+                    let message = format!("`[{at}]` has a `url`, and the `type` `stdio`");
+                    refuse(message, "leave out `type`");
+                }
                 Launch::Http(Http {
                     url: url.clone(),
-                    written: None,
-                    headers: upstream.headers,
-                    transport: match upstream.kind {
-                        None => HttpTransport::Auto,
-                        Some(Kind::Http) => HttpTransport::Streamable,
-                        Some(Kind::Sse) => HttpTransport::Sse,
-                        Some(Kind::Stdio) => {
-                            let message = format!("`[{at}]` has a `url`, and the `type` `stdio`");
-                            refuse(message, "leave out `type`");
-                            HttpTransport::Auto
-                        }
-                    },
-                    oauth: upstream.oauth,
-                    filled_in: Vec::new(),
+                    ..upstream.http()
                 })
             }
         };
-        let Expanded {
+        let Some(Expanded {
             launch,
-            missing,
+            needs,
             filled_in,
-            is_too_much,
-        } = self.expanded(&written);
-        if is_too_much {
-            let message = format!("too much is filled into `[{at}]` and the servers before it");
-            let hint = format!(
-                "`filled_in` in `[discovery]` says how much may be, of at most {MAX_FILLED_IN} \
-                 variables in one server"
-            );
-            self.problem(span, message, Some(hint));
-            return None;
-        }
-        let can_judge = missing.is_empty() && self.variables != Variables::Kept;
+        }) = self.expanded((at, span.clone()), &written)
+        else {
+            return UpstreamEntry::Wrong;
+        };
+        let can_judge = needs.is_empty() && self.variables != Variables::Kept;
         if let Launch::Http(http) = &launch
             && can_judge
             && let Err(wrong) = http.check_url()
@@ -314,39 +289,113 @@ impl Reader<'_> {
             let message = format!("`{at}.url` is {url}, which {wrong}");
             self.problem(span.clone(), message, Some(wrong.hint().to_owned()));
         }
-        if let Launch::Http(http) = &launch
-            && can_judge
-            && let Err(wrong) = http.oauth.check()
-        {
-            let message = format!("`{at}.oauth.{}` {}", wrong.key, wrong.why);
-            self.problem(span, message, None);
-        }
-        let needs = missing.iter().map(|name| {
-            format!("the environment variable `{name}` is not set\nhint: set it where your agent starts `dormouse serve`, or write `${{{name}:-…}}`")
-        });
-        Some(Some(Bridge {
+        self.check_login((at, span), &launch, can_judge);
+        UpstreamEntry::Bridge(Box::new(Bridge {
             fingerprint: Fingerprint::of(&written),
             written,
-            needs: needs.collect(),
+            needs,
             filled_in,
             launch,
-            filter: upstream.filter,
-            stubs: upstream.stubs,
+            filter: Filter {
+                include: upstream.include,
+                exclude: upstream.exclude.unwrap_or_default(),
+            },
+            stubs: upstream.stubs.unwrap_or_default(),
             start_timeout: upstream.start_timeout,
             on_change: OnChange::default(),
             share: false,
         }))
     }
 
-    /// A launch with its variables expanded.
-    fn expanded(&mut self, written: &Launch) -> Expanded {
+    /// Reads changes of an upstream that is configured elsewhere.
+    fn upstream_overlay(
+        &mut self,
+        upstream: UpstreamTable,
+        (at, table, span): (&str, &dyn TableLike, Option<Range<usize>>),
+    ) -> UpstreamEntry {
+        let said = |keys: &[&'static str]| {
+            let keys = keys.iter().copied();
+            keys.filter(|key| table.contains_key(key))
+                .collect::<BTreeSet<_>>()
+        };
+        let (of_stdio, of_http) = (said(&OF_STDIO), said(&OF_HTTP));
+        let transport = upstream.kind.map(Kind::transport);
+        let written = match (of_stdio.first(), of_http.first(), transport) {
+            (Some(one), Some(other), _) => {
+                self.problem(
+                    span,
+                    format!("`[{at}]` has `{one}` and `{other}`"),
+                    Some(format!(
+                        "`{one}` belongs to a server with a `command`, and `{other}` to one with \
+                         a `url`"
+                    )),
+                );
+                return UpstreamEntry::Wrong;
+            }
+            (Some(key), None, Some(Some(_))) => {
+                let message = format!("`[{at}]` has `{key}`, and the `type` of one with a `url`");
+                self.problem(span, message, Some("leave out `type`".to_owned()));
+                return UpstreamEntry::Wrong;
+            }
+            (Some(_), None, None | Some(None)) => Some(Launch::Stdio(upstream.stdio())),
+            (None, Some(_), _) | (None, None, Some(Some(_))) => Some(Launch::Http(upstream.http())),
+            (None, None, None | Some(None)) => None,
+        };
+        let mut keys = &of_stdio | &of_http;
+        keys.extend(transport.flatten().map(|_| "type"));
+        let mut overlay = UpstreamOverlay {
+            launch: None,
+            stubs: upstream.stubs,
+            include: upstream.include,
+            exclude: upstream.exclude,
+            start_timeout: upstream.start_timeout,
+        };
+        if let Some(written) = written {
+            let Some(expanded) = self.expanded((at, span.clone()), &written) else {
+                return UpstreamEntry::Wrong;
+            };
+            let can_judge = expanded.needs.is_empty() && self.variables != Variables::Kept;
+            self.check_login((at, span), &expanded.launch, can_judge);
+            overlay.launch = Some(LaunchOverlay {
+                keys,
+                written,
+                filled: expanded.launch,
+                transport: transport.flatten(),
+                needs: expanded.needs,
+                filled_in: expanded.filled_in,
+            });
+        }
+        UpstreamEntry::Overlay(overlay)
+    }
+
+    fn check_login(
+        &mut self,
+        (at, span): (&str, Option<Range<usize>>),
+        launch: &Launch,
+        can_judge: bool,
+    ) {
+        if let Launch::Http(http) = launch
+            && can_judge
+            && let Err(wrong) = http.oauth.check()
+        {
+            let message = format!("`{at}.oauth.{}` {}", wrong.key, wrong.why);
+            self.problem(span, message, None);
+        }
+    }
+
+    /// A launch with its variables expanded. None where that would be too much, which is said.
+    fn expanded(
+        &mut self,
+        (at, span): (&str, Option<Range<usize>>),
+        written: &Launch,
+    ) -> Option<Expanded> {
         let left = match self.variables {
             // No file is so large that its own text would be too much.
             Variables::Kept => None,
             Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
         };
         let is_too_much = Cell::new(false);
-        let mut missing = BTreeSet::new();
+        let mut missing: BTreeMap<String, String> = BTreeMap::new();
         let mut filled_in = BTreeSet::new();
         let secrets_filled_in = RefCell::new(Vec::new());
         let mut text = |text: &str, place: &str| {
@@ -380,7 +429,9 @@ impl Reader<'_> {
                     place: place.to_owned(),
                 });
             }
-            missing.extend(expanded.missing);
+            for name in expanded.missing {
+                missing.entry(name).or_insert_with(|| place.to_owned());
+            }
             expanded.text
         };
         let mut launch = match written {
@@ -416,24 +467,70 @@ impl Reader<'_> {
         if let Some(left) = left {
             self.variables = Variables::FilledIn(Some(left.get()));
         }
-        Expanded {
-            launch,
-            missing,
-            filled_in,
-            is_too_much: is_too_much.get(),
+        if is_too_much.get() {
+            let message = format!("too much is filled into `[{at}]` and the servers before it");
+            let hint = format!(
+                "`filled_in` in `[discovery]` says how much may be, of at most {MAX_FILLED_IN} \
+                 variables in one server"
+            );
+            self.problem(span, message, Some(hint));
+            return None;
         }
+        let needs = missing.into_iter().map(|(name, place)| Need {
+            place: Some(place),
+            text: format!(
+                "the environment variable `{name}` is not set\nhint: set it where your agent \
+                 starts `dormouse serve`, or write `${{{name}:-…}}`"
+            ),
+        });
+        Some(Expanded {
+            needs: needs.collect(),
+            launch,
+            filled_in,
+        })
     }
 }
 
 /// A launch with its variables expanded.
 struct Expanded {
     launch: Launch,
-    /// The variables that are missing.
-    missing: BTreeSet<String>,
+    /// The variables that are missing, as sentences.
+    needs: Vec<Need>,
     /// Those that it is made of, and where each goes.
     filled_in: BTreeSet<FilledIn>,
-    /// Whether more was to be filled in than may be.
-    is_too_much: bool,
+}
+
+impl UpstreamTable {
+    /// The program that is meant, without its name.
+    fn stdio(&self) -> Stdio {
+        Stdio {
+            args: self.args.clone(),
+            env: self.env.clone(),
+            cwd: self.cwd.clone().map(PathBuf::from),
+            ..Stdio::default()
+        }
+    }
+
+    /// The endpoint that is meant, without its URL.
+    fn http(&self) -> Http {
+        Http {
+            headers: self.headers.clone(),
+            transport: self.kind.and_then(Kind::transport).unwrap_or_default(),
+            oauth: self.oauth.clone(),
+            ..Http::default()
+        }
+    }
+}
+
+impl Kind {
+    /// The transport over HTTP that is meant; none where it is not one of them.
+    fn transport(self) -> Option<HttpTransport> {
+        match self {
+            Self::Stdio => None,
+            Self::Http => Some(HttpTransport::Streamable),
+            Self::Sse => Some(HttpTransport::Sse),
+        }
+    }
 }
 
 fn secrets(

@@ -378,6 +378,9 @@ impl Roster {
         let mut config = self.config();
         if let Some(new) = new {
             let told = folders::doubts(&config);
+            for problem in only_in(&new.own_problems, &config.own_problems) {
+                tracing::error!("{problem}");
+            }
             *config = new;
             let doubts = folders::doubts(&config).into_iter();
             for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {

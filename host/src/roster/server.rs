@@ -72,7 +72,7 @@ impl Server {
         let Read { entry, known } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
         let (read, problem) = match entry {
-            None => (None, None),
+            None => (None, config.refused().map(ToString::to_string)),
             Some(Ok(entry)) => (Some((entry.listing.clone(), entry.stamp)), None),
             // A file that is damaged may be one that is being written: what it
             // declared until now stays in the list, so that agents do not lose
@@ -258,13 +258,16 @@ impl Server {
     /// # Errors
     /// It has none, is switched off, or something has to be set first: a sentence for the user.
     pub fn reachable(&self) -> Result<&Bridge, String> {
+        if let Some(refused) = self.config.refused() {
+            return Err(refused.to_string());
+        }
         let bridge = self.config.bridge();
         let bridge = bridge.ok_or("it is a plugin, whose tools are known from its file")?;
         if let Some(why) = self.switched_off() {
             return Err(format!("it is {why}"));
         }
         match bridge.needs.first() {
-            Some(need) => Err(need.clone()),
+            Some(need) => Err(need.text.clone()),
             None => Ok(bridge),
         }
     }
@@ -426,7 +429,7 @@ impl Server {
     ) -> Result<Arc<Upstream>, String> {
         let name = &self.config.name;
         if let Some(need) = bridge.needs.first() {
-            return Err(format!("it is not ready to be started: {need}"));
+            return Err(format!("it is not ready to be started: {}", need.text));
         }
         let door = Door {
             looked: Mutex::default(),

@@ -39,6 +39,9 @@ pub struct Status {
     pub sessions: u64,
     /// Its servers by name.
     pub servers: Vec<ServerStatus>,
+    /// What is wrong in the user's configuration, outside of servers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     /// The project whose servers are not among these, because nobody trusts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<UntrustedProject>,
@@ -150,6 +153,12 @@ pub(super) fn of(roster: &Roster) -> Status {
             .values()
             .map(|server| of_server(roster, server, &snapshot))
             .collect(),
+        problems: roster
+            .config()
+            .own_problems
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         untrusted: snapshot.untrusted().cloned(),
     }
 }
@@ -170,7 +179,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if !needs.is_empty() {
-        errors.extend(needs.iter().cloned());
+        errors.extend(needs.iter().map(|need| need.text.clone()));
         (State::NeedsConfig, None)
     } else if server.problem().is_some() {
         (State::Failed, None)

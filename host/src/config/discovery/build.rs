@@ -11,7 +11,7 @@ use crate::config::problem::{quoted, within};
 use crate::config::{
     Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
 };
-use crate::sandbox::{Grants, Limits};
+use crate::sandbox::Limits;
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
 /// Why a draft is no server.
@@ -54,29 +54,22 @@ pub(super) fn build(
     if let Some(timeout) = draft.call_timeout {
         limits.timeout = timeout;
     }
+    let bridge = Bridge {
+        launch,
+        fingerprint: Fingerprint::of(&unfilled),
+        written: unfilled,
+        needs: std::mem::take(&mut filling.filler.needs),
+        filled_in: std::mem::take(&mut filling.filler.filled_in),
+        filter: draft.filter,
+        stubs: draft.stubs,
+        start_timeout: draft.start_timeout,
+        on_change: OnChange::default(),
+        share: false,
+    };
     Ok(ServerConfig {
-        name: name.to_owned(),
-        adapter: Adapter::Bridge(Box::new(Bridge {
-            launch,
-            fingerprint: Fingerprint::of(&unfilled),
-            written: unfilled,
-            needs: std::mem::take(&mut filling.filler.needs),
-            filled_in: std::mem::take(&mut filling.filler.filled_in),
-            filter: draft.filter,
-            stubs: draft.stubs,
-            start_timeout: draft.start_timeout,
-            on_change: OnChange::default(),
-            share: false,
-        })),
         enabled: draft.enabled.unwrap_or(true),
-        prefix: None,
-        instance: None,
-        grants: Grants::default(),
         limits,
-        settings: serde_json::Map::new(),
-        from: Vec::new(),
-        denied: None,
-        origin,
+        ..ServerConfig::new(name, Adapter::Bridge(Box::new(bridge)), origin)
     })
 }
 
@@ -160,7 +153,7 @@ impl Filling<'_, '_> {
                     Some(value) => Some(format!("{prefix}{value}")),
                     None => {
                         if needed {
-                            self.filler.need(format!(
+                            self.filler.need(Some(&at), format!(
                                 "set the environment variable `{variable}`, which `{at}` is made of"
                             ));
                         }
@@ -227,10 +220,13 @@ impl Filling<'_, '_> {
                     .collect()
             }
             Err(why) => {
-                self.filler.need(format!(
-                    "its variables are in the file {}, which {why}",
-                    quoted(written)
-                ));
+                self.filler.need(
+                    Some("envFile"),
+                    format!(
+                        "its variables are in the file {}, which {why}",
+                        quoted(written)
+                    ),
+                );
                 BTreeMap::new()
             }
         }

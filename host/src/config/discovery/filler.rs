@@ -8,7 +8,7 @@ use super::fill_policy::EnteredProject;
 use super::{Surroundings, files};
 use crate::config::bridge::MAX_FILLED_IN;
 use crate::config::problem::quoted;
-use crate::config::{FillSource, FilledIn, Input, Inputs, inputs};
+use crate::config::{FillSource, FilledIn, Input, Inputs, Need, inputs};
 use crate::upstream::Secret;
 use crate::upstream::environment::is_inherited;
 
@@ -39,7 +39,7 @@ pub(super) struct Filler<'a> {
     /// What the user has answered to such questions.
     pub(super) inputs: &'a Inputs,
     /// What has to be set first, as sentences for the user.
-    pub(super) needs: Vec<String>,
+    pub(super) needs: Vec<Need>,
     /// What is worth saying, but stops nothing.
     pub(super) notes: Vec<String>,
     /// How much was filled in so far, in bytes.
@@ -75,6 +75,7 @@ impl Filler<'_> {
             // Nothing more fits, however short it is.
             self.left = 0;
             self.need(
+                None,
                 "fill in less: its file, or its project, has more variables and files in it \
                  than `filled_in` in `[discovery]` of dormouse.toml says"
                     .to_owned(),
@@ -87,7 +88,7 @@ impl Filler<'_> {
     pub(super) fn note(&mut self, source: FillSource, at: &str) {
         if self.filled_in.len() >= MAX_FILLED_IN {
             self.left = 0;
-            self.need(format!(
+            self.need(None, format!(
                 "fill in less: it has more than {MAX_FILLED_IN} variables, files and answers in it"
             ));
             return;
@@ -127,9 +128,10 @@ impl Filler<'_> {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             if self.size + filled.len() > LARGEST {
-                self.need(format!(
-                    "shorten it: no program can be given all that `{at}` is made of"
-                ));
+                self.need(
+                    Some(at),
+                    format!("shorten it: no program can be given all that `{at}` is made of"),
+                );
                 return String::new();
             }
             // All forms begin with one of these.
@@ -180,7 +182,7 @@ impl Filler<'_> {
             Read::Exact { means, written } => self.place(means, written, at),
             Read::Input { id } => self.input(id, at),
             Read::Own { id } => {
-                self.need(format!(
+                self.need(Some(at), format!(
                     "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
                     quoted(id)
                 ));
@@ -200,9 +202,10 @@ impl Filler<'_> {
                     self.notes.push(note);
                 }
             }
-            Missing::Needed => self.need(format!(
-                "set the environment variable `{name}`, which `{at}` is made of"
-            )),
+            Missing::Needed => self.need(
+                Some(at),
+                format!("set the environment variable `{name}`, which `{at}` is made of"),
+            ),
         }
         Some(String::new())
     }
@@ -224,14 +227,14 @@ impl Filler<'_> {
                     return value.to_owned();
                 }
                 Some(_) => {}
-                None => self.need(format!(
+                None => self.need(Some(at), format!(
                     "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
                     quoted(id)
                 )),
             },
             None => {
                 let about = self.questions.get(id).map(|about| format!(" ({})", about.trim()));
-                self.need(format!(
+                self.need(Some(at), format!(
                     "`{at}` asks for {}{}\nhint: {}",
                     quoted(id),
                     about.unwrap_or_default(),
@@ -243,7 +246,9 @@ impl Filler<'_> {
     }
 
     /// Says what has to be set, once.
-    pub(super) fn need(&mut self, need: String) {
+    pub(super) fn need(&mut self, place: Option<&str>, text: String) {
+        let place = place.map(str::to_owned);
+        let need = Need { place, text };
         if self.needs.len() < MOST && !self.needs.contains(&need) {
             self.needs.push(need);
         }
@@ -258,9 +263,12 @@ impl Filler<'_> {
             Means::ProjectName => project.and_then(Path::file_name).map(Path::new),
         };
         let Some(path) = path else {
-            self.need(format!(
-                "start Dormouse in a project's folder, which `{at}` is made of (`{written}`)"
-            ));
+            self.need(
+                Some(at),
+                format!(
+                    "start Dormouse in a project's folder, which `{at}` is made of (`{written}`)"
+                ),
+            );
             return String::new();
         };
         let path = path.to_string_lossy();
@@ -279,10 +287,13 @@ impl Filler<'_> {
                 text.trim().to_owned()
             }
             Err(why) => {
-                self.need(format!(
-                    "`{at}` is made of the file {}, which {why}",
-                    quoted(written)
-                ));
+                self.need(
+                    Some(at),
+                    format!(
+                        "`{at}` is made of the file {}, which {why}",
+                        quoted(written)
+                    ),
+                );
                 String::new()
             }
         }

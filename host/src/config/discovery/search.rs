@@ -155,6 +155,7 @@ impl<'a> Search<'a> {
                     written_name: server.name.to_owned(),
                     origin: context.origin(server, self.client, &reader),
                     written,
+                    launch: None,
                     problems: problems.to_vec(),
                 });
             }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::config::{Input, Inputs};
-use crate::sandbox::UpstreamLimits;
+use crate::sandbox::{Limits, UpstreamLimits};
 use crate::upstream::{HttpTransport, Launch, Secret};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
@@ -551,6 +551,7 @@ inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
     assert_eq!(git.needs.len(), 1, "{:?}", git.needs);
     assert!(
         git.needs[0]
+            .text
             .starts_with("the environment variable `DORMOUSE_TEST_IS_NOT_SET` is not set\n")
     );
     assert!(git.filter.shows("git_status") && !git.filter.shows("git_push_all"));

@@ -59,7 +59,11 @@ fn all_files_of_a_project_share_what_may_be_filled_in() {
     let size = filled(&discovery);
     assert!((1 << 20..=4 << 20).contains(&size), "{size}");
     let last = discovery.found.last().unwrap().server.bridge().unwrap();
-    assert!(last.needs[0].contains("`filled_in`"), "{:?}", last.needs);
+    assert!(
+        last.needs[0].text.contains("`filled_in`"),
+        "{:?}",
+        last.needs
+    );
 }
 
 #[test]
@@ -78,7 +82,7 @@ fn a_file_of_the_users_has_a_limit_as_well() {
     // Other files have their own.
     let mut found = discovery.found.iter();
     let other = found.find(|found| found.written_name == "other").unwrap();
-    assert_eq!(other.server.bridge().unwrap().needs, [""; 0]);
+    assert_eq!(other.server.bridge().unwrap().needs, []);
 }
 
 /// A user's own server that is made of a file of the project that the user is in.
@@ -115,7 +119,9 @@ fn a_users_server_that_takes_a_file_of_a_project_takes_it_from_that_project_alon
             let of = is_of_project.then(|| home.path("project"));
             assert_eq!(found.filled_from, of, "{file}");
             let needs = &found.server.bridge().unwrap().needs;
-            let is_refused = needs.iter().any(|need| need.contains("dormouse trust"));
+            let is_refused = needs
+                .iter()
+                .any(|need| need.text.contains("dormouse trust"));
             assert_eq!(is_refused, is_of_project && !may_fill, "{file}: {needs:?}");
             let content = discovery.content_of(&home.path("project")).unwrap();
             let is_in_hash = content.with_users_servers != content.own_files;

@@ -210,8 +210,9 @@ fn a_variable_that_is_missing_has_to_be_set_first() {
     home.write("project/.cursor/mcp.json", text);
     let found = only(&home, Client::Cursor);
     let needs = &found.server.bridge().unwrap().needs;
+    let needs: Vec<_> = needs.iter().map(ToString::to_string).collect();
     assert_eq!(
         needs,
-        &["set the environment variable `NO_SUCH`, which `oauth.client_secret` is made of"]
+        ["set the environment variable `NO_SUCH`, which `oauth.client_secret` is made of"]
     );
 }

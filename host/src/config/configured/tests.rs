@@ -1,0 +1,353 @@
+use std::time::Duration;
+
+use dormouse_wit::Instance;
+
+use super::*;
+use crate::config::Adapter;
+use crate::upstream::{HttpTransport, Launch};
+
+/// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
+/// and another one.
+fn with(own: &str) -> Configured {
+    let home = tempfile::tempdir().unwrap();
+    let cursor = home.path().join(".cursor");
+    std::fs::create_dir(&cursor).unwrap();
+    let text = r#"{"mcpServers": {
+        "git": {"command": "npx", "args": ["git"]},
+        "web": {"url": "https://example.com/mcp"}
+    }}"#;
+    std::fs::write(cursor.join("mcp.json"), text).unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    let config = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+    let trust = Trust::new(&home.path().join("data"));
+    Configured::new(config, Some(&around), &trust)
+}
+
+fn names(all: &Configured) -> Vec<&str> {
+    all.servers.keys().map(String::as_str).collect()
+}
+
+#[test]
+fn one_that_is_reached_in_the_same_way_is_the_same() {
+    for own in [
+        "[servers.mine]\ncommand = [\"npx\", \"git\"]",
+        "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
+        "[servers.mine]\ncommand = [\"npx\", \"git\"]\nenabled = false",
+        "[servers.git]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\"]",
+    ] {
+        let all = with(own);
+        let name = if own.contains("mine") { "mine" } else { "git" };
+        assert_eq!(names(&all), [name, "web"], "{own}");
+        let server = &all.servers[name];
+        assert_eq!(server.from, [Client::Cursor]);
+        assert_eq!(server.component().is_some(), own.contains("component"));
+        // Somebody who looks for `git` is told where it is.
+        let told = all
+            .notes
+            .iter()
+            .any(|(of, note)| of == "mine" && note.contains("`git`"));
+        assert_eq!(told, name == "mine", "{own}");
+    }
+}
+
+#[test]
+fn many_servers_take_linear_time() {
+    let home = tempfile::tempdir().unwrap();
+    let cursor = home.path().join(".cursor");
+    std::fs::create_dir(&cursor).unwrap();
+    let servers = (0..1000).map(|n| format!(r#""c{n}": {{"command": "c{n}"}}"#));
+    let servers: Vec<_> = servers.collect();
+    let text = format!(r#"{{"mcpServers": {{{}}}}}"#, servers.join(","));
+    std::fs::write(cursor.join("mcp.json"), text).unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    let trust = Trust::new(&home.path().join("data"));
+    let own = |size: usize| {
+        let servers = (0..size).map(|n| format!("[servers.s{n}]\ncommand = \"x{n}\"\n"));
+        let text: String = servers.collect();
+        file::parse(Path::new("/d/dormouse.toml"), &text).0
+    };
+    dormouse_tests::growth::is_linear("servers", 300, own, |own| {
+        let all = Configured::new(own.clone(), Some(&around), &trust);
+        assert_eq!(all.servers.len(), own.servers.len() + 1000);
+    });
+}
+
+#[test]
+fn the_most_cautious_of_servers_of_one_launch_counts_for_all() {
+    let two = |first: &str, second: &str| {
+        let all = with(&format!(
+            "[servers.one]\ncommand = ['x']\non_change = '{first}'\n\
+             [servers.two]\ncommand = ['x']\non_change = '{second}'\n"
+        ));
+        let of = |name: &str| all.servers[name].bridge().unwrap().on_change;
+        let told = all
+            .notes
+            .iter()
+            .any(|(_, note)| note.contains("more cautious"));
+        (of("one"), of("two"), told)
+    };
+    use OnChange::{Accept, Ask, Block};
+    assert_eq!(two("accept", "accept"), (Accept, Accept, false));
+    assert_eq!(two("accept", "ask"), (Ask, Ask, true));
+    assert_eq!(two("block", "accept"), (Block, Block, true));
+    assert_eq!(two("block", "ask"), (Block, Block, true));
+}
+
+#[test]
+fn one_that_is_reached_in_another_way_is_another() {
+    let all = with(
+        "[servers.mine]\ncomponent = \"git.wasm\"\ncommand = [\"npx\", \"git\", \"-v\"]\n\
+         [servers.web]\ncomponent = \"web.wasm\"",
+    );
+    assert_eq!(names(&all), ["git", "mine", "web"]);
+    // A plugin has no upstream, so that only its name can be another's.
+    assert!(matches!(all.servers["web"].adapter, Adapter::Plugin(_)));
+    assert_eq!(all.overridden.len(), 1);
+}
+
+/// The file that says who is trusted has the form that it had in 7475b5f: a folder, and
+/// a hash over the names and contents of its files.
+#[test]
+fn trust_that_an_older_version_has_written_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let text = r#"{"mcpServers": {"git": {"command": "git-mcp"}}}"#;
+    std::fs::write(project.join(".mcp.json"), text).unwrap();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&9u64.to_le_bytes());
+    hasher.update(b".mcp.json");
+    hasher.update(blake3::hash(text.as_bytes()).as_bytes());
+    let mut hash = hasher.finalize().to_hex().to_string();
+    let around = Surroundings::new(folder.path().to_owned(), [].into(), Some(&project));
+    let data = folder.path().join("data");
+    let configured = |hash: &str| {
+        std::fs::create_dir_all(&data).unwrap();
+        let text = serde_json::json!({ project.to_str().unwrap(): hash });
+        std::fs::write(data.join("trust.json"), text.to_string()).unwrap();
+        Configured::new(Config::default(), Some(&around), &Trust::new(&data))
+    };
+    let all = configured(&hash);
+    assert_eq!(names(&all), ["git"]);
+    assert_eq!(all.untrusted, None);
+    let hash_of_clients = hash.clone();
+    // Of what nobody has trusted like that there is nothing but a number.
+    hash.replace_range(..1, if hash.starts_with('0') { "1" } else { "0" });
+    let all = configured(&hash);
+    assert_eq!(names(&all), [""; 0]);
+    assert_eq!(all.untrusted.map(|project| project.servers), Some(1));
+    // With a file of its own, the hash is of that one and of the first.
+    let own = "[servers.mine]\ncommand = ['true']\n";
+    std::fs::write(project.join("dormouse.toml"), own).unwrap();
+    let clients = hash_of_clients;
+    let own = blake3::hash(own.as_bytes()).to_hex();
+    let hash = blake3::hash(format!("{clients} {own}").as_bytes()).to_hex();
+    assert_eq!(names(&configured(hash.as_str())), ["git", "mine"]);
+}
+
+/// The program, the arguments and the variables of a server.
+fn program(all: &Configured, name: &str) -> (String, Vec<String>, Vec<(String, String)>) {
+    let server = &all.servers[name];
+    let Some(Launch::Stdio(stdio)) = server.bridge().map(|bridge| &bridge.launch) else {
+        panic!("{server:?}");
+    };
+    let env = stdio.env.iter();
+    let env = env.map(|(name, value)| (name.clone(), value.expose().to_owned()));
+    (stdio.command.clone(), stdio.args.clone(), env.collect())
+}
+
+#[test]
+fn every_key_changes_a_server_that_was_found() {
+    let all = with(
+        "[servers.git]\n\
+         enabled = true\nprefix = 'g'\ninstance = 'per-session'\non_change = 'block'\n\
+         share = true\nfrom = ['codex']\n\
+         args = ['more', '${DORMOUSE_TEST_NOT_SET:-filled}']\ncwd = '/tmp'\n\
+         tools = ['a', 'b']\ninclude_tools = ['a*']\nexclude_tools = ['ab']\n\
+         start_timeout = '3s'\n\
+         [servers.git.env]\nTOKEN = 'hush'\n\
+         [servers.git.limits]\ntimeout = '7s'\n\
+         [servers.git.settings]\nx = 1\n\
+         [servers.git.grants]\nenv = ['TZ']\n\
+         [servers.web]\ntype = 'sse'\n\
+         [servers.web.headers]\nX-Key = 'hush'\n\
+         [servers.web.oauth]\nclient_id = 'mine'\n",
+    );
+    assert!(all.own_problems.is_empty() && all.stray.is_empty());
+    let git = &all.servers["git"];
+    let bridge = git.bridge().unwrap();
+    assert_eq!(
+        program(&all, "git"),
+        (
+            "npx".to_owned(),
+            vec!["more".to_owned(), "filled".to_owned()],
+            vec![("TOKEN".to_owned(), "hush".to_owned())]
+        )
+    );
+    assert_eq!(bridge.stubs, ["a", "b"]);
+    assert_eq!(
+        ["a", "ab", "c"].map(|tool| bridge.filter.shows(tool)),
+        [true, false, false]
+    );
+    assert_eq!(bridge.patience(), Duration::from_secs(3));
+    assert_eq!((bridge.on_change, bridge.share), (OnChange::Block, true));
+    assert_eq!(git.prefix.as_deref(), Some("g"));
+    assert_eq!(git.instance, Some(Instance::PerSession));
+    assert_eq!(git.from, [Client::Cursor, Client::Codex]);
+    assert_eq!(git.limits.timeout, Duration::from_secs(7));
+    assert_eq!(git.settings["x"], 1);
+    assert_eq!(git.grants.env, ["TZ"]);
+    // It is another launch now, of which nothing is known yet.
+    assert_ne!(
+        bridge.fingerprint,
+        with("").servers["git"].bridge().unwrap().fingerprint
+    );
+    let Some(Launch::Http(web)) = all.servers["web"].bridge().map(|bridge| &bridge.launch) else {
+        panic!("{all:?}");
+    };
+    assert_eq!(web.url, "https://example.com/mcp");
+    assert_eq!(web.transport, HttpTransport::Sse);
+    assert_eq!(web.headers["X-Key"].expose(), "hush");
+    assert_eq!(web.oauth.client_id.as_deref(), Some("mine"));
+}
+
+#[test]
+fn what_is_said_of_limits_leaves_the_others_as_they_are() {
+    let home = tempfile::tempdir().unwrap();
+    let codex = home.path().join(".codex");
+    std::fs::create_dir(&codex).unwrap();
+    let text = "[mcp_servers.slow]\ncommand = 'slow'\ntool_timeout_sec = 500\n";
+    std::fs::write(codex.join("config.toml"), text).unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    let own = "[servers.slow.limits]\nmemory = '1MiB'\n";
+    let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+    let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+    let limits = &all.servers["slow"].limits;
+    assert_eq!(limits.timeout, Duration::from_secs(500));
+    assert_eq!(limits.memory, 1 << 20);
+}
+
+#[test]
+fn a_variable_that_is_given_is_missed_no_longer() {
+    let home = tempfile::tempdir().unwrap();
+    let cursor = home.path().join(".cursor");
+    std::fs::create_dir(&cursor).unwrap();
+    let text = r#"{"mcpServers": {"hub": {"command": "hub", "args": ["${input:x}"],
+        "env": {"TOKEN": "${env:DORMOUSE_TEST_NOT_SET}", "KEY": "${input:key}"}}}}"#;
+    std::fs::write(cursor.join("mcp.json"), text).unwrap();
+    let vscode = home.path().join(".config/Code/User");
+    std::fs::create_dir_all(&vscode).unwrap();
+    let text = text.replace("mcpServers", "servers");
+    std::fs::write(vscode.join("mcp.json"), text).unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    let needs = |own: &str| {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let trust = Trust::new(&home.path().join("data"));
+        let all = Configured::new(own, Some(&around), &trust);
+        let needs = &all.servers["hub"].bridge().unwrap().needs;
+        let mut places: Vec<_> = needs.iter().map(|need| need.place.clone()).collect();
+        places.sort();
+        places.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let before = needs("");
+    assert!(!before.is_empty());
+    let rest = needs("[servers.hub.env]\nKEY = 'mine'\nTOKEN = 'mine'\n");
+    assert!(
+        rest.iter().all(|place| place.starts_with("args")),
+        "{rest:?}"
+    );
+    let none = needs("[servers.hub]\nargs = []\nenv = { KEY = 'a', TOKEN = 'b' }\n");
+    assert_eq!(none, [""; 0]);
+    // What is missing in the changes themselves is missed.
+    let more = needs("[servers.hub.env]\nMORE = '${DORMOUSE_TEST_NOT_SET}'\n");
+    assert!(more.contains(&"env.MORE".to_owned()), "{more:?}");
+}
+
+#[test]
+fn a_wrong_table_costs_its_server_and_nothing_else() {
+    for (wrong, message) in [
+        ("[servers.git]\nenabled = 'no'", "has to be true or false"),
+        ("[servers.git]\ncomand = 'x'", "did you mean `command`?"),
+        (
+            "[servers.git]\nheaders = { X = 'y' }",
+            "has a `command`, and no `url`",
+        ),
+        (
+            "[servers.git]\nargs = ['x']\nheaders = { X = 'y' }",
+            "`args` and `headers`",
+        ),
+        // Under another name, it is reached in the same way.
+        (
+            "[servers.mine]\ncommand = ['npx', 'git']\nenabled = 1",
+            "has to be true or false",
+        ),
+    ] {
+        let all = with(&format!("{wrong}\n[servers.other]\ncommand = 'other'\n"));
+        let refused: Vec<_> = all
+            .servers
+            .values()
+            .filter_map(ServerConfig::refused)
+            .collect();
+        let [refused] = refused[..] else {
+            panic!("{wrong}: {:?}", all.servers);
+        };
+        assert!(refused.to_string().contains(message), "{refused}");
+        let usable = all
+            .servers
+            .values()
+            .filter(|server| server.bridge().is_some());
+        let usable: Vec<_> = usable.map(|server| server.name.as_str()).collect();
+        assert_eq!(usable, ["other", "web"], "{wrong}");
+        assert!(all.own_problems.is_empty(), "{:?}", all.own_problems);
+    }
+    for wrong in [
+        "[servers.dormouse]\ncommand = 'x'",
+        "[server.x]\ncommand = 'x'",
+        "[discovery]\nfetch = 'never'",
+        "[limits]\nmemory = 5",
+    ] {
+        let all = with(wrong);
+        assert_eq!(names(&all), ["git", "web"], "{wrong}");
+        assert_eq!(all.own_problems.len(), 1, "{wrong}: {:?}", all.own_problems);
+    }
+    // Nobody else's servers are taken than those that were named.
+    let all = with("[discovery]\nclients = ['cursr']");
+    assert_eq!(names(&all), [""; 0]);
+    let not_toml = file::parse_usable(Path::new("/d/dormouse.toml"), "[servers").unwrap_err();
+    assert!(
+        not_toml.to_string().contains("this is not TOML"),
+        "{not_toml}"
+    );
+}
+
+#[test]
+fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
+    let home = tempfile::tempdir().unwrap();
+    let claude = |folder: &Path, file: &str, command: &str| {
+        std::fs::create_dir_all(folder).unwrap();
+        let text = format!(r#"{{"mcpServers": {{"hub": {{"command": "{command}"}}}}}}"#);
+        std::fs::write(folder.join(file), text).unwrap();
+    };
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    claude(&project, ".mcp.json", "theirs");
+    let own = "[servers.hub]\nexclude_tools = ['x']\nenv = { TOKEN = 'hush' }\n";
+    let env = || {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+        let trust = Trust::new(&home.path().join("data"));
+        let before = Configured::for_review(own.clone(), Some(&around), &trust, &project);
+        let review = before.review(&project).unwrap();
+        // Whoever is asked to trust it is told what it is given.
+        assert!(review.text.contains("variable TOKEN"), "{}", review.text);
+        trust.grant(&project, &review.content).unwrap();
+        let all = Configured::new(own, Some(&around), &trust);
+        let (command, _, env) = program(&all, "hub");
+        assert_eq!(command, "theirs");
+        assert!(!all.servers["hub"].bridge().unwrap().filter.shows("x"));
+        (env.len(), all.notes.len())
+    };
+    assert_eq!(env(), (1, 0));
+    claude(home.path(), ".claude.json", "yours");
+    assert_eq!(env(), (0, 1));
+}

@@ -1,0 +1,258 @@
+//! Changes that the user's own file makes to a server that is configured elsewhere.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use dormouse_wit::Instance;
+use serde_json::{Map, Value};
+
+use super::limits::LimitSettings;
+use super::{Adapter, Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, ServerConfig};
+use crate::sandbox::Grants;
+use crate::upstream::{HttpTransport, Launch};
+
+/// What the user says of a server that is configured elsewhere. What is not said
+/// stays as it is there.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs, reason = "as in `ServerConfig` and `Bridge`")]
+pub struct Overlay {
+    pub enabled: Option<bool>,
+    pub prefix: Option<String>,
+    pub instance: Option<Instance>,
+    /// All that it is granted.
+    pub grants: Option<Grants>,
+    /// Limits, each for itself.
+    pub limits: LimitSettings,
+    /// Settings, each for itself.
+    pub settings: Map<String, Value>,
+    /// More clients that load it themselves.
+    pub from: Vec<Client>,
+    pub on_change: Option<OnChange>,
+    pub share: Option<bool>,
+    /// What is said of its upstream.
+    pub upstream: UpstreamOverlay,
+    /// Where all this is written.
+    pub origin: Origin,
+}
+
+/// What the user says of the upstream of a server that is configured elsewhere.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs, reason = "as in `Bridge`")]
+pub struct UpstreamOverlay {
+    /// Changes of how it is reached.
+    pub launch: Option<LaunchOverlay>,
+    pub stubs: Option<Vec<String>>,
+    pub include: Option<Vec<String>>,
+    pub exclude: Option<Vec<String>>,
+    pub start_timeout: Option<Duration>,
+}
+
+/// Changes of how an upstream is reached: variables and headers each for itself, all else
+/// in place of what is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchOverlay {
+    /// The keys that the table has.
+    pub keys: BTreeSet<&'static str>,
+    /// The changes as they are written: a launch without a program or a URL.
+    pub written: Launch,
+    /// The same, every variable expanded.
+    pub filled: Launch,
+    /// The transport, where it is said.
+    pub transport: Option<HttpTransport>,
+    /// What has to be set before.
+    pub needs: Vec<Need>,
+    /// What of the user's own is filled in, and where.
+    pub filled_in: BTreeSet<FilledIn>,
+}
+
+impl Overlay {
+    /// Changes a server as the user wants it.
+    ///
+    /// # Errors
+    /// Something is said that does not fit the server: the reason, for the user. The server is
+    /// as it was.
+    pub fn apply(&self, server: &mut ServerConfig) -> Result<(), String> {
+        match &mut server.adapter {
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => {
+                self.upstream.apply(bridge)?;
+                if let Some(on_change) = self.on_change {
+                    bridge.on_change = on_change;
+                }
+                if let Some(share) = self.share {
+                    bridge.share = share;
+                }
+            }
+            Adapter::Plugin(_) | Adapter::Refused(_) => {
+                if let Some(key) = self.upstream.keys().next() {
+                    return Err(format!(
+                        "has `{key}`, and the server of that name has no upstream"
+                    ));
+                }
+            }
+        }
+        if let Some(enabled) = self.enabled {
+            server.enabled = enabled && server.denied.is_none();
+        }
+        if let Some(prefix) = &self.prefix {
+            server.prefix = Some(prefix.clone());
+        }
+        if self.instance.is_some() {
+            server.instance = self.instance;
+        }
+        if let Some(grants) = &self.grants {
+            server.grants = grants.clone();
+        }
+        self.limits.apply(&mut server.limits);
+        let settings = self.settings.iter();
+        let settings = settings.map(|(key, value)| (key.clone(), value.clone()));
+        server.settings.extend(settings);
+        server.from.extend(&self.from);
+        Ok(())
+    }
+
+    /// The same without what gives the server anything: values of the user's, folders,
+    /// arguments.
+    #[must_use]
+    pub fn without_gifts(&self) -> Self {
+        Self {
+            enabled: self.enabled.filter(|enabled| !enabled),
+            grants: None,
+            settings: Map::new(),
+            upstream: UpstreamOverlay {
+                launch: None,
+                ..self.upstream.clone()
+            },
+            ..self.clone()
+        }
+    }
+
+    /// What it gives a server: names of variables, headers and the like, for a person.
+    #[must_use]
+    pub fn gifts(&self) -> Vec<String> {
+        let mut gifts = Vec::new();
+        if let Some(launch) = &self.upstream.launch {
+            let names: Vec<&String> = match &launch.written {
+                Launch::Stdio(stdio) => stdio.env.keys().collect(),
+                Launch::Http(http) => http.headers.keys().collect(),
+            };
+            let word = match &launch.written {
+                Launch::Stdio(_) => "variable",
+                Launch::Http(_) => "header",
+            };
+            gifts.extend(names.iter().map(|name| format!("{word} {name}")));
+            let others = launch.keys.iter();
+            let others = others.filter(|key| !["env", "headers"].contains(*key));
+            gifts.extend(others.map(|key| (*key).to_owned()));
+        }
+        if let Some(grants) = &self.grants {
+            let folders = grants.fs.iter();
+            gifts.extend(folders.map(|grant| format!("folder {}", grant.path.display())));
+            let variables = grants.env.iter();
+            gifts.extend(variables.map(|name| format!("variable {name}")));
+        }
+        gifts.extend(self.settings.keys().map(|key| format!("setting {key}")));
+        gifts
+    }
+}
+
+impl UpstreamOverlay {
+    /// The keys that the table has.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        let launch = self.launch.iter().flat_map(|launch| launch.keys.iter());
+        let others = [
+            ("tools", self.stubs.is_some()),
+            ("include_tools", self.include.is_some()),
+            ("exclude_tools", self.exclude.is_some()),
+            ("start_timeout", self.start_timeout.is_some()),
+        ];
+        let others = others.into_iter().filter(|(_, is_said)| *is_said);
+        launch.copied().chain(others.map(|(key, _)| key))
+    }
+
+    fn apply(&self, bridge: &mut Bridge) -> Result<(), String> {
+        if let Some(launch) = &self.launch {
+            launch.apply(bridge)?;
+        }
+        if let Some(stubs) = &self.stubs {
+            bridge.stubs.clone_from(stubs);
+        }
+        if self.include.is_some() {
+            bridge.filter.include.clone_from(&self.include);
+        }
+        if let Some(exclude) = &self.exclude {
+            bridge.filter.exclude.clone_from(exclude);
+        }
+        if self.start_timeout.is_some() {
+            bridge.start_timeout = self.start_timeout;
+        }
+        Ok(())
+    }
+}
+
+impl LaunchOverlay {
+    fn apply(&self, bridge: &mut Bridge) -> Result<(), String> {
+        let fits = match (&self.filled, &bridge.launch) {
+            (Launch::Stdio(_), Launch::Stdio(_)) | (Launch::Http(_), Launch::Http(_)) => None,
+            (Launch::Stdio(_), Launch::Http(_)) => Some("a `url`, and no `command`"),
+            (Launch::Http(_), Launch::Stdio(_)) => Some("a `command`, and no `url`"),
+        };
+        if let Some(what) = fits {
+            let key = self.keys.first().copied().unwrap_or_default();
+            return Err(format!(
+                "has `{key}`, and the server of that name has {what}"
+            ));
+        }
+        self.merge(&self.written, &mut bridge.written);
+        self.merge(&self.filled, &mut bridge.launch);
+        // What was asked for in a place that has something else now is not needed any more.
+        let is_replaced = |place: &str| {
+            let (key, name) = place
+                .split_once(['.', '['])
+                .map_or((place, ""), |(key, name)| (key, name));
+            match (key, &self.written) {
+                ("env", Launch::Stdio(stdio)) => stdio.env.contains_key(name),
+                ("headers", Launch::Http(http)) => http.headers.contains_key(name),
+                _ => self.keys.contains(key),
+            }
+        };
+        let stays = |place: Option<&str>| !place.is_some_and(is_replaced);
+        bridge.needs.retain(|need| stays(need.place.as_deref()));
+        bridge.needs.extend(self.needs.iter().cloned());
+        bridge.filled_in.retain(|filled| stays(Some(&filled.place)));
+        bridge.filled_in.extend(self.filled_in.iter().cloned());
+        bridge.fingerprint = Fingerprint::of(&bridge.written);
+        Ok(())
+    }
+
+    fn merge(&self, changes: &Launch, launch: &mut Launch) {
+        match (changes, launch) {
+            (Launch::Stdio(changes), Launch::Stdio(stdio)) => {
+                if self.keys.contains("args") {
+                    stdio.args.clone_from(&changes.args);
+                }
+                let env = changes.env.iter();
+                stdio.env.extend(env.map(|(k, v)| (k.clone(), v.clone())));
+                if changes.cwd.is_some() {
+                    stdio.cwd.clone_from(&changes.cwd);
+                }
+                stdio.filled_in.extend(changes.filled_in.iter().cloned());
+            }
+            (Launch::Http(changes), Launch::Http(http)) => {
+                for (name, value) in &changes.headers {
+                    // Names of headers are the same in capitals.
+                    http.headers
+                        .retain(|old, _| !old.eq_ignore_ascii_case(name));
+                    http.headers.insert(name.clone(), value.clone());
+                }
+                if let Some(transport) = self.transport {
+                    http.transport = transport;
+                }
+                if self.keys.contains("oauth") {
+                    http.oauth = changes.oauth.clone();
+                }
+                http.filled_in.extend(changes.filled_in.iter().cloned());
+            }
+            (Launch::Stdio(_), Launch::Http(_)) | (Launch::Http(_), Launch::Stdio(_)) => {}
+        }
+    }
+}
