@@ -14,6 +14,8 @@ STARTS, KIND = sys.argv[1], open(sys.argv[2], encoding="utf-8").read()
 TOOLS = [{"name": "echo", "inputSchema": {"type": "object"}}]
 OUT = sys.stdout.buffer
 ABLE = {}
+# 60 MB of text, and a gigabyte and more as values.
+VALUES = b"[" + b"1," * 15_000_000 + b'{"a":1},' * 3_750_000 + b"1]" if "values" in KIND else b""
 
 
 def write(*lines):
@@ -63,6 +65,14 @@ def call(id, params):
     elif KIND == "60 MB data":
         write({"jsonrpc": "2.0", "id": id,
                "error": {"code": -32000, "message": "no", "data": "x" * 60_000_000}})
+    elif KIND == "values in an error":
+        write(b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32000,"message":"no","data":%s}}' % (id, VALUES))
+    elif KIND == "values in pages":
+        write(b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32042,"message":"no","data":{"elicitations":%s}}}'
+              % (id, VALUES))
+    elif KIND == "values in progress":
+        write(b'{"jsonrpc":"2.0","method":"notifications/progress","params":'
+              b'{"progressToken":%s,"progress":1}}' % VALUES, good)
     elif KIND == "deep content":
         deep = b'{"a":' * 200_000 + b"1" + b"}" * 200_000
         write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":%s}}' % (id, deep))
@@ -169,6 +179,16 @@ for line in sys.stdin:
         sys.exit("what is `server/discover`?")
     if KIND == "dies of any question":
         sys.exit("questions kill me")
+    if method == "server/discover" and KIND == "values in a discovery":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],'
+              b'"capabilities":{"tools":{},"experimental":%s},"serverInfo":{},'
+              b'"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"odd","version":"1","x":%s}}}}'
+              % (id, VALUES[:30_000_001] + b"1]", VALUES[:30_000_001] + b"1]"))
+        continue
+    if method == "initialize" and KIND == "values in an introduction":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},'
+              b'"serverInfo":{"name":"odd","version":"1","x":%s}}}' % (id, VALUES))
+        continue
     if method == "initialize":
         ABLE.update(params["capabilities"])
         if KIND == "a long introduction":

@@ -27,6 +27,9 @@ const RESERVED: &str = "dormouse";
 /// `URLElicitationRequiredError`).
 pub const PAGES_REQUIRED: i64 = -32042;
 
+/// Most bytes of the pages of an error: values take many times the memory of their text.
+const MAX_PAGES_BYTES: usize = 256 << 10;
+
 /// The logger that a client is told: the server's name, and its own logger after that.
 #[must_use]
 pub fn logger(server: &str, own: Option<&str>) -> String {
@@ -44,6 +47,9 @@ pub fn logger(server: &str, own: Option<&str>) -> String {
 pub fn error_data(server: &str, code: i64, data: String) -> String {
     if code != PAGES_REQUIRED {
         return data;
+    }
+    if data.len() > MAX_PAGES_BYTES {
+        return "null".to_owned();
     }
     // Clients read more than values can hold, such as `1e999`: what cannot be looked at does
     // not pass.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
@@ -16,7 +17,7 @@ use super::channel::Lost;
 use super::http::excerpt;
 use super::message;
 use super::peer::Peer;
-use super::self_description::{bounded_instructions, bounded_object};
+use super::self_description::{bounded_instructions, read_bounded_object};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -27,6 +28,9 @@ const LEGACY: &str = "2025-11-25";
 /// How long a server may leave `server/discover` unanswered before it is asked in
 /// the old way as well. Both answers count: it may only be slow to start.
 const PROBE: Duration = Duration::from_secs(5);
+
+/// Most bytes of what a server says of the versions that it speaks.
+const MAX_VERSIONS_BYTES: usize = 4096;
 
 /// Which way to begin with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,14 +143,15 @@ fn neither(modern: Failure, legacy: &super::Refusal) -> Failure {
 async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Discovered {
-        supported_versions: Vec<String>,
-        #[serde(default)]
-        capabilities: Map<String, Value>,
+    struct Discovered<'t> {
+        #[serde(borrow)]
+        supported_versions: &'t RawValue,
+        #[serde(borrow, default)]
+        capabilities: Option<&'t RawValue>,
         #[serde(default)]
         instructions: Option<String>,
-        #[serde(default, rename = "_meta")]
-        meta: Map<String, Value>,
+        #[serde(borrow, default, rename = "_meta")]
+        meta: Option<&'t RawValue>,
     }
     let answer = peer.request("server/discover", "{}", None).await?;
     let none = |why: String| {
@@ -156,20 +161,27 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
             data: None,
         })
     };
-    let found: Discovered =
+    let found: Discovered<'_> =
         serde_json::from_str(answer.get()).map_err(|error| none(error.to_string()))?;
-    if !found.supported_versions.iter().any(|one| one == MODERN) {
-        let versions = found.supported_versions.join("`, `");
+    let versions = found.supported_versions.get();
+    if versions.len() > MAX_VERSIONS_BYTES {
+        let why = "it names more versions of MCP than there can be";
+        return Err(none(why.to_owned()));
+    }
+    let versions: Vec<String> =
+        serde_json::from_str(versions).map_err(|error| none(error.to_string()))?;
+    if !versions.iter().any(|one| one == MODERN) {
+        let versions = versions.join("`, `");
         return Err(none(format!("it speaks `{versions}`")));
     }
-    let server_info = match found.meta.get("io.modelcontextprotocol/serverInfo") {
-        Some(Value::Object(info)) => info.clone(),
-        _ => Map::new(),
-    };
+    let meta = found.meta.map_or("{}", RawValue::get);
+    let meta = message::object(meta).map_err(|error| none(error.to_string()))?;
+    let server_info = meta.get("io.modelcontextprotocol/serverInfo");
+    let server_info = server_info.and_then(|info| serde_json::from_str::<&RawValue>(info).ok());
     Ok(Hello {
         protocol: MODERN.to_owned(),
-        server_info: bounded_object("serverInfo", server_info),
-        capabilities: bounded_object("capabilities", found.capabilities),
+        server_info: read_bounded_object("serverInfo", server_info),
+        capabilities: read_bounded_object("capabilities", found.capabilities),
         instructions: bounded_instructions(found.instructions),
     })
 }
@@ -177,12 +189,12 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
 async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Initialized {
+    struct Initialized<'t> {
         protocol_version: String,
-        #[serde(default)]
-        server_info: Map<String, Value>,
-        #[serde(default)]
-        capabilities: Map<String, Value>,
+        #[serde(borrow, default)]
+        server_info: Option<&'t RawValue>,
+        #[serde(borrow, default)]
+        capabilities: Option<&'t RawValue>,
         #[serde(default)]
         instructions: Option<String>,
     }
@@ -196,19 +208,24 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         ("clientInfo", us()),
     ]);
     let answer = peer.request("initialize", &params, None).await?;
-    let found: Initialized = serde_json::from_str(answer.get()).map_err(|error| {
+    let none = |error: &dyn std::fmt::Display| {
         Lost::Broken(format!(
             "its answer to `initialize` is none of MCP: {error}"
         ))
-    })?;
+    };
+    let found: Initialized<'_> =
+        serde_json::from_str(answer.get()).map_err(|error| none(&error))?;
+    if found.protocol_version.len() > MAX_VERSIONS_BYTES {
+        return Err(none(&"no version of MCP has such a long name").into());
+    }
     // Whatever it has chosen: the lists will show whether it can be spoken to.
     peer.speak(Some(&found.protocol_version));
     // Nothing may overtake this.
     peer.tell("notifications/initialized", "{}").await?;
     Ok(Hello {
         protocol: found.protocol_version,
-        server_info: bounded_object("serverInfo", found.server_info),
-        capabilities: bounded_object("capabilities", found.capabilities),
+        server_info: read_bounded_object("serverInfo", found.server_info),
+        capabilities: read_bounded_object("capabilities", found.capabilities),
         instructions: bounded_instructions(found.instructions),
     })
 }

@@ -2,8 +2,10 @@
 //! what it wants a model to know. All of it is kept, and read again at each start.
 
 use dormouse_catalog::ItemLimits;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::message;
 use super::words::escaped;
 
 /// How deep a member of it may be. MCP's own are shallower, and what is kept or passed on in
@@ -13,37 +15,99 @@ const MAX_DEPTH: usize = 16;
 /// Most members that are left out and logged one by one: servers choose how many there are.
 const MAX_LOGGED: usize = 3;
 
-/// An object without the members that are too deep, and without those that make it larger
-/// than an item of a list may be. `called` is what MCP calls it.
-pub(crate) fn bounded_object(called: &str, mut object: Map<String, Value>) -> Map<String, Value> {
-    let limits = ItemLimits::default();
-    let mut size = Size::default();
-    let mut left_out = 0_usize;
-    object.retain(|name, value| {
-        let why = if !is_within(value, MAX_DEPTH) {
-            format!("it is nested more than {MAX_DEPTH} levels deep")
-        } else {
-            let with = size.with(name, value);
-            if with.bytes <= limits.bytes && with.members <= limits.members {
-                size = with;
-                return true;
+/// Reads an object without the members that are too deep, and without those that make it
+/// larger than an item of a list may be. `called` is what MCP calls it. Nothing of a text is
+/// read that is too long: values take many times the memory of their text.
+pub(crate) fn read_bounded_object(called: &str, text: Option<&RawValue>) -> Map<String, Value> {
+    let mut bounded = BoundedObject::new(called);
+    let text = text.map_or("{}", RawValue::get);
+    match message::object(text) {
+        Ok(object) => {
+            for member in object.iter() {
+                let read = || serde_json::from_str(&member.value).ok();
+                bounded.add(&member.name, member.value.len(), read);
             }
-            let (bytes, members) = (limits.bytes, limits.members);
-            format!("with it, that has more than {bytes} bytes or {members} members")
-        };
-        left_out += 1;
-        if left_out > MAX_LOGGED {
-            return false;
         }
-        let name = escaped(&name.chars().take(60).collect::<String>());
-        tracing::warn!("`{name}` of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it");
-        false
-    });
-    if left_out > MAX_LOGGED {
-        let more = left_out - MAX_LOGGED;
-        tracing::warn!("{more} more members of a server's `{called}` are left out");
+        Err(error) => {
+            tracing::warn!("a server's `{called}` is left out: it cannot be read: {error}");
+        }
     }
-    object
+    bounded.finish()
+}
+
+/// The same of an object that has been read.
+pub(crate) fn bounded_object(called: &str, object: Map<String, Value>) -> Map<String, Value> {
+    let mut bounded = BoundedObject::new(called);
+    for (name, value) in object {
+        bounded.add(&name, 0, || Some(value));
+    }
+    bounded.finish()
+}
+
+/// An object that grows no larger than an item of a list may be.
+struct BoundedObject<'c> {
+    called: &'c str,
+    limits: ItemLimits,
+    members: Map<String, Value>,
+    size: Size,
+    left_out: usize,
+}
+
+impl<'c> BoundedObject<'c> {
+    fn new(called: &'c str) -> Self {
+        Self {
+            called,
+            limits: ItemLimits::default(),
+            members: Map::new(),
+            size: Size::default(),
+            left_out: 0,
+        }
+    }
+
+    /// Adds a member, unless it does not fit. `text_bytes` is the length of the text that it is
+    /// read from.
+    fn add(&mut self, name: &str, text_bytes: usize, read: impl FnOnce() -> Option<Value>) {
+        let (bytes, members) = (self.limits.bytes, self.limits.members);
+        let too_large =
+            || format!("with it, that has more than {bytes} bytes or {members} members");
+        if self.size.bytes + name.len() + text_bytes > bytes {
+            return self.leave_out(name, &too_large());
+        }
+        match read() {
+            None => self.leave_out(name, "it cannot be read"),
+            Some(value) if !is_within(&value, MAX_DEPTH) => {
+                let why = format!("it is nested more than {MAX_DEPTH} levels deep");
+                self.leave_out(name, &why);
+            }
+            Some(value) => {
+                let with = self.size.with(name, &value);
+                if with.bytes > bytes || with.members > members {
+                    return self.leave_out(name, &too_large());
+                }
+                self.size = with;
+                self.members.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    fn leave_out(&mut self, name: &str, why: &str) {
+        self.left_out += 1;
+        if self.left_out <= MAX_LOGGED {
+            let called = self.called;
+            let name = escaped(&name.chars().take(60).collect::<String>());
+            tracing::warn!(
+                "`{name}` of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it"
+            );
+        }
+    }
+
+    fn finish(self) -> Map<String, Value> {
+        if let Some(more @ 1..) = self.left_out.checked_sub(MAX_LOGGED) {
+            let called = self.called;
+            tracing::warn!("{more} more members of a server's `{called}` are left out");
+        }
+        self.members
+    }
 }
 
 /// The `instructions` of a server, if they are not longer than an item of a list may be.

@@ -15,7 +15,11 @@ use crate::hostile::Hostile;
 fn hostile(kind: &str) -> Hostile {
     Hostile::new()
         .and("good", "nothing", "tools = [\"echo\"]\n")
-        .and("odd", kind, "tools = [\"echo\"]\n")
+        .and(
+            "odd",
+            kind,
+            "tools = [\"echo\"]\nenv = { TOKEN = \"hunter-two\" }\n",
+        )
 }
 
 /// Whether the host answers its client, another server's tool and `dormouse status`.
@@ -90,6 +94,21 @@ fn an_error_is_no_longer_than_a_result() {
             told.contains("`result` in `[servers.odd.limits]`"),
             "{told:.200}"
         );
+    }
+}
+
+#[test]
+fn values_of_which_nothing_is_wanted_are_never_made() {
+    for (kind, told) in [
+        ("values in an introduction", "echo"),
+        ("values in a discovery", "echo"),
+        ("values in progress", "echo"),
+        ("values in an error", "an error of 60"),
+        ("values in pages", "no"),
+    ] {
+        let (answer, memory) = asked(kind);
+        assert!(text(&answer).contains(told), "{kind}: {answer:.200}");
+        assert!(memory < 768 << 10, "{kind}: {memory} KiB");
     }
 }
 

@@ -14,6 +14,9 @@ use super::{PATIENCE, Site, headers, message};
 use crate::upstream::Lost;
 use crate::upstream::channel::Outgoing;
 
+/// Most bytes of an event that comes after the answer.
+const REST_BYTES: usize = 64 << 10;
+
 /// How long the rest of a stream is read after the answer has come.
 const REST_TIME: Duration = Duration::from_secs(5);
 
@@ -36,7 +39,7 @@ pub(super) async fn read(
     match body::kind(&response) {
         _ if matches!(response.status().as_u16(), 202 | 204) => Err(unanswered()),
         Kind::Events => {
-            let events = Events::new(response, connection.site.message_bytes);
+            let events = Events::new(response, &connection.site.read_room);
             let read = follow(connection, events, request).await;
             read.map_err(|lost| match lost {
                 Lost::Broken(why) => {
@@ -46,7 +49,7 @@ pub(super) async fn read(
             })
         }
         Kind::Json => {
-            let text = body::message(response, connection.site.message_bytes).await?;
+            let text = body::message(response, &connection.site.read_room).await?;
             let messages = match message::refusal(&text, Some(id)) {
                 // An error without an id can only mean this request.
                 Some(Refusal {
@@ -125,8 +128,10 @@ async fn resume(
     Err(Lost::Broken(why))
 }
 
-/// Reads what may come after an answer, so that the connection can be used again.
+/// Reads what may come after an answer, so that the connection can be used again: little, for
+/// it may come after each answer.
 fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
+    events.limit(REST_BYTES);
     let connection = Arc::clone(connection);
     tokio::spawn(async move {
         let rest = async {

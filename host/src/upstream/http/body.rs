@@ -7,6 +7,7 @@ use reqwest::header::CONTENT_TYPE;
 
 use super::Site;
 use super::client::causes;
+use super::read_room::{NoRoom, ReadRoom};
 use crate::upstream::Lost;
 
 /// How much of an error's body is read, in bytes.
@@ -44,24 +45,24 @@ pub(super) fn kind(response: &Response) -> Kind {
 ///
 /// # Errors
 /// It is longer than a message may be, or has been cut off.
-pub(super) async fn message(mut response: Response, limit: usize) -> Result<String, Lost> {
+pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
     let shown = Site::shown(response.url());
-    let large = || {
-        let limit = limit >> 20;
+    let large = |why: NoRoom| {
         let hint = "`message` in the server's `limits` sets how long an answer may be";
-        Lost::Broken(format!(
-            "`{shown}` has answered with more than {limit} MiB\nhint: {hint}"
-        ))
+        Lost::Broken(format!("`{shown}` has answered with {why}\nhint: {hint}"))
     };
+    let mut place = room.place();
     let announced = response.content_length().unwrap_or(0);
-    if announced > limit as u64 {
-        return Err(large());
+    if announced > room.message_bytes() as u64 {
+        return Err(large(NoRoom::Message(room.message_bytes())));
     }
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(large()),
-            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(Some(chunk)) => {
+                place.hold(body.len() + chunk.len()).map_err(large)?;
+                body.extend_from_slice(&chunk);
+            }
             Ok(None) => break,
             Err(error) => {
                 return Err(Lost::Broken(format!(

@@ -11,6 +11,7 @@ use reqwest::Response;
 
 use super::client::causes;
 use super::message::{self, Messages};
+use super::read_room::{NoRoom, ReadPlace, ReadRoom};
 
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,8 +46,8 @@ pub(super) enum Cut {
     #[error("{0}")]
     Broken(String),
     /// An event was larger than it may be: to go on would bring it again.
-    #[error("an event has more than {} MiB", .0 / (1024 * 1024))]
-    Large(usize),
+    #[error("an event has {0}")]
+    Large(NoRoom),
 }
 
 /// The events of one response.
@@ -57,11 +58,11 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events of a response, none of them larger than `limit` bytes.
-    pub(super) fn new(response: Response, limit: usize) -> Self {
+    /// The events of a response, as far as there is room for them.
+    pub(super) fn new(response: Response, room: &ReadRoom) -> Self {
         Self {
             response,
-            parser: Parser::new(limit),
+            parser: Parser::new(room),
             ready: VecDeque::new(),
         }
     }
@@ -84,6 +85,11 @@ impl Events {
         }
     }
 
+    /// Allows no more bytes of one event from now on.
+    pub(super) fn limit(&mut self, bytes: usize) {
+        self.parser.place.limit(bytes);
+    }
+
     /// How long the server wants one to wait before connecting again.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.parser.retry
@@ -92,7 +98,7 @@ impl Events {
 
 /// Makes events of bytes.
 pub(super) struct Parser {
-    limit: usize,
+    place: ReadPlace,
     line: Vec<u8>,
     /// Whether the line feed that may follow belongs to the carriage return before.
     after_return: bool,
@@ -102,9 +108,9 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(room: &ReadRoom) -> Self {
         Self {
-            limit,
+            place: room.place(),
             line: Vec::new(),
             after_return: false,
             first: true,
@@ -145,9 +151,8 @@ impl Parser {
 
     fn extend(&mut self, part: &[u8]) -> Result<(), Cut> {
         let held = self.event.as_ref().map_or(0, |event| event.data.len());
-        if held + self.line.len() + part.len() > self.limit {
-            return Err(Cut::Large(self.limit));
-        }
+        let held = held + self.line.len() + part.len();
+        self.place.hold(held).map_err(Cut::Large)?;
         self.line.extend_from_slice(part);
         Ok(())
     }
@@ -163,6 +168,7 @@ impl Parser {
                 // Each data line has added one line feed, the last one too many.
                 event.data.pop();
                 ready.push_back(event);
+                self.place.release();
             }
             return;
         }
@@ -197,7 +203,7 @@ mod tests {
     use super::*;
 
     fn events(chunks: &[&[u8]]) -> (Vec<Event>, Option<Duration>) {
-        let mut parser = Parser::new(1024);
+        let mut parser = Parser::new(&ReadRoom::new(1024));
         let mut ready = VecDeque::new();
         for chunk in chunks {
             parser.feed(chunk, &mut ready).unwrap();
@@ -260,18 +266,18 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_refused_before_it_is_kept() {
-        let mut parser = Parser::new(16);
+        let mut parser = Parser::new(&ReadRoom::new(16));
         let mut ready = VecDeque::new();
         assert_eq!(
             parser.feed(b"data: 0123456789abcdef", &mut ready),
-            Err(Cut::Large(16))
+            Err(Cut::Large(NoRoom::Message(16)))
         );
         // Many small lines are one large event.
-        let mut parser = Parser::new(16);
+        let mut parser = Parser::new(&ReadRoom::new(16));
         let fed = (0..9).try_for_each(|_| parser.feed(b"data: ab\n", &mut ready));
-        assert_eq!(fed, Err(Cut::Large(16)));
+        assert_eq!(fed, Err(Cut::Large(NoRoom::Message(16))));
         // Many small events are not.
-        let mut parser = Parser::new(16);
+        let mut parser = Parser::new(&ReadRoom::new(16));
         (0..99).for_each(|_| parser.feed(b"data: ab\n\n: c\n", &mut ready).unwrap());
         assert_eq!(ready.len(), 99);
     }
@@ -289,7 +295,7 @@ mod tests {
         for (what, input) in inputs {
             for size in [7, 4096] {
                 dormouse_tests::growth::is_linear(what, 2_000, input, |text| {
-                    let mut parser = Parser::new(usize::MAX);
+                    let mut parser = Parser::new(&ReadRoom::new(usize::MAX));
                     let mut ready = VecDeque::new();
                     for chunk in text.as_bytes().chunks(size) {
                         parser.feed(chunk, &mut ready).unwrap();

@@ -6,6 +6,7 @@ use dormouse_jsonrpc::is_json;
 
 use super::events::{Cut, Event, Parser};
 use super::message;
+use super::read_room::ReadRoom;
 use crate::fuzz::text;
 use crate::upstream::Refusal;
 
@@ -36,7 +37,7 @@ pub fn sse(data: &[u8]) {
         }
         written.push('\n');
     }
-    let mut parser = Parser::new(usize::MAX);
+    let mut parser = Parser::new(&ReadRoom::new(usize::MAX));
     let mut again = VecDeque::new();
     assert_eq!(parser.feed(written.as_bytes(), &mut again), Ok(()));
     assert_eq!(again, whole);
@@ -49,7 +50,7 @@ pub fn sse(data: &[u8]) {
 
 /// The events in some chunks, and why there are no more.
 fn read(chunks: &[&[u8]]) -> (VecDeque<Event>, Result<(), Cut>) {
-    let mut parser = Parser::new(LIMIT);
+    let mut parser = Parser::new(&ReadRoom::new(LIMIT));
     let mut ready = VecDeque::new();
     let end = chunks
         .iter()

@@ -17,6 +17,7 @@ mod headers;
 mod inbox;
 mod listen;
 mod message;
+mod read_room;
 mod redirect;
 mod site;
 mod sse;

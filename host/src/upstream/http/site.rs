@@ -17,6 +17,7 @@ use super::client::{causes, client};
 use super::events::Event;
 use super::headers::{self, is_header_byte};
 use super::message::{BATCH, Messages, excerpt};
+use super::read_room::ReadRoom;
 use super::redirect;
 use crate::upstream::redaction::redacted_url;
 use crate::upstream::server_secrets::ServerSecrets;
@@ -39,7 +40,7 @@ pub(super) struct Site {
     odd_events: Once,
     large_batches: Once,
     /// The longest message that it may send, in bytes.
-    pub(super) message_bytes: usize,
+    pub(super) read_room: ReadRoom,
 }
 
 /// One request.
@@ -123,7 +124,7 @@ impl Site {
             off: http.oauth.off,
             odd_events: Once::new(),
             large_batches: Once::new(),
-            message_bytes,
+            read_room: ReadRoom::new(message_bytes),
         })
     }
 

@@ -99,7 +99,7 @@ async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
     }
     let base = response.url().clone();
     let shown = Site::shown(&base);
-    let mut events = Events::new(response, site.message_bytes);
+    let mut events = Events::new(response, &site.read_room);
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,

@@ -175,7 +175,7 @@ impl Streamable {
         };
         let status = response.status();
         if status.is_success() && body::kind(&response) == Kind::Events {
-            return Ok(Events::new(response, self.site.message_bytes));
+            return Ok(Events::new(response, &self.site.read_room));
         }
         if status == StatusCode::NOT_FOUND && known.session.is_some() {
             return Err(Closed::ForGood(Lost::Session));

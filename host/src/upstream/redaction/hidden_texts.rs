@@ -1,5 +1,6 @@
 //! Secrets that are known, taken out of what a server says.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -7,6 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use percent_encoding::percent_decode_str;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
@@ -221,6 +223,18 @@ pub(crate) struct HiddenTexts {
     written: usize,
 }
 
+/// Length of the JSON string that a text begins with, with its quotes.
+fn string_bytes(text: &str) -> usize {
+    let mut is_escaped = false;
+    let inner = text.bytes().skip(1);
+    let end = inner.enumerate().find_map(|(index, byte)| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends.then_some(index + 2)
+    });
+    end.unwrap_or(text.len())
+}
+
 /// A part of a text that is hidden.
 struct HiddenPart {
     range: Range<usize>,
@@ -242,14 +256,49 @@ impl HiddenTexts {
         if self.is_empty {
             return json.to_owned();
         }
-        match serde_json::from_str::<Value>(json) {
-            // As it was written, wherever there is nothing to hide.
-            Ok(value) => match self.redact_value(&value) {
-                redacted if redacted == value => json.to_owned(),
-                redacted => redacted.to_string(),
-            },
+        match serde_json::from_str::<IgnoredAny>(json) {
+            Ok(_) => self.redact_read_json(json),
             Err(_) => "null".to_owned(),
         }
+    }
+
+    /// JSON that can be read, text by text: values would take many times its memory. All stays
+    /// as it was written, wherever there is nothing to hide.
+    fn redact_read_json(&self, json: &str) -> String {
+        let mut shown = String::with_capacity(json.len());
+        let mut rest = json;
+        while let Some(c) = rest.chars().next() {
+            let bytes = match c {
+                '"' => string_bytes(rest),
+                '-' | '0'..='9' => rest
+                    .find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c))
+                    .unwrap_or(rest.len()),
+                other => other.len_utf8(),
+            };
+            let (part, after) = rest.split_at_checked(bytes).unwrap_or((rest, ""));
+            let redacted = match c {
+                '"' => match serde_json::from_str::<Cow<'_, str>>(part) {
+                    Ok(text) => {
+                        let is_name = after.trim_ascii_start().starts_with(':');
+                        let redacted = match is_name {
+                            true => self.redact_name(&text),
+                            false => self.redact(&text),
+                        };
+                        (redacted != *text).then_some(redacted)
+                    }
+                    // What cannot be looked at does not pass.
+                    Err(_) => Some(HIDDEN.to_owned()),
+                },
+                '-' | '0'..='9' => Some(self.redact(part)).filter(|redacted| redacted != part),
+                _ => None,
+            };
+            match redacted {
+                Some(redacted) => shown.push_str(&Value::from(redacted).to_string()),
+                None => shown.push_str(part),
+            }
+            rest = after;
+        }
+        shown
     }
 
     /// A value without any of them in its texts, names and numbers.
