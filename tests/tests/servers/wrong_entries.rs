@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scripted::{Scripted, write};
+use crate::scripted::{Scripted, comes_to, tools, write};
 
 /// What each command says that shows the configuration, or tries to use it.
 fn said(all: &Scripted) -> String {
@@ -57,4 +57,84 @@ fn errors_of_wrong_urls_and_names_of_headers_repeat_no_secret() {
             }
         }
     }
+}
+
+#[test]
+fn a_wrong_table_costs_its_server_and_the_others_run() {
+    let all = Scripted::new();
+    for name in ["notes", "post"] {
+        all.offers(name, &[("add", "Adds something.")]);
+    }
+    all.configure(&all.cursor(), &["notes", "post"]);
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    comes_to(&mut host, &["notes__add", "post__add"]);
+
+    // Half of what its user wants is not what they want.
+    let wrong = "[servers.post]\nexclude_tools = ['delete_*']\nenabeld = true\n\n\
+                 [servers.dormouse]\ncommand = 'x'\n\n[discovery]\nfetch = 'never'\n";
+    write(&all.home.config(), wrong);
+    comes_to(&mut host, &["notes__add"]);
+    host.text("notes__add", json!({})).unwrap();
+    let starts = all.starts("post");
+    let refused = host
+        .outcome("tools/call", json!({ "name": "post__add" }))
+        .unwrap();
+    assert!(refused.to_string().contains("enabeld"), "{refused}");
+    assert_eq!(all.starts("post"), starts);
+
+    // A host that starts with it runs the others as well.
+    let mut another = all.serve(&[]);
+    assert_eq!(tools(&mut another), ["notes__add"]);
+    another.text("notes__add", json!({})).unwrap();
+    drop(another);
+    for problem in ["did you mean `enabled`?", "`dormouse`", "`discovery.fetch`"] {
+        // What `list` says of it is the line of a host's log.
+        for words in [&["list"][..], &["status"], &["doctor"]] {
+            let (_, told) = all.run_in(all.home.path(), words);
+            assert!(told.contains(problem), "{words:?}: {told}");
+        }
+    }
+    for verb in ["sync", "restart", "enable", "login"] {
+        all.run_in(all.home.path(), &[verb, "post"]);
+        assert_eq!(all.starts("post"), starts, "{verb}");
+    }
+    let list = all.run(&["list"]);
+    assert!(list.contains("post") && list.contains("failed"), "{list}");
+
+    // A file that is no TOML at all changes nothing for those who run.
+    write(&all.home.config(), "[servers");
+    assert!(all.fails(&["list"]).contains("this is not TOML"));
+    host.text("notes__add", json!({})).unwrap();
+    write(&all.home.config(), "[servers.post]\nexclude_tools = ['delete_*']\n");
+    comes_to(&mut host, &["notes__add", "post__add"]);
+    host.text("post__add", json!({})).unwrap();
+}
+
+#[test]
+fn every_key_can_be_said_of_a_server_in_a_clients_file() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("delete_all", "Deletes all.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    comes_to(&mut host, &["notes__add", "notes__delete_all"]);
+    let before = std::fs::read(all.cursor()).unwrap();
+    let own = "[servers.notes]\nexclude_tools = ['delete_*']\nprefix = 'n'\nstart_timeout = '20s'\n";
+    write(&all.home.config(), own);
+    comes_to(&mut host, &["n__add"]);
+    host.text("n__add", json!({})).unwrap();
+    // With another environment it is another launch, of which nothing is known.
+    let env = format!("{own}env = {{ DORMOUSE_TEST_MARK = 'here' }}\n");
+    write(&all.home.config(), &env);
+    all.run(&["sync", "notes"]);
+    comes_to(&mut host, &["n__add"]);
+    host.text("n__add", json!({})).unwrap();
+    let status = all.home.server_status("notes").unwrap();
+    let pid = status["pids"][0].as_u64().unwrap();
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let environment = String::from_utf8_lossy(&environment);
+    assert!(environment.contains("DORMOUSE_TEST_MARK=here"));
+    assert!(environment.contains("SECRET=hunter-two"));
+    assert_eq!(std::fs::read(all.cursor()).unwrap(), before);
 }
