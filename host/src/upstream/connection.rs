@@ -14,7 +14,7 @@ use super::callers::Callers;
 use super::channel::{Lost, Outlet};
 use super::follow;
 use super::handshake::{self, Hello, MODERN, Manner};
-use super::inbound::question;
+use super::inbound::{counted_bytes, question};
 use super::launch::Launch;
 use super::level::Level;
 use super::message;
@@ -22,7 +22,7 @@ use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{Listener, QuestionLimit, SessionId};
+use crate::runtime::{Listener, QuestionLimit, SessionId, check_size};
 use crate::sandbox::UpstreamLimits;
 use crate::visible::visible_line;
 
@@ -313,24 +313,30 @@ impl<'a> InputRequired<'a> {
         let mut params = message::object(params).map_err(unreadable)?;
         let requests = self.input_requests.map_or("{}", RawValue::get);
         let requests = message::object(requests).map_err(unreadable)?;
-        let mut questions = Vec::new();
-        for member in requests.iter() {
-            let request = message::object(&member.value).unwrap_or_default();
-            let method = request.string("method").unwrap_or_default();
-            let asked = request.get("params");
-            let asked = asked.filter(|params| *params != "null");
-            let question = question(&peer.server, &member.name, &method, asked);
-            questions.push(question.map_err(|(_, why)| {
-                Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
-            })?);
-        }
         let mut responses = Object::new();
-        if !questions.is_empty() {
+        if !requests.is_empty() {
             let unanswered =
                 |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
+            // Before any of them is read: as values they are many times as large.
             let client = listener.client();
-            let counted = peer.questions.take(&peer.server, client, questions.len());
+            let count = requests.iter().count();
+            let counted = peer.questions.take(&peer.server, client, count);
             let _counted = counted.map_err(unanswered)?;
+            let mut bytes = 0;
+            let mut questions = Vec::new();
+            for member in requests.iter() {
+                let request = message::object(&member.value).unwrap_or_default();
+                let method = request.string("method").unwrap_or_default();
+                let asked = request.get("params");
+                let asked = asked.filter(|params| *params != "null");
+                bytes += counted_bytes(&method, asked.unwrap_or_default());
+                check_size(bytes).map_err(unanswered)?;
+                let of = (peer.server.as_str(), peer.secrets.as_ref());
+                let question = question(of, &member.name, &method, asked);
+                questions.push(question.map_err(|(_, why)| {
+                    Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
+                })?);
+            }
             let answers = listener.put(questions).await.map_err(unanswered)?;
             for (member, answer) in requests.iter().zip(answers) {
                 responses.set(&member.name, answer.into_text());

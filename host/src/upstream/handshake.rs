@@ -154,6 +154,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         meta: Option<&'t RawValue>,
     }
     let answer = peer.request("server/discover", "{}", None).await?;
+    let answer = peer.secrets.redact_learnt_json(answer.get());
     let none = |why: String| {
         Failure::Refused(super::Refusal {
             code: METHOD_NOT_FOUND,
@@ -162,7 +163,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         })
     };
     let found: Discovered<'_> =
-        serde_json::from_str(answer.get()).map_err(|error| none(error.to_string()))?;
+        serde_json::from_str(&answer).map_err(|error| none(error.to_string()))?;
     let versions = found.supported_versions.get();
     if versions.len() > MAX_VERSIONS_BYTES {
         let why = "it names more versions of MCP than there can be";
@@ -208,13 +209,13 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         ("clientInfo", us()),
     ]);
     let answer = peer.request("initialize", &params, None).await?;
+    let answer = peer.secrets.redact_learnt_json(answer.get());
     let none = |error: &dyn std::fmt::Display| {
         Lost::Broken(format!(
             "its answer to `initialize` is none of MCP: {error}"
         ))
     };
-    let found: Initialized<'_> =
-        serde_json::from_str(answer.get()).map_err(|error| none(&error))?;
+    let found: Initialized<'_> = serde_json::from_str(&answer).map_err(|error| none(&error))?;
     if found.protocol_version.len() > MAX_VERSIONS_BYTES {
         return Err(none(&"no version of MCP has such a long name").into());
     }

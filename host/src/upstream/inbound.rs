@@ -11,6 +11,7 @@ use tracing::Level;
 use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
+use super::server_secrets::ServerSecrets;
 use super::words::{escaped, logger_name};
 use crate::runtime::{
     Answer, AskError, Capability, LEVELS, Listener, Question, attribution, check_size,
@@ -47,7 +48,7 @@ impl Peer {
             .ok()
             .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok());
         let question = match &room {
-            Some(_) => question(&self.server, id.as_str(), method, params),
+            Some(_) => question((&self.server, &self.secrets), id.as_str(), method, params),
             None => {
                 self.odd(Oddity::TooMuchAsked);
                 let limit = self.limits.request_bytes;
@@ -255,13 +256,14 @@ fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
 /// as they are: what a form of its may be is between it and the client, and what comes with
 /// a later version of MCP passes too.
 pub(super) fn question(
-    server: &str,
+    (server, secrets): (&str, &ServerSecrets),
     id: &str,
     method: &str,
     params: Option<&str>,
 ) -> Result<Question, (i64, String)> {
     let text = params.unwrap_or("{}");
     check_size(counted_bytes(method, text)).map_err(told)?;
+    let text = &*secrets.redact_learnt_json(text);
     let mut object = message::object(text)
         .map_err(|error| (INVALID_PARAMS, format!("`params` cannot be read: {error}")))?;
     // Readers that ignore case would take these for the ones that are looked at.
@@ -308,14 +310,15 @@ pub(super) fn question(
     question.attributed(server).map_err(told)
 }
 
-/// Bytes of a question that count as its size. Of a sampling, long texts do not: images are such,
-/// and as values they are no larger.
-fn counted_bytes(method: &str, params: &str) -> usize {
+/// Bytes of a question that count as its size: of each value within it as many as that takes in
+/// memory. Of a sampling, long texts do not count: images are such, and as values they are no
+/// larger.
+pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
     /// Texts from which on they do not count, in bytes.
     const LONG: usize = 64 << 10;
-    if method != "sampling/createMessage" {
-        return params.len();
-    }
+    /// Bytes that a value counts for, besides its text.
+    const VALUE: usize = 63;
+    let may_be_long = method == "sampling/createMessage";
     let mut counted = params.len();
     let (mut start, mut is_escaped) = (None, false);
     for (at, byte) in params.bytes().enumerate() {
@@ -324,10 +327,15 @@ fn counted_bytes(method: &str, params: &str) -> usize {
             (Some(_), b'\\') => is_escaped = true,
             (Some(from), b'"') => {
                 let bytes = at - from;
-                counted -= if bytes > LONG { bytes } else { 0 };
+                counted -= if may_be_long && bytes > LONG {
+                    bytes
+                } else {
+                    0
+                };
                 start = None;
             }
             (None, b'"') => start = Some(at),
+            (None, b',' | b'{' | b'[') => counted += VALUE,
             _ => {}
         }
     }
@@ -351,12 +359,20 @@ fn cut(mut text: String, most: usize) -> String {
 mod tests {
     use super::*;
     use crate::runtime::MAX_QUESTION_BYTES;
+    use crate::upstream::{Launch, Stdio};
 
     const FORM: &str = "elicitation/create";
     const SAMPLE: &str = "sampling/createMessage";
 
+    fn read(method: &str, params: &str) -> Result<Question, (i64, String)> {
+        let launch = Launch::Stdio(Stdio::default());
+        let secrets = ServerSecrets::new("x", &launch);
+        secrets.learn(["a-token-of-a-login"]);
+        question(("x", &secrets), "1", method, Some(params))
+    }
+
     fn asked(method: &str, params: &Value) -> Result<Question, String> {
-        let asked = question("x", "1", method, Some(&params.to_string()));
+        let asked = read(method, &params.to_string());
         asked.map_err(|(code, why)| {
             assert_eq!(code, INVALID_PARAMS);
             why
@@ -390,11 +406,21 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_asked_with_a_token_of_a_login() {
+        let params =
+            json!({ "message": "m a-token-of-a-login", "x": ["Bearer a-token-of-a-login"] });
+        let asked = asked(FORM, &params).unwrap().to_text();
+        assert!(asked.contains("Bearer …"), "{asked}");
+        assert!(!asked.contains("a-token-of"), "{asked}");
+    }
+
+    #[test]
     fn a_question_has_a_size_and_holds_only_what_is_shown() {
-        let many = "{},".repeat(MAX_QUESTION_BYTES / 4) + "{}";
+        // Of values, fewer bytes are too many.
+        let many = "{},".repeat(MAX_QUESTION_BYTES / 200) + "{}";
         let with = |name: &str, items: &str| format!(r#"{{"message":"m","{name}":[{items}]}}"#);
         let fits = with("x", &many);
-        let fits = question("x", "1", FORM, Some(&fits)).unwrap();
+        let fits = read(FORM, &fits).unwrap();
         assert_eq!(
             fits.params,
             json!({ "message": "[server `x`] m" })
@@ -403,9 +429,9 @@ mod tests {
                 .clone()
         );
         assert!(fits.to_text().contains("{},{}"));
-        let long = format!("{many},{many}");
+        let long = format!("{many},{many},{many}");
         for (method, name) in [(FORM, "x"), (FORM, "requestedSchema"), (SAMPLE, "messages")] {
-            let (code, why) = question("x", "1", method, Some(&with(name, &long))).unwrap_err();
+            let (code, why) = read(method, &with(name, &long)).unwrap_err();
             assert_eq!(code, INVALID_PARAMS);
             assert!(why.contains("1048576 are allowed"), "{why}");
         }

@@ -150,8 +150,9 @@ impl Read {
             if self.bytes > limits.list_bytes {
                 return Ok(Err(Enough::Bytes(limits.list_bytes)));
             }
-            let item = judge(item, list.key, secrets).and_then(|()| {
-                RawValue::from_string(item.to_owned()).map_err(|error| error.to_string())
+            let item = secrets.redact_learnt_json(item);
+            let item = judge(&item, list.key, secrets).and_then(|()| {
+                RawValue::from_string(item.into_owned()).map_err(|error| error.to_string())
             });
             match item {
                 Ok(item) => self.items.push(item),

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::redaction::HiddenTexts;
+use super::server_secrets::ServerSecrets;
 use crate::runtime::attribution::PAGES_REQUIRED;
 
 /// A JSON-RPC error that an upstream answered with.
@@ -52,13 +52,14 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// The same without secrets, should the upstream have repeated one of them. Pages that a
-    /// user is to open stay as they are, or they would lead elsewhere.
-    pub(super) fn without(mut self, hidden: &HiddenTexts) -> Self {
-        self.message = hidden.redact(&self.message);
-        if self.code != PAGES_REQUIRED {
-            self.data = self.data.map(|data| hidden.redact_json(&data));
-        }
+    /// The same without secrets, should the upstream have repeated one of them. Of pages that a
+    /// user is to open only those of logins are hidden, or they would lead elsewhere.
+    pub(super) fn without(mut self, secrets: &ServerSecrets) -> Self {
+        self.message = secrets.redact(&self.message);
+        self.data = self.data.map(|data| match self.code {
+            PAGES_REQUIRED => secrets.redact_learnt_json(&data).into_owned(),
+            _ => secrets.texts().redact_json(&data),
+        });
         self
     }
 }

@@ -440,7 +440,7 @@ impl Peer {
             (Some(result), _) => RawValue::from_string(result)
                 .map_err(|error| Lost::Broken(error.to_string()).into()),
             (None, Some(error)) => {
-                let refusal = Refusal::read(&error).without(&self.secrets.texts());
+                let refusal = Refusal::read(&error).without(&self.secrets);
                 Err(Failure::Refused(refusal))
             }
             (None, None) => {

@@ -1,5 +1,6 @@
 //! What must not be seen of one server, as it is now.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -7,9 +8,9 @@ use super::launch::Launch;
 use super::peer::lock;
 use super::redaction::{HiddenTexts, HiddenTextsBuilder};
 
-/// Most secrets of logins that are kept: tokens, their predecessors, which a server may still
-/// repeat, and what logins that go on have been given.
-const MAX_LEARNT: usize = 32;
+/// Most bytes of the secrets of logins that are kept: tokens, their predecessors, which a server
+/// may still repeat, and what logins that go on have been given.
+const MAX_LEARNT_BYTES: usize = 64 << 10;
 
 /// Secrets of one server: what it is configured with, and what logins have brought since.
 /// Nothing is looked for, and nothing prepared for that, before the server has said something.
@@ -24,6 +25,8 @@ struct State {
     /// The one that was given last is the last one.
     learnt: VecDeque<String>,
     texts: Option<Arc<HiddenTexts>>,
+    /// Those of logins alone.
+    learnt_texts: Option<Arc<HiddenTexts>>,
     /// Whether it has been logged that nothing can be shown.
     is_told: bool,
 }
@@ -50,10 +53,13 @@ impl ServerSecrets {
                 }
                 None => {
                     state.learnt.push_back(secret.to_owned());
-                    if state.learnt.len() > MAX_LEARNT {
-                        state.learnt.pop_front();
+                    let mut bytes: usize = state.learnt.iter().map(String::len).sum();
+                    while bytes > MAX_LEARNT_BYTES {
+                        let first = state.learnt.pop_front();
+                        bytes -= first.map_or(bytes, |first| first.len());
                     }
                     state.texts = None;
+                    state.learnt_texts = None;
                 }
             }
         }
@@ -79,6 +85,33 @@ impl ServerSecrets {
         }
         state.texts = Some(Arc::clone(&texts));
         texts
+    }
+
+    /// JSON without the secrets of logins: of what people and models are shown as the server
+    /// has written it, such as questions and tools, only these are taken out. What a server is
+    /// configured with may well be what that is about.
+    #[must_use]
+    pub(in crate::upstream) fn redact_learnt_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        match self.learnt_texts() {
+            Some(texts) => texts.redact_json(json).into(),
+            None => json.into(),
+        }
+    }
+
+    /// Secrets of logins, as they are looked for; none where there are none.
+    fn learnt_texts(&self) -> Option<Arc<HiddenTexts>> {
+        let mut state = lock(&self.state);
+        if state.learnt.is_empty() {
+            return None;
+        }
+        if state.learnt_texts.is_none() {
+            let mut builder = HiddenTextsBuilder::default();
+            for secret in &state.learnt {
+                builder.add(secret);
+            }
+            state.learnt_texts = Some(Arc::new(builder.build()));
+        }
+        state.learnt_texts.clone()
     }
 
     /// A text without any of them.
@@ -107,11 +140,17 @@ mod tests {
         secrets.learn(["second-token"]);
         // A server may still repeat the one before.
         assert_eq!(secrets.redact(said), "… … …");
+        let json = r#"{"first-token":"configured","n":["second-token",1.10]}"#;
+        let shown = r#"{"…":"configured","n":["…",1.10]}"#;
+        assert_eq!(secrets.redact_learnt_json(json), shown);
         for number in 0..100 {
-            secrets.learn([format!("another-{number}").as_str(), "second-token"]);
+            let long = "x".repeat(1000);
+            secrets.learn([format!("{number}{long}").as_str(), "second-token"]);
         }
         assert_eq!(secrets.redact(said), "… first-token …");
-        assert_eq!(lock(&secrets.state).learnt.len(), MAX_LEARNT);
+        let learnt = lock(&secrets.state).learnt.clone();
+        let bytes: usize = learnt.iter().map(String::len).sum();
+        assert!((60_000..=MAX_LEARNT_BYTES).contains(&bytes), "{bytes}");
     }
 
     #[test]

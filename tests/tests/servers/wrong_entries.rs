@@ -106,7 +106,10 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
     write(&all.home.config(), "[servers");
     assert!(all.fails(&["list"]).contains("this is not TOML"));
     host.text("notes__add", json!({})).unwrap();
-    write(&all.home.config(), "[servers.post]\nexclude_tools = ['delete_*']\n");
+    write(
+        &all.home.config(),
+        "[servers.post]\nexclude_tools = ['delete_*']\n",
+    );
     comes_to(&mut host, &["notes__add", "post__add"]);
     host.text("post__add", json!({})).unwrap();
 }
@@ -120,7 +123,8 @@ fn every_key_can_be_said_of_a_server_in_a_clients_file() {
     let mut host = all.serve(&[]);
     comes_to(&mut host, &["notes__add", "notes__delete_all"]);
     let before = std::fs::read(all.cursor()).unwrap();
-    let own = "[servers.notes]\nexclude_tools = ['delete_*']\nprefix = 'n'\nstart_timeout = '20s'\n";
+    let own =
+        "[servers.notes]\nexclude_tools = ['delete_*']\nprefix = 'n'\nstart_timeout = '20s'\n";
     write(&all.home.config(), own);
     comes_to(&mut host, &["n__add"]);
     host.text("n__add", json!({})).unwrap();

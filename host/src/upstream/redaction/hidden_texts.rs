@@ -19,6 +19,9 @@ use super::unescaped::{Unescaped, may_have_escapes};
 /// Fewest bytes of a secret that is looked for: what is shorter occurs in any text.
 const MIN_HIDDEN_BYTES: usize = 4;
 
+/// Fewest bytes of one of several lines of a secret that is looked for by itself.
+const MIN_LINE_BYTES: usize = 8;
+
 /// Most bytes of one text that is looked for. Longer ones are looked for in pieces.
 const MAX_PIECE_BYTES: usize = 256;
 
@@ -34,6 +37,10 @@ const MIN_BASE64_LETTERS: usize = 8;
 /// Most bytes of a secret that is looked for as Base64, too. Headers, which are written like
 /// that, are no longer.
 const MAX_BASE64_SECRET_BYTES: usize = 8 << 10;
+
+/// Bytes of a secret that are looked for together as Base64: two such pieces are on each line of
+/// it, whose lines have 48 bytes or more.
+const BASE64_PIECE_BYTES: usize = 16;
 
 /// Bytes of a text that are looked at together.
 const WINDOW_BYTES: usize = 64 << 10;
@@ -104,7 +111,12 @@ impl HiddenTextsBuilder {
             let unescaped = Unescaped::of(secret);
             // One at the end takes what stands behind it along, such as a quote.
             let end = unescaped.bytes().strip_suffix(b"\\");
-            patterns.add_lines(end.unwrap_or(unescaped.bytes()));
+            let end = end.unwrap_or(unescaped.bytes());
+            match is_of_lines(secret.as_bytes()) {
+                true => patterns.add_lines(end),
+                // What looks like a break in it (`C:\\new`) is none.
+                false => patterns.add_pieces(end),
+            }
         }
         let written = patterns.texts.len();
         for secret in &by_length {
@@ -152,7 +164,12 @@ struct Patterns {
 impl Patterns {
     /// Adds the lines of a secret, long ones in pieces.
     fn add_lines(&mut self, secret: &[u8]) {
-        for piece in pieces(secret) {
+        lines(secret).for_each(|line| self.add_pieces(line));
+    }
+
+    /// Adds a line, in pieces if it is long.
+    fn add_pieces(&mut self, line: &[u8]) {
+        for piece in line.chunks(MAX_PIECE_BYTES) {
             self.add(piece);
         }
     }
@@ -164,7 +181,11 @@ impl Patterns {
         }
         let decoded = percent_decode_str(secret).decode_utf8_lossy();
         for secret in [secret, &decoded, &in_form(secret)] {
-            for piece in pieces(secret.as_bytes()) {
+            // Short ones, for Base64 is often broken into lines: where one is found, the rest of its
+            // line is hidden with it.
+            let pieces = lines(secret.as_bytes());
+            let pieces = pieces.flat_map(|line| line.chunks(BASE64_PIECE_BYTES));
+            for piece in pieces {
                 for before in 0..3 {
                     let letters = base64_within(before, piece);
                     if letters.len() < MIN_BASE64_LETTERS {
@@ -193,12 +214,25 @@ impl Patterns {
     }
 }
 
-/// The lines of a secret, long ones in pieces.
-fn pieces(secret: &[u8]) -> impl Iterator<Item = &[u8]> {
-    secret
-        .split(|byte| matches!(byte, b'\n' | b'\r'))
-        .flat_map(|line| line.trim_ascii().chunks(MAX_PIECE_BYTES))
-        .filter(|piece| piece.len() >= MIN_HIDDEN_BYTES)
+/// Whether a secret has several lines.
+fn is_of_lines(secret: &[u8]) -> bool {
+    secret.trim_ascii().iter().any(|byte| is_break(*byte))
+}
+
+fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// The lines of a secret. Of several, those that are short or tell nothing are no secrets by
+/// themselves: they are in many other texts.
+fn lines(secret: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_of_lines = is_of_lines(secret);
+    let lines = secret.split(|byte| is_break(*byte));
+    lines.map(<[u8]>::trim_ascii).filter(move |line| {
+        let tells =
+            || line.len() >= MIN_LINE_BYTES && !tells_nothing(&String::from_utf8_lossy(line));
+        !is_of_lines || tells()
+    })
 }
 
 /// The letters of Base64 that depend on a secret alone, where that many bytes stand before it.
@@ -429,6 +463,58 @@ mod tests {
     }
 
     #[test]
+    fn base64_that_is_broken_into_lines_is_found() {
+        let secret = format!("github_pat_{}", "aZ9k".repeat(21));
+        let hidden = hidden(&[&secret]);
+        for (before, width) in [("", 76), ("user:", 64), ("ab", 76), ("", 60), ("x", 48)] {
+            let encoded = STANDARD.encode(format!("{before}{secret}"));
+            let lines: Vec<&str> = (0..encoded.len())
+                .step_by(width)
+                .map(|at| &encoded[at..encoded.len().min(at + width)])
+                .collect();
+            for end in ["\n", "\r\n", "\\n"] {
+                let shown = hidden.redact(&lines.join(end));
+                // What a last short line has is too little to be of use.
+                let left: usize = shown.split(['…', '\r', '\n', '\\']).map(str::len).sum();
+                assert!(left <= 24, "{before} {width}: {shown:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_tell_nothing_and_paths_of_windows_are_no_secrets() {
+        let lines = hidden(&["debug=1\ntrue\nproduction\nkey=hunter-two-three\n"]);
+        let honest = "true, debug=1 in production";
+        assert_eq!(lines.redact(honest), honest);
+        assert_eq!(lines.redact("it was key=hunter-two-three"), "it was …");
+        let path = hidden(&[r"D:\new\table\readings of the users"]);
+        let honest = "able to readings, ew, of the users";
+        assert_eq!(path.redact(honest), honest);
+        let said = r#"{"in":"D:\\new\\table\\readings of the users"}"#;
+        assert_eq!(path.redact_json(said), r#"{"in":"…"}"#);
+    }
+
+    #[test]
+    fn json_stays_as_it_was_written_where_nothing_is_hidden() {
+        let hidden = hidden(&["hunter-two", "8675309"]);
+        for (json, shown) in [
+            (r#" {"a" : 1.10, "b":[1e999,-0, null]} "#, None),
+            (
+                r#"{"n":8675309,"m":[86753091]}"#,
+                Some(r#"{"n":"…","m":["…1"]}"#),
+            ),
+            (
+                r#"{"a":"\u0068unter-two","b":"\\\""}"#,
+                Some(r#"{"a":"…","b":"\\\""}"#),
+            ),
+            (r#""\ud800""#, Some(r#""…""#)),
+            ("[1,", Some("null")),
+        ] {
+            assert_eq!(hidden.redact_json(json), shown.unwrap_or(json), "{json}");
+        }
+    }
+
+    #[test]
     fn secrets_are_taken_out() {
         let mut hidden = HiddenTextsBuilder::default();
         hidden.add("abc");
@@ -548,10 +634,13 @@ mod tests {
         for (json, shown) in [
             (r#"{"type":"a type"}"#, r#"{"type":"a …"}"#),
             (r#"{"s3cret-one":1}"#, r#"{"…":1}"#),
-            (r#"[{"a": "s3cret-\u006fne"}, 1.10]"#, r#"[{"a":"…"},1.1]"#),
+            (
+                r#"[{"a": "s3cret-\u006fne"}, 1.10]"#,
+                r#"[{"a": "…"}, 1.10]"#,
+            ),
             (r#"{"n":12345678,"m":1}"#, r#"{"n":"…","m":1}"#),
             (r#"{"a": 1.10}"#, r#"{"a": 1.10}"#),
-            (r#"{"a": 1e999, "b": "x"}"#, "null"),
+            (r#"{"a": 1e999, "b": "type"}"#, r#"{"a": 1e999, "b": "…"}"#),
         ] {
             assert_eq!(hidden.redact_json(json), shown);
         }

@@ -109,6 +109,10 @@ pub(crate) fn tells_nothing(value: &str) -> bool {
     let is_path = ["/", "~/", "./", "../"]
         .iter()
         .any(|start| value.starts_with(start));
+    // `C:\Users`, `\\host\share`.
+    let is_path = is_path
+        || matches!(value.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
+        || value.starts_with(r"\\");
     is_number || is_words || is_path || value.contains("://")
 }
 
