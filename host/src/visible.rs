@@ -129,6 +129,8 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{3164}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{ffa0}'
+        | '\u{16fe4}'
+        | '\u{1d159}'
         | '\u{e0100}'..='\u{e01ef}' => true,
         c => {
             // What Rust escapes in a text to debug is what cannot be printed: controls,

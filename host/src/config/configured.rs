@@ -119,6 +119,23 @@ fn launch(server: &ServerConfig) -> Option<Fingerprint> {
     launch.map(Fingerprint::of)
 }
 
+/// Has a server of a project ask its user where it would take every change: that is nothing that
+/// a project decides. Gives a note of it, if it is so.
+fn heard_as_asking(server: &mut ServerConfig) -> Option<String> {
+    let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter else {
+        return None;
+    };
+    if bridge.on_change != OnChange::Accept {
+        return None;
+    }
+    bridge.on_change = OnChange::default();
+    Some(
+        "its `on_change = \"accept\"` is not heard, because a project's file says it\n\
+         hint: write it in your own dormouse.toml"
+            .to_owned(),
+    )
+}
+
 /// Servers of one kind that may be taken, before those of later kinds.
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
@@ -182,27 +199,26 @@ impl Configured {
             let Some(overlay) = stray.remove(&server.name) else {
                 continue;
             };
-            // What is meant for a server of the user's is not given to that of a project
-            // which takes its name.
+            // What is meant for a server of the user's is not for that of a project which
+            // takes its name, but for what is less than it has.
             let hides_users = matches!(server.origin.scope, Scope::Project(_))
                 && self.overridden.iter().any(|overridden| {
                     overridden.name == server.name
                         && !matches!(overridden.origin.scope, Scope::Project(_))
                 });
-            let gifts = overlay.gifts();
-            let applied = match hides_users && !gifts.is_empty() {
+            let restrictions = overlay.restrictions(server);
+            let applied = match hides_users && restrictions != overlay {
                 false => overlay.apply(server),
                 true => {
                     let note = format!(
-                        "it does not get what `[servers.{}]` at {} gives ({}): that is for the \
-                         server of this name that it takes the place of\n\
+                        "not all of `[servers.{}]` at {} is for it, but for the server of this \
+                         name that it takes the place of: it is only switched off, filtered and \
+                         approved more cautiously by that\n\
                          hint: give one of the two another name",
-                        server.name,
-                        overlay.origin,
-                        gifts.join(", ")
+                        server.name, overlay.origin
                     );
                     self.notes.push((server.name.clone(), note));
-                    overlay.without_gifts().apply(server)
+                    restrictions.apply(server)
                 }
             };
             if let Err(why) = applied {
@@ -330,15 +346,29 @@ impl Configured {
         let merged = merge(&self.found, &|origin| self.is_trusted(origin));
         let mut notes = Vec::new();
         // Nobody else takes the name of one of Dormouse's own files.
-        let mut kinds: [Candidates; 2] = Default::default();
-        let [own, of_clients] = &mut kinds;
+        let mut kinds: [Candidates; 3] = Default::default();
+        let [own_of_users, own, of_clients] = &mut kinds;
         let of_project = self.of_project.iter();
         let of_project = of_project.filter(|server| self.is_trusted(&server.origin));
         own.extend(of_project.map(|server| (server.clone(), Vec::new())));
+        for (server, _) in own.iter_mut() {
+            notes.extend(heard_as_asking(server).map(|note| (server.name.clone(), note)));
+        }
+        let reached_by_project: HashSet<Fingerprint> = own
+            .iter()
+            .filter_map(|(server, _)| launch(server))
+            .collect();
         for choice in merged.servers.into_values() {
             let name = &choice.server.name;
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
-            of_clients.push((choice.server, choice.also));
+            // A project neither renames what the user has, nor switches it off.
+            let is_users = choice.server.enabled
+                && !matches!(choice.server.origin.scope, Scope::Project(_))
+                && launch(&choice.server).is_some_and(|it| reached_by_project.contains(&it));
+            match is_users {
+                true => own_of_users.push((choice.server, choice.also)),
+                false => of_clients.push((choice.server, choice.also)),
+            }
         }
         let mut launches = BTreeMap::new();
         for server in self.servers.values() {

@@ -16,7 +16,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::problem::{quoted, within};
 pub use super::reader::Variables;
-use super::reader::{Reader, key_span};
+use super::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
 use super::upstream::{UpstreamEntry, UpstreamTable};
 use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, OnChange, Origin, Overlay, Problem,
@@ -130,6 +130,10 @@ pub fn parse_of_project(file: &Path, text: &str, variables: Variables) -> (Confi
 fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     let text = reader.text;
     let mut config = None;
+    if let Some(at) = too_many_parts(text) {
+        reader.problem(Some(at..at), TOO_MANY_PARTS.to_owned(), None);
+        return (None, reader.problems);
+    }
     match Document::parse(text) {
         Ok(document) => reader.top(document.as_table(), config.insert(Config::default())),
         Err(error) => {

@@ -110,25 +110,55 @@ impl Overlay {
         Ok(())
     }
 
-    /// The same without what gives the server anything: values of the user's, folders,
-    /// arguments.
+    /// The same, as far as it gives that server nothing, and allows it nothing that it may not
+    /// do already.
     #[must_use]
-    pub fn without_gifts(&self) -> Self {
+    pub fn restrictions(&self, server: &ServerConfig) -> Self {
+        let on_change = server.bridge().map(|bridge| bridge.on_change);
         Self {
             enabled: self.enabled.filter(|enabled| !enabled),
-            grants: None,
-            settings: Map::new(),
+            on_change: self.on_change.max(on_change),
             upstream: UpstreamOverlay {
-                launch: None,
-                ..self.upstream.clone()
+                include: self.upstream.include.clone(),
+                exclude: self.upstream.exclude.clone(),
+                ..UpstreamOverlay::default()
             },
-            ..self.clone()
+            origin: self.origin.clone(),
+            ..Self::default()
         }
     }
 
-    /// What it gives a server: names of variables, headers and the like, for a person.
+    /// All that it says, for a person: no values.
     #[must_use]
-    pub fn gifts(&self) -> Vec<String> {
+    pub fn said(&self) -> Vec<String> {
+        let enabled = self.enabled.map(|enabled| format!("enabled = {enabled}"));
+        let on_change = self.on_change.map(|on_change| {
+            let word = match on_change {
+                OnChange::Accept => "accept",
+                OnChange::Ask => "ask",
+                OnChange::Block => "block",
+            };
+            format!("on_change = {word}")
+        });
+        let others = [
+            ("prefix", self.prefix.is_some()),
+            ("instance", self.instance.is_some()),
+            ("limits", !self.limits.is_empty()),
+            ("share", self.share.is_some()),
+        ];
+        let others = others.into_iter().filter(|(_, is_said)| *is_said);
+        let of_upstream = UpstreamOverlay {
+            launch: None,
+            ..self.upstream.clone()
+        };
+        let names = others.map(|(key, _)| key).chain(of_upstream.keys());
+        let names = names.map(str::to_owned);
+        let said = self.gifts().into_iter().chain(enabled).chain(on_change);
+        said.chain(names).collect()
+    }
+
+    /// What it gives a server: names of variables, headers and the like.
+    fn gifts(&self) -> Vec<String> {
         let mut gifts = Vec::new();
         if let Some(launch) = &self.upstream.launch {
             let names: Vec<&String> = match &launch.written {

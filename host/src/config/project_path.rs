@@ -28,6 +28,38 @@ pub(super) fn leads_out(project: &Path, file: &Path) -> bool {
     }
 }
 
+/// Whether a folder has a mark of a project in it. A link is one, wherever it leads: that is not
+/// looked at. Where anybody may write, such as in `/tmp`, what somebody else has put there makes
+/// nobody's project.
+#[must_use]
+pub(super) fn is_marked(folder: &Path, mark: &Path) -> bool {
+    let Ok(opened) = open_ambient_dir(folder, ambient_authority()) else {
+        return false;
+    };
+    match stat(&opened, mark, FollowSymlinks::No) {
+        Ok(found) => !is_somebody_elses(&opened, &found),
+        // A folder on the way to it is a link out of this one.
+        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    }
+}
+
+#[cfg(unix)]
+fn is_somebody_elses(folder: &std::fs::File, mark: &cap_primitives::fs::Metadata) -> bool {
+    /// Whoever is neither its owner nor in its group may write.
+    const WRITABLE_BY_ALL: u32 = 0o002;
+    let ours = [rustix::process::geteuid().as_raw(), 0];
+    let mark_is_ours = ours.contains(&cap_primitives::fs::MetadataExt::uid(mark));
+    !mark_is_ours
+        && folder.metadata().is_ok_and(|folder| {
+            std::os::unix::fs::MetadataExt::mode(&folder) & WRITABLE_BY_ALL != 0
+        })
+}
+
+#[cfg(not(unix))]
+fn is_somebody_elses(_: &std::fs::File, _: &cap_primitives::fs::Metadata) -> bool {
+    false
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::fs;
@@ -68,6 +100,18 @@ mod tests {
             assert_eq!(leads_out(&project, &project.join(file)), is_out, "{file}");
         }
         assert!(leads_out(&project, &folder.path().join("outside")));
+        // What is a mark is not followed.
+        for (mark, is_mark) in [
+            ("sub/file", true),
+            ("missing", false),
+            ("sub/missing", false),
+            ("inside", true),
+            ("dangling", true),
+            ("loop", true),
+            ("folder/outside", true),
+        ] {
+            assert_eq!(is_marked(&project, Path::new(mark)), is_mark, "{mark}");
+        }
         // The folder itself may be named by a link.
         symlink(&project, folder.path().join("link")).unwrap();
         let link = folder.path().join("link");

@@ -12,6 +12,21 @@ use super::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 use super::{Problem, paths};
 use crate::nearest::nearest;
 
+/// Most tables, arrays, keys and parts of keys of a TOML document: each takes some hundred times
+/// the memory of its text.
+const MAX_TOML_PARTS: usize = 50_000;
+
+/// Problem of a document with more of them.
+pub(super) const TOO_MANY_PARTS: &str = "this has more than 50000 keys and values";
+
+/// Place of the part of a TOML document that is one too many, if there is one. What begins one is
+/// counted, also in texts, where that is less frequent.
+pub(super) fn too_many_parts(text: &str) -> Option<usize> {
+    let parts = text.bytes().enumerate();
+    let mut parts = parts.filter(|(_, byte)| matches!(byte, b'.' | b'[' | b'{' | b'=' | b','));
+    parts.nth(MAX_TOML_PARTS).map(|(at, _)| at)
+}
+
 /// A document that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
     pub(super) file: &'a Path,

@@ -212,8 +212,7 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
         lines.add("limits", limits.join(", "));
     }
     if let Some(overlay) = server.overlay {
-        let gifts = overlay.gifts();
-        lines.names("your file gives it", gifts.iter());
+        lines.names("your file says", overlay.said().iter());
     }
     match config.instance {
         Some(Instance::PerCall) => lines.add("instances", "a new one for each call".to_owned()),
@@ -280,7 +279,7 @@ impl Lines {
         if bridge.on_change == OnChange::Accept {
             self.add(
                 "changes",
-                "its tools may change without your being asked (`on_change`)".to_owned(),
+                "`on_change` is not heard of a project: you are asked".to_owned(),
             );
         }
     }

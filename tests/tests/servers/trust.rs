@@ -279,7 +279,7 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         "may write folder:",
         real.to_str().unwrap(),
         "may see variables: `CANARY_TOKEN`",
-        "without your being asked",
+        "`on_change` is not heard of a project",
         "limits:            `memory` 900.0 GiB, `instances` 100000",
         "has tools:         `be_nice`",
         "(`share`)",

@@ -4,6 +4,7 @@ use dormouse_wit::Instance;
 
 use super::*;
 use crate::config::Adapter;
+use crate::sandbox::Limits;
 use crate::upstream::{HttpTransport, Launch};
 
 /// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
@@ -331,7 +332,8 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join(".git")).unwrap();
     claude(&project, ".mcp.json", "theirs");
-    let own = "[servers.hub]\nexclude_tools = ['x']\nenv = { TOKEN = 'hush' }\n";
+    let own = "[servers.hub]\nexclude_tools = ['x']\nenv = { TOKEN = 'hush' }\nenabled = true\n\
+               on_change = 'accept'\nlimits = { memory = '9GiB' }\n";
     let env = || {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
@@ -339,15 +341,137 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
         let before = Configured::for_review(own.clone(), Some(&around), &trust, &project);
         let review = before.review(&project).unwrap();
         // Whoever is asked to trust it is told what it is given.
-        assert!(review.text.contains("variable TOKEN"), "{}", review.text);
+        for said in [
+            "`variable TOKEN`",
+            "`enabled = true`",
+            "`on_change = accept`",
+            "`limits`",
+        ] {
+            assert!(review.text.contains(said), "{}", review.text);
+        }
         trust.grant(&project, &review.content).unwrap();
         let all = Configured::new(own, Some(&around), &trust);
         let (command, _, env) = program(&all, "hub");
         assert_eq!(command, "theirs");
-        assert!(!all.servers["hub"].bridge().unwrap().filter.shows("x"));
-        (env.len(), all.notes.len())
+        let hub = &all.servers["hub"];
+        let bridge = hub.bridge().unwrap();
+        assert!(!bridge.filter.shows("x"));
+        let is_cautious = bridge.on_change == OnChange::Ask;
+        assert_eq!(is_cautious, hub.limits.memory == Limits::default().memory);
+        (env.len(), is_cautious, all.notes.len())
     };
-    assert_eq!(env(), (1, 0));
+    assert_eq!(env(), (1, false, 0));
     claude(home.path(), ".claude.json", "yours");
-    assert_eq!(env(), (0, 1));
+    assert_eq!(env(), (0, true, 1));
+}
+
+/// What there is in a project with these files, which is trusted or not, where the user has
+/// servers of Claude Code's.
+fn in_project(files: &[(&str, &str)], trusted: bool) -> Configured {
+    let home = tempfile::tempdir().unwrap();
+    let text = r#"{"mcpServers": {
+        "gh": {"command": "npx", "args": ["gh"]},
+        "web": {"url": "https://example.com/mcp", "type": "http"},
+        "guard": {"command": "guard"}
+    }}"#;
+    std::fs::write(home.path().join(".claude.json"), text).unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    for (file, text) in files {
+        let file = project.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let text = text.replace("PROJECT", project.to_str().unwrap());
+        std::fs::write(file, text).unwrap();
+    }
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+    let trust = Trust::new(&home.path().join("data"));
+    if trusted {
+        let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
+        let review = all.review(&project).unwrap();
+        trust.grant(&project, &review.content).unwrap();
+    }
+    Configured::new(Config::default(), Some(&around), &trust)
+}
+
+#[test]
+fn what_clients_keep_of_projects_is_not_heard_of_a_projects_file() {
+    let said = r#"{
+        "projects": {"PROJECT": {"disabledMcpServers": ["guard"], "disabledMcpjsonServers": ["gh"]}},
+        "disabledMcpServers": ["guard"], "disabledMcpjsonServers": ["guard"],
+        "deniedMcpServers": [{"serverName": "guard"}], "allowedMcpServers": [],
+        "mcp": {"allowed": ["x"], "excluded": ["guard"]}, "allowManagedMcpServersOnly": true,
+        "mcpServers": {}, "servers": {}, "tools": {"guard*": false}, "inputs": []
+    }"#;
+    for file in [
+        ".mcp.json",
+        ".copilot/mcp-config.json",
+        ".github/mcp.json",
+        ".vscode/mcp.json",
+        ".cursor/mcp.json",
+        "opencode.json",
+        ".gemini/settings.json",
+        ".zed/settings.json",
+        ".amp/settings.json",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude.json",
+    ] {
+        for trusted in [false, true] {
+            // Without a server there is nothing that could be trusted.
+            let server = r#"{"mcpServers": {"theirs": {"command": "theirs"}}}"#;
+            let server = (".cursor/mcp.json", server);
+            let files: Vec<_> = [server, (file, said)].into_iter().collect();
+            let all = in_project(&files, trusted);
+            for name in ["gh", "guard", "web"] {
+                let server = &all.servers[name];
+                assert!(
+                    server.enabled && server.denied.is_none(),
+                    "{file}: {server:?}"
+                );
+                assert!(server.bridge().unwrap().filter.shows("guard_it"), "{file}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
+    let own = "[servers.zz]\ncommand = ['guard']\nenabled = false\n\
+               [servers.yy]\ncommand = ['npx', 'gh']\nexclude_tools = ['*']\non_change = 'accept'\n\
+               [servers.ww]\nurl = 'https://example.com/mcp'\ntype = 'http'\nprefix = 'x'\n\
+               [servers.theirs]\ncommand = ['theirs']\non_change = 'accept'\n";
+    let gemini = r#"{"mcpServers": {
+        "web": {"httpUrl": "https://example.com/mcp", "excludeTools": ["a"]},
+        "vv": {"httpUrl": "https://example.com/mcp", "includeTools": []}
+    }}"#;
+    let all = in_project(
+        &[("dormouse.toml", own), (".gemini/settings.json", gemini)],
+        true,
+    );
+    assert_eq!(names(&all), ["gh", "guard", "theirs", "web"]);
+    for name in ["gh", "guard", "web"] {
+        let server = &all.servers[name];
+        assert!(server.enabled, "{server:?}");
+        assert_eq!(server.origin.client, Some(Client::ClaudeCode), "{server:?}");
+        assert!(server.bridge().unwrap().filter.shows("a"), "{server:?}");
+    }
+    // Nor does it say what its own servers may change into.
+    for server in all.servers.values() {
+        assert_eq!(server.bridge().unwrap().on_change, OnChange::Ask);
+    }
+    assert!(
+        all.notes
+            .iter()
+            .any(|(name, note)| name == "theirs" && note.contains("not heard"))
+    );
+}
+
+#[test]
+fn keys_and_values_of_toml_are_counted_before_they_are_read() {
+    let many = format!("a = [{}]\n", "1,".repeat(50_000));
+    let (_, problems) = file::parse_of_project(Path::new("/x"), &many, Variables::Kept);
+    assert!(
+        problems[0].message.contains("more than 50000"),
+        "{problems:?}"
+    );
 }

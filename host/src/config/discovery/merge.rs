@@ -78,6 +78,16 @@ enum Fate {
     Excluded,
 }
 
+fn is_of_project(found: &Found) -> bool {
+    matches!(found.server.origin.scope, Scope::Project(_))
+}
+
+/// Hash of how a server is reached, with all filled in.
+fn filled_launch(found: &Found) -> Option<Fingerprint> {
+    let bridge = found.server.bridge();
+    bridge.map(|bridge| Fingerprint::of(&bridge.launch))
+}
+
 struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<Fate>,
@@ -160,13 +170,23 @@ impl<'d> Merging<'d> {
     fn across_clients(&mut self) {
         let mut order = self.open();
         order.sort_by_key(|(index, found)| -> Rank { (!found.server.enabled, *index) });
+        // A project that has what its user has elsewhere neither renames nor filters that.
+        let mut of_users: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+        for (index, found) in &order {
+            if found.server.enabled
+                && !is_of_project(found)
+                && let Some(launch) = filled_launch(found)
+            {
+                of_users.entry(launch).or_insert(*index);
+            }
+        }
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
         for (index, found) in order {
-            // Here, the hash is of what is filled in.
-            let bridge = found.server.bridge();
-            let launch = bridge.map(|bridge| Fingerprint::of(&bridge.launch));
-            let twin = launches.get(&launch).copied();
+            let launch = filled_launch(found);
+            let of_user = launch.as_ref().and_then(|launch| of_users.get(launch));
+            let of_user = of_user.copied().filter(|_| is_of_project(found));
+            let twin = of_user.or_else(|| launches.get(&launch).copied());
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
                 self.decide(index, Fate::Same(first));

@@ -76,8 +76,9 @@ impl Search<'_> {
             documents.push(loaded);
         }
         let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
-        let own = self.documents.iter().filter_map(|(_, loaded)| {
-            let root = loaded.root()?;
+        // A project's files say nothing of the user's servers, whatever they have in them.
+        let own = self.documents.iter().filter_map(|(scope, loaded)| {
+            let root = loaded.root().filter(|_| project_of(scope).is_none())?;
             claude_code::of_project(root, folder?)
         });
         let own: Vec<&Node> = own.collect();

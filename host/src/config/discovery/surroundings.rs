@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::config::project_path::is_marked;
+
 /// What marks a folder as a project's, beside a client's own file.
 const REPOSITORY: &str = ".git";
 
@@ -140,7 +142,7 @@ pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
             let marks = super::places::PROJECT_MARKS.iter().copied();
             marks
                 .chain([REPOSITORY])
-                .any(|mark| folder.join(mark).exists())
+                .any(|mark| is_marked(folder, Path::new(mark)))
         })
         .map(Path::to_owned)
 }

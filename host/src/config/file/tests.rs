@@ -763,7 +763,7 @@ fn so_much_is_filled_into_a_server_and_no_more() {
         panic!("no bridge");
     };
     assert_eq!((bridge.needs.len(), bridge.filled_in.len()), (1000, 1000));
-    let (config, problems) = parsed(50_000);
+    let (config, problems) = parsed(49_000);
     assert!(config.servers.is_empty());
     assert!(
         problems[0].message.contains("too much is filled into"),

@@ -3,9 +3,15 @@
 use toml_edit::{Document, Item, TableLike};
 
 use super::{DEEPEST, Member, Node, Unreadable, Value};
-use crate::config::reader::key_span;
+use crate::config::reader::{TOO_MANY_PARTS, key_span, too_many_parts};
 
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+    if let Some(at) = too_many_parts(text) {
+        return Err(Unreadable {
+            at,
+            message: TOO_MANY_PARTS.to_owned(),
+        });
+    }
     let document = Document::parse(text).map_err(|error| {
         // Several lines can be in it, and only the first says what is wrong.
         let message = error.message().lines().next().unwrap_or_default();
