@@ -478,7 +478,28 @@ impl Configured {
 
     /// Reads what the project's own file says.
     fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
-        let (config, problems) = file::parse_of_project(&folder.join(PROJECT), text, variables);
+        let (mut config, mut problems) =
+            file::parse_of_project(&folder.join(PROJECT), text, variables);
+        for (name, overlay) in config.overlays {
+            let problem = Problem {
+                file: overlay.origin.file.clone(),
+                line: overlay.origin.line,
+                column: 1,
+                message: format!(
+                    "`[servers.{name}]` names nothing to run, and a project changes no servers \
+                     of anybody else's"
+                ),
+                hint: Some("add a `component`, a `command` or a `url`, or remove it".to_owned()),
+            };
+            problems.push(problem.clone());
+            config.refused.push(RefusedServer {
+                written_name: name,
+                origin: overlay.origin,
+                written: None,
+                launch: None,
+                problems: vec![problem],
+            });
+        }
         self.problems = problems;
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {

@@ -23,6 +23,7 @@ use super::caller::Caller;
 use super::handler::Host;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
+use super::original::Original;
 use super::relay::Relay;
 use super::session::Session;
 use crate::roster::Context;
@@ -47,6 +48,8 @@ pub(super) struct Exchange {
     requests: Vec<RequestId>,
     /// What was begun for it alone, and ends with it.
     _own: Option<Session>,
+    /// The message that it was begun by: what that takes counts until the call is over.
+    _message: Original,
 }
 
 /// A call that waits for answers.
@@ -162,6 +165,7 @@ impl Host {
                     session: self.session.filter(|_| self.lasting),
                     requests: caller.id.clone().into_iter().collect(),
                     _own: own,
+                    _message: caller.original.clone(),
                     work: work(roster, order, call).boxed(),
                 }
             }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_tests::http::{Request, Server, Session, write_token};
 use dormouse_tests::wire::Wire;
-use dormouse_tests::{Home, processes};
+use dormouse_tests::{Home, processes, wait};
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -534,6 +534,52 @@ fn bodies_that_never_end_share_their_room() {
         });
         let refused = refused.filter(|start| start == b"HTTP/1.1 503").count();
         assert!(refused >= 40, "{refused} of 60 were refused");
+    });
+}
+
+/// What calls have brought counts as long as they wait for their answers.
+#[test]
+fn messages_of_calls_that_wait_share_their_room() {
+    const LENGTH: usize = 4 << 20;
+    let home = home(&["echo"]);
+    let script = dormouse_tests::artifacts::workspace().join("tests/servers/hostile.py");
+    let kind = home.path().join("kind");
+    std::fs::write(&kind, "no answer").unwrap();
+    let words = json!(["python3", script, home.path().join("starts"), kind]);
+    home.table("odd", &format!("command = {words}\ntools = [\"echo\"]\n"))
+        .unwrap();
+    let server = home.serve_http(&["--max-bodies", "64MiB"]).unwrap();
+    beside_a_good_client(&server, || {
+        let session = Session::open(&server).unwrap();
+        let before = server.memory().unwrap();
+        let arguments = json!({ "text": "x".repeat(LENGTH) });
+        let call = json!({ "name": "odd__echo", "arguments": arguments });
+        let begin = |session: &Session, id: u64| {
+            let request = session.request(id, "tools/call", call.clone());
+            let mut stream = server.connect().unwrap();
+            // Whoever is refused need not be read to the end.
+            let _ = stream.write_all(&request.bytes(&server));
+            let mut start = [0; 12];
+            let read = stream.read_exact(&mut start);
+            let waits = read.is_ok() && &start == b"HTTP/1.1 200";
+            waits.then_some(stream)
+        };
+        let waiting: Vec<_> = (1..=30).filter_map(|id| begin(&session, id)).collect();
+        assert!((2..=4).contains(&waiting.len()), "{} wait", waiting.len());
+        let after = server.memory().unwrap();
+        assert!(
+            after < before + (256 << 10),
+            "{before} KiB became {after} KiB"
+        );
+        // Whoever has gone gives it back.
+        drop(waiting);
+        server.ask(&session.delete()).unwrap();
+        wait::until("room", || {
+            let session = Session::open(&server)?;
+            anyhow::ensure!(begin(&session, 1).is_some(), "there is none");
+            Ok(())
+        })
+        .unwrap();
     });
 }
 

@@ -43,7 +43,8 @@ pub(super) struct Http {
     /// The longest message that a client may send.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
     max_body: u64,
-    /// How long all messages together may be that are on their way.
+    /// How much all messages together may take whose calls are on their way: four times their
+    /// length beyond 64 KiB each.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "256MiB", value_parser = units::size)]
     max_bodies: u64,
     /// How long a client may take to send a message.

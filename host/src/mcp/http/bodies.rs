@@ -22,10 +22,20 @@ pub(super) struct Bodies {
     most: usize,
 }
 
-/// A body, and the room that it takes.
-pub(super) struct RequestBody {
-    pub(super) bytes: Bytes,
-    _room: Option<OwnedSemaphorePermit>,
+/// How many times the bytes of a long message are kept while its call is on its way: as the
+/// body, the arguments, and the message to an upstream.
+const KEPT_TIMES: usize = 4;
+
+/// A body that keeps its room for as long as any part of it is kept.
+struct BodyInRoom {
+    bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for BodyInRoom {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// Why a body is not taken.
@@ -38,8 +48,8 @@ pub(super) enum BodyError {
     #[error("the body did not arrive within {0:?}")]
     Slow(Duration),
     #[error(
-        "the messages that are on their way have more than {0} bytes together: send it again \
-         later (`--max-bodies` sets how many they may have)"
+        "the messages that are on their way, and whose calls are, take more than {0} bytes \
+         together: send it again later (`--max-bodies` sets how many they may take)"
     )]
     NoRoom(usize),
 }
@@ -48,7 +58,8 @@ impl Bodies {
     /// Bodies of at most `longest` bytes each, and about `most` bytes together.
     pub(super) fn new(longest: usize, timeout: Duration, most: usize) -> Self {
         // One body has room in any case.
-        let most = most.max(longest).min(Semaphore::MAX_PERMITS);
+        let most = most.max(longest.saturating_mul(KEPT_TIMES));
+        let most = most.min(Semaphore::MAX_PERMITS);
         Self {
             longest,
             timeout,
@@ -57,16 +68,13 @@ impl Bodies {
         }
     }
 
-    /// The whole body, if it is neither too long nor too slow and there is room for it.
-    /// `announced` is how long it is said to be.
+    /// The whole body, if it is neither too long nor too slow and there is room for it, which it
+    /// keeps for as long as what this gives, or a part of it. `announced` is how long it is said
+    /// to be.
     ///
     /// # Errors
     /// It is not taken.
-    pub(super) async fn read<B>(
-        &self,
-        body: B,
-        announced: Option<u64>,
-    ) -> Result<RequestBody, BodyError>
+    pub(super) async fn read<B>(&self, body: B, announced: Option<u64>) -> Result<Bytes, BodyError>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
@@ -78,7 +86,7 @@ impl Bodies {
         read.await.map_err(|_| BodyError::Slow(self.timeout))?
     }
 
-    async fn collect<B>(&self, mut body: B) -> Result<RequestBody, BodyError>
+    async fn collect<B>(&self, mut body: B) -> Result<Bytes, BodyError>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
         B::Error: std::fmt::Display,
@@ -98,7 +106,7 @@ impl Bodies {
             }
             let more = length.saturating_sub(held.max(FREE_BYTES));
             if more > 0 {
-                let permit = u32::try_from(more)
+                let permit = u32::try_from(more.saturating_mul(KEPT_TIMES))
                     .ok()
                     .and_then(|more| Arc::clone(&self.room).try_acquire_many_owned(more).ok())
                     .ok_or(BodyError::NoRoom(self.most))?;
@@ -117,9 +125,10 @@ impl Bodies {
                 }
             }
         }
-        Ok(RequestBody {
-            bytes: first.unwrap_or_else(|| whole.freeze()),
-            _room: room,
+        let bytes = first.unwrap_or_else(|| whole.freeze());
+        Ok(match room {
+            None => bytes,
+            Some(room) => Bytes::from_owner(BodyInRoom { bytes, _room: room }),
         })
     }
 }
@@ -133,10 +142,10 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn bodies() -> Bodies {
-        Bodies::new(2 * MIB, Duration::from_secs(5), 3 * MIB)
+        Bodies::new(2 * MIB, Duration::from_secs(5), 12 * MIB)
     }
 
-    async fn read(bodies: &Bodies, bytes: usize) -> Result<RequestBody, BodyError> {
+    async fn read(bodies: &Bodies, bytes: usize) -> Result<Bytes, BodyError> {
         bodies
             .read(Full::new(Bytes::from(vec![0; bytes])), None)
             .await
@@ -146,14 +155,18 @@ mod tests {
     async fn bodies_share_their_room_until_they_are_done_with() {
         let bodies = bodies();
         let one = read(&bodies, 2 * MIB).await.unwrap();
-        assert_eq!(one.bytes.len(), 2 * MIB);
+        assert_eq!(one.len(), 2 * MIB);
         let refused = read(&bodies, 2 * MIB).await.err().unwrap();
         assert!(matches!(refused, BodyError::NoRoom(_)), "{refused}");
         assert!(refused.to_string().contains("--max-bodies"), "{refused}");
         // Short ones are let in whatever others send.
         let _held = read(&bodies, MIB).await.unwrap();
         assert!(read(&bodies, FREE_BYTES).await.is_ok());
+        // What is kept of one keeps its room.
+        let part = one.slice(7..9);
         drop(one);
+        assert!(read(&bodies, 2 * MIB).await.is_err());
+        drop(part);
         assert!(read(&bodies, 2 * MIB).await.is_ok());
     }
 

@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::agent::{Agent, Shared};
 use super::answer::{self, Held, Response};
-use super::bodies::{Bodies, BodyError, RequestBody};
+use super::bodies::{Bodies, BodyError};
 use super::connections::Connection;
 use super::cors;
 use super::guard::{Guard, Refusal};
@@ -127,9 +127,7 @@ impl Endpoint {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Box::new(answer::text(status, message)));
         }
-        // It keeps its room until there is an answer.
-        let read = self.read(&parts.headers, body).await?;
-        let body = read.bytes.clone();
+        let body = self.read(&parts.headers, body).await?;
         match self.batch(&parts.headers, &body) {
             Some(messages) => Ok(self.together(connection, parts, messages?).await),
             None => self.message(connection, parts, body).await,
@@ -282,11 +280,7 @@ impl Endpoint {
     }
 
     /// The whole body, if it may be taken.
-    async fn read(
-        &self,
-        headers: &HeaderMap,
-        body: Incoming,
-    ) -> Result<RequestBody, Box<Response>> {
+    async fn read(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Box<Response>> {
         let length = headers
             .get(CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
