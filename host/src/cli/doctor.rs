@@ -171,19 +171,16 @@ impl Rows {
     fn configuration(&mut self, places: &Places) -> Option<Config> {
         const ABOUT: &str = "configuration";
         let path = &places.config;
-        match path.try_exists() {
-            Ok(false) => {
-                self.warning(
-                    ABOUT,
-                    format!(
-                        "{} does not exist yet\nhint: `dormouse add NAME FILE` or `dormouse import` makes it",
-                        path.display()
-                    ),
-                );
-                return None;
-            }
-            // Whoever reads it words it better.
-            Ok(true) | Err(_) => {}
+        // Of what cannot be looked at, whoever reads it words it better.
+        if let Ok(false) = path.try_exists() {
+            self.warning(
+                ABOUT,
+                format!(
+                    "{} does not exist yet\nhint: `dormouse add NAME FILE` or `dormouse import` makes it",
+                    path.display()
+                ),
+            );
+            return None;
         }
         match config::load(path) {
             Ok(config) => {

@@ -343,7 +343,7 @@ impl Reader<'_> {
                     let message = format!("`[{at}]` has no `component`, `command` or `url`");
                     self.problem(span, message, Some(NOTHING.to_owned()));
                 }
-                overlay.upstream = upstream;
+                overlay.upstream = *upstream;
                 return Some(Entry::Overlay(Box::new(overlay)));
             }
             (Some(file), UpstreamEntry::Overlay(upstream)) => {

@@ -41,7 +41,7 @@ pub(super) enum UpstreamEntry {
     /// How it is reached.
     Bridge(Box<Bridge>),
     /// Changes of one that is configured elsewhere.
-    Overlay(UpstreamOverlay),
+    Overlay(Box<UpstreamOverlay>),
     /// Nothing that could be what was meant, which is said.
     Wrong,
 }
@@ -365,7 +365,7 @@ impl Reader<'_> {
                 filled_in: expanded.filled_in,
             });
         }
-        UpstreamEntry::Overlay(overlay)
+        UpstreamEntry::Overlay(Box::new(overlay))
     }
 
     fn check_login(
