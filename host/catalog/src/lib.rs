@@ -9,7 +9,8 @@
 //! - [`read`]: one file → its declaration;
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
 //! - [`is_concurrent`]: what a component wants of the engine that runs it;
-//! - [`max_module_items`]: memory of its instances that is no linear memory;
+//! - [`max_module_items`], [`instance_footprint`]: memory of its instances that is no linear
+//!   memory;
 //! - [`validator`]: schemas of tools, compiled;
 //! - [`answer`]: what a call of a tool may be answered with;
 //! - [`read_regular_file`]: any file that somebody else may have put there;
@@ -22,6 +23,7 @@ pub mod entry;
 pub mod error;
 mod index;
 mod inspect;
+mod instance_footprint;
 mod module_items;
 mod pack;
 pub mod read;
@@ -43,6 +45,7 @@ pub use concurrent::is_concurrent;
 pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
 pub use inspect::{Inspection, inspect};
+pub use instance_footprint::{InstanceFootprint, instance_footprint};
 pub use module_items::max_module_items;
 pub use pack::{PackError, pack};
 pub use regular::{open_regular_file, read_regular_file};

@@ -111,18 +111,22 @@ impl Machines {
 }
 
 /// The pool's measures. Nothing but address space is taken before it is used.
-fn pool() -> PoolingAllocationConfig {
+fn pool(concurrent: bool) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
-    // A component of componentize-py has some twenty core instances; one that
-    // has more than its share here is made on demand.
-    pool.max_core_instances_per_component(32)
+    // A component of componentize-js has some ten core instances, and in each a function may
+    // wait, which keeps a stack; one that has more than its share here is made on demand.
+    let (core_instances, stacks) = match concurrent {
+        true => (16, 16),
+        false => (32, 1),
+    };
+    pool.max_core_instances_per_component(core_instances)
         .max_tables_per_component(16)
         .max_memories_per_component(2)
         .total_component_instances(POOL)
-        .total_core_instances(POOL * 32)
+        .total_core_instances(POOL * core_instances)
         .total_tables(POOL * 16)
         .total_memories(POOL * 2)
-        .total_stacks(POOL)
+        .total_stacks(POOL * stacks)
         .max_component_instance_size(4 << 20)
         .max_core_instance_size(4 << 20)
         .table_elements(1 << 16)
@@ -155,7 +159,7 @@ impl Machine {
             // A guest can see the text of an error; none shows the host's code.
             .wasm_backtrace_max_frames(None);
         if kind.origin == Origin::Pool {
-            config.allocation_strategy(pool());
+            config.allocation_strategy(pool(kind.concurrent));
         }
         Engine::new(&config)
     }

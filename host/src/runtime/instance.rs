@@ -13,6 +13,7 @@ use wasmtime_wasi::I32Exit;
 use super::answer::Answer;
 use super::engine::Origin;
 use super::error::Cause;
+use super::host_share;
 use super::load::Loaded;
 use super::memory::{InstanceMemory, Refused};
 use super::state::{Current, Pace, State};
@@ -49,7 +50,7 @@ impl Live {
         (loaded, (origin, place)): (&Arc<Loaded>, (Origin, Option<OwnedSemaphorePermit>)),
         target: &Target,
         (settings, secrets): (&Arc<Map<String, Value>>, &Arc<GivenSecrets>),
-        memory: InstanceMemory,
+        mut memory: InstanceMemory,
         count: &Arc<AtomicU64>,
     ) -> Result<Self, Cause> {
         let preopens = loaded
@@ -61,6 +62,8 @@ impl Live {
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
+        let begun = memory.begin(&bound.share).await;
+        begun.map_err(|refused| cause_of(refused, target))?;
         let state = State::new(
             target,
             (wasi, preopens),
@@ -72,6 +75,7 @@ impl Live {
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter_async(|state| &mut state.memory);
+        bound.share.limit(&mut store);
         store.set_hostcall_fuel(fuel(target.limits.result));
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
@@ -166,18 +170,22 @@ impl Live {
     }
 }
 
+/// Why an instance has no more memory.
+fn cause_of(refused: Refused, target: &Target) -> Cause {
+    match refused {
+        Refused::Instance(wanted) => Cause::Memory {
+            server: target.server.clone(),
+            wanted,
+            limit: target.limits.memory,
+        },
+        Refused::Host(limit) => Cause::HostMemory { limit },
+    }
+}
+
 /// Why a guest ended. Never the text of a host backtrace.
 fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Cause {
-    match store.data().memory.refused {
-        Some(Refused::Instance(wanted)) => {
-            return Cause::Memory {
-                server: target.server.clone(),
-                wanted,
-                limit: target.limits.memory,
-            };
-        }
-        Some(Refused::Host(limit)) => return Cause::HostMemory { limit },
-        None => {}
+    if let Some(refused) = store.data().memory.refused {
+        return cause_of(refused, target);
     }
     if let Some(exit) = error.downcast_ref::<I32Exit>() {
         return Cause::Exit(exit.0);
@@ -192,6 +200,9 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
             server: target.server.clone(),
             limit: target.limits.result,
         };
+    }
+    if let Some(held) = host_share::held_too_many(&what) {
+        return Cause::Trap(held);
     }
     // A language's runtime says on stderr why it gives up: that is what helps.
     let words = store.data().output.last_words();

@@ -12,6 +12,7 @@ use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 use super::cache::{Cache, Compiled};
 use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
+use super::host_share::HostShare;
 use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
@@ -33,6 +34,8 @@ pub(super) struct Loaded {
 /// A component in one engine.
 pub(super) struct Bound {
     pub pre: InstancePre<State>,
+    /// What the host keeps for each of its instances.
+    pub share: HostShare,
     functions: HashMap<Export, ComponentExportIndex>,
 }
 
@@ -78,6 +81,13 @@ impl Loaded {
     }
 }
 
+/// A component that is compiled for an engine.
+pub(super) struct Ready<'m> {
+    pub component: Component,
+    pub machine: &'m Machine,
+    share: HostShare,
+}
+
 /// Loads components, each content at most once at a time.
 pub(super) struct Loader {
     pub machines: Machines,
@@ -109,19 +119,20 @@ impl Loader {
 
     /// The component in a file, from the cache or compiled now, and what it is for.
     /// Blocks, for seconds where a large component is compiled.
-    pub(super) fn component(
-        &self,
-        code: &Code,
-        origin: Origin,
-    ) -> Result<(Component, &Machine), String> {
+    pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Ready<'_>, String> {
         let bytes = code
             .bytes()
             .map_err(|error| format!("{code} cannot be read: {error}"))?;
         let concurrent = dormouse_catalog::is_concurrent(&bytes);
         let machine = self.machines.get(Kind { origin, concurrent })?;
         let name = Cache::name(&machine.engine, &bytes);
+        let share = HostShare::of(&bytes, concurrent);
         if let Some(component) = self.cached(machine, &name) {
-            return Ok((component, machine));
+            return Ok(Ready {
+                component,
+                machine,
+                share,
+            });
         }
         // Whoever wants the same content waits here and then finds it cached;
         // different contents compile side by side.
@@ -150,7 +161,11 @@ impl Loader {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&name);
-        Ok((component?, machine))
+        Ok(Ready {
+            component: component?,
+            machine,
+            share,
+        })
     }
 
     fn cached(&self, machine: &Machine, name: &str) -> Option<Component> {
@@ -199,7 +214,11 @@ impl Loader {
 
     /// Loads a component into an engine, and compares it with its declaration.
     fn bind(&self, target: &Target, origin: Origin) -> Result<Bound, String> {
-        let (component, machine) = self.component(&target.code, origin)?;
+        let Ready {
+            component,
+            machine,
+            share,
+        } = self.component(&target.code, origin)?;
         let mut functions = HashMap::new();
         for declared in &target.functions {
             let export = &declared.export;
@@ -228,6 +247,7 @@ impl Loader {
         }
         Ok(Bound {
             pre: link(machine, &component)?,
+            share,
             functions,
         })
     }

@@ -14,17 +14,15 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use wasmtime::ResourceLimiterAsync;
 
+use super::host_share::HostShare;
 use super::instances::{IdleInstance, KeptInstances};
 
-/// How many core instances one store may have. A component of componentize-py has some
-/// twenty; each costs the host memory that is nobody's linear memory.
-const MAX_CORE_INSTANCES: usize = 256;
-
-/// How many linear memories one store may have.
-const MAX_MEMORIES: usize = 64;
+/// How many linear memories one store may have: each is a mapping or more, of which a process
+/// has so many.
+const MAX_MEMORIES: usize = 16;
 
 /// How many tables one store may have.
-const MAX_TABLES: usize = 256;
+const MAX_TABLES: usize = 64;
 
 /// What an element of a table takes, in bytes.
 const TABLE_ELEMENT: usize = size_of::<usize>();
@@ -294,6 +292,7 @@ impl Drop for Waiting<'_> {
 pub(super) struct InstanceMemory {
     server: Arc<ServerMemory>,
     limit: u64,
+    max_core_instances: usize,
     taken: Arc<AtomicU64>,
     pub refused: Option<Refused>,
     /// How long the call that the instance is busy with has waited for memory.
@@ -305,9 +304,23 @@ impl InstanceMemory {
         Self {
             server,
             limit,
+            max_core_instances: 0,
             taken: Arc::default(),
             refused: None,
             waits,
+        }
+    }
+
+    /// Takes what the host keeps for the instance for as long as there is one.
+    ///
+    /// # Errors
+    /// There is no room for that.
+    pub(super) async fn begin(&mut self, share: &HostShare) -> Result<(), Refused> {
+        self.max_core_instances = share.max_core_instances();
+        let limit = self.server.host.limit();
+        match self.grow(share.bytes()).await {
+            true => Ok(()),
+            false => Err(self.refused.unwrap_or(Refused::Host(limit))),
         }
     }
 
@@ -419,7 +432,7 @@ impl ResourceLimiterAsync for InstanceMemory {
     }
 
     fn instances(&self) -> usize {
-        MAX_CORE_INSTANCES
+        self.max_core_instances
     }
 
     fn tables(&self) -> usize {

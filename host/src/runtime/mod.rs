@@ -18,6 +18,7 @@ mod error;
 mod form;
 mod grace;
 mod hint;
+mod host_share;
 mod instance;
 mod instances;
 mod listener;

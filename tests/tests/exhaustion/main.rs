@@ -9,6 +9,7 @@
 )]
 
 mod compile;
+mod concurrency;
 mod folders;
 mod host_memory;
 mod in_flight;

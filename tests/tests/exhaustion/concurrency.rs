@@ -1,0 +1,116 @@
+//! Streams and tasks of the component model's concurrency, whose memory is the host's.
+
+use super::*;
+
+/// Makes streams for as long as it may, and then spins.
+const STREAMS: &str = r#"(component
+  (type $s (stream))
+  (core func $new (canon stream.new $s))
+  (core module $m
+    (import "" "new" (func $new (result i64)))
+    (func (export "f") (param $n i32)
+      (loop $l
+        (drop (call $new))
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br_if $l (local.get $n)))
+      (loop $e (br $e))))
+  (core instance $i (instantiate $m (with "" (instance (export "new" (func $new))))))
+  (func (export "f") (param "n" u32) (canon lift (core func $i "f"))))"#;
+
+/// Begins tasks that wait for ever, for as long as it may.
+const TASKS: &str = r#"(component
+  (component $stuck
+    (core func $set (canon waitable-set.new))
+    (core module $m
+      (import "" "new" (func $new (result i32)))
+      (func (export "g") (result i32) (i32.or (i32.const 2) (i32.shl (call $new) (i32.const 4))))
+      (func (export "back") (param i32 i32 i32) (result i32) (i32.const 0)))
+    (core instance $i (instantiate $m (with "" (instance (export "new" (func $set))))))
+    (func (export "g") async
+      (canon lift (core func $i "g") async (callback (core func $i "back")))))
+  (instance $stuck (instantiate $stuck))
+  (alias export $stuck "g" (func $g))
+  (component $drive
+    (import "g" (func $g async))
+    (core func $lowered (canon lower (func $g) async))
+    (core module $m
+      (import "" "g" (func $g (result i32)))
+      (func (export "f") (param $n i32)
+        (loop $l
+          (drop (call $g))
+          (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+          (br_if $l (local.get $n)))
+        (loop $e (br $e))))
+    (core instance $i (instantiate $m (with "" (instance (export "g" (func $lowered))))))
+    (func (export "f") (param "n" u32) (canon lift (core func $i "f"))))
+  (instance $drive (instantiate $drive (with "g" (func $g))))
+  (alias export $drive "f" (func $f))
+  (export "f" (func $f)))"#;
+
+/// Calls it that many times at once, each with that number of streams or tasks, and says what
+/// the first call was answered.
+fn at_once(host: &mut Host, calls: usize, number: u32) -> String {
+    let call = json!({ "name": "bad__f", "arguments": { "n": number } });
+    let ids: Vec<_> = (0..calls)
+        .map(|_| host.client.send("tools/call", call.clone()).unwrap())
+        .collect();
+    let answers: Vec<_> = ids
+        .into_iter()
+        .map(|id| host.client.answer(id).unwrap())
+        .collect();
+    answers[0]["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn streams_and_tasks_are_few_for_each_call() {
+    for wat in [STREAMS, TASKS] {
+        let limits = "[servers.bad.limits]\ntimeout = \"3s\"";
+        let mut host = Host::with(&wat::parse_str(wat).unwrap(), limits);
+        let said = at_once(&mut host, 16, 40_000);
+        assert!(said.contains("held more resources"), "{said}");
+        let peak = host.peak();
+        assert!(peak < 250 << 10, "the host took {peak} KiB");
+        host.stays_well();
+    }
+}
+
+/// What is kept for those that are within their limits counts as the plugin's memory.
+#[test]
+fn what_the_host_keeps_for_streams_is_memory_of_the_call() {
+    let home = Home::new().unwrap();
+    std::fs::write(home.config(), "[limits]\nmemory = \"16MiB\"\n\n").unwrap();
+    let limits = "[servers.bad.limits]\ntimeout = \"3s\"";
+    let mut host = Host::in_home(home, &wat::parse_str(STREAMS).unwrap(), limits);
+    let call = json!({ "name": "bad__f", "arguments": { "n": 100 } });
+    let ids: Vec<_> = (0..32)
+        .map(|_| host.client.send("tools/call", call.clone()).unwrap())
+        .collect();
+    let mut no_memory = 0;
+    for id in ids {
+        let answer = host.client.answer(id).unwrap();
+        let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+        no_memory += usize::from(said.contains("`memory` in `[limits]`"));
+    }
+    // One server has half of it, and each call more than 1 MiB.
+    assert!(no_memory >= 24, "{no_memory} of 32 were refused memory");
+    host.stays_well();
+}
+
+/// Globals of many core instances are the host's memory, too.
+#[test]
+fn core_instances_with_many_globals_count_as_memory() {
+    let globals = "(global (mut i64) (i64.const 1)) ".repeat(60_000);
+    let instances = "(core instance (instantiate $m))".repeat(200);
+    let wat = format!(
+        r#"(component (core module $m {globals} (func (export "f") (loop $e (br $e))))
+            {instances} (core instance $i (instantiate $m))
+            (func (export "f") (canon lift (core func $i "f"))))"#
+    );
+    let limits = "[servers.bad.limits]\nmemory = \"64MiB\"\ntimeout = \"3s\"";
+    let mut host = Host::with(&wat::parse_str(wat).unwrap(), limits);
+    host.fails("bad__f", &["bytes of memory", "[servers.bad.limits]"]);
+    host.stays_well();
+}
