@@ -144,10 +144,11 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
-        if let Err(error) = function
+        let called = function
             .call_async(&mut self.store, params, &mut results)
-            .await
-        {
+            .await;
+        self.store.data().output.end();
+        if let Err(error) = called {
             return Err(cause(&self.store, target, &error));
         }
         self.sound = true;

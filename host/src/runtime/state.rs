@@ -34,12 +34,6 @@ const TEXT: usize = 64 << 10;
 /// The longest URI that a guest may tell of, in bytes.
 const URI: usize = 8 << 10;
 
-/// A text of at most that many bytes.
-fn cut(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
-    text
-}
-
 /// The state of one instance.
 pub(super) struct State {
     pub server: String,
@@ -168,7 +162,7 @@ impl call::Host for State {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
             let message =
-                message.map(|message| self.output.redact(&cut(message, TEXT)).into_owned());
+                message.map(|message| self.output.redact_beginning(&message, TEXT).into_owned());
             call.listener.progress(progress, total, message);
         }
     }
@@ -184,11 +178,10 @@ impl call::Host for State {
             call::LogLevel::Alert => "alert",
             call::LogLevel::Emergency => "emergency",
         };
-        let logger = logger.as_deref().map(logger_name);
-        let logger = logger.map(|logger| self.output.redact(&logger).into_owned());
+        let logger = logger.map(|logger| logger_name(&self.output.redact_beginning(&logger, TEXT)));
         // A text is much smaller than the value that it can be parsed to.
         let data = if data.len() > TEXT {
-            Value::String(cut(data, TEXT))
+            Value::String(self.output.redact_beginning(&data, TEXT).into_owned())
         } else {
             serde_json::from_str(&data).unwrap_or(Value::String(data))
         };

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value};
 
 use super::Grants;
-use crate::upstream::redaction::{HiddenTexts, HiddenTextsBuilder, is_secret_name, tells_nothing};
+use crate::upstream::redaction::{
+    HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, is_secret_name,
+};
 
 /// Variables and settings that a plugin can read, and that are not shown where it prints, logs
 /// or reports them. Nothing is looked for, and nothing prepared for that, before it does.
@@ -26,11 +28,26 @@ impl GivenSecrets {
         })
     }
 
-    /// A text without any of them.
-    pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// The first `bytes` of a text without any of them.
+    pub(crate) fn redact_beginning<'t>(&self, text: &'t str, bytes: usize) -> Cow<'t, str> {
+        let end = text.floor_char_boundary(bytes);
         match self.texts() {
-            Some(texts) => Cow::Owned(texts.redact(text)),
-            None => Cow::Borrowed(text),
+            Some(texts) => {
+                let with_more =
+                    text.floor_char_boundary(end.saturating_add(MAX_WRITTEN_PIECE_BYTES));
+                let text = text.get(..with_more).unwrap_or(text);
+                Cow::Owned(texts.redact_beginning(text, end))
+            }
+            None => Cow::Borrowed(text.get(..end).unwrap_or(text)),
+        }
+    }
+
+    /// The end of a text without any of them, from the byte `start` on.
+    pub(crate) fn redact_end<'t>(&self, text: &'t str, start: usize) -> Cow<'t, str> {
+        let start = text.ceil_char_boundary(start);
+        match self.texts() {
+            Some(texts) => Cow::Owned(texts.redact_end(text, start)),
+            None => Cow::Borrowed(text.get(start..).unwrap_or(text)),
         }
     }
 
@@ -50,10 +67,8 @@ impl GivenSecrets {
         Some(self.texts.get_or_init(|| {
             let mut texts = HiddenTextsBuilder::default();
             for name in &self.variables {
-                if let Ok(value) = std::env::var(name)
-                    && (is_secret_name(name) || !tells_nothing(&value))
-                {
-                    texts.add_credential(&value);
+                if let Ok(value) = std::env::var(name) {
+                    texts.add_variable(name, &value);
                 }
             }
             for (name, value) in self.settings.as_ref() {
@@ -64,11 +79,28 @@ impl GivenSecrets {
     }
 }
 
-/// Adds what stands in a setting below a name of a secret.
+/// Adds the secrets of a setting: what stands below a name of a secret, and what is written as
+/// secrets are in arguments and in URLs.
 fn add(texts: &mut HiddenTextsBuilder, value: &Value, is_secret: bool) {
     match value {
-        Value::String(text) if is_secret => texts.add_credential(text),
-        Value::Array(items) => items.iter().for_each(|item| add(texts, item, is_secret)),
+        Value::String(text) if is_secret => {
+            texts.add_credential(text);
+            if text.contains("://") {
+                texts.add_url(text);
+            }
+        }
+        Value::Number(number) if is_secret => texts.add(&number.to_string()),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(written @ (Value::Array(_) | Value::Object(_))) => add(texts, &written, false),
+            _ => texts.add_line(text),
+        },
+        Value::Array(items) => {
+            if !is_secret {
+                let args: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                texts.add_arguments("", &args);
+            }
+            items.iter().for_each(|item| add(texts, item, is_secret));
+        }
         Value::Object(members) => {
             for (name, member) in members {
                 add(texts, member, is_secret || is_secret_name(name));
@@ -89,13 +121,43 @@ mod tests {
         let settings = json!({
             "api_key": "setting-secret-1", "url": "https://example.com/",
             "deep": [{ "password": ["setting-secret-2"] }],
+            "database": "postgres://me:secret-of-base@db.example/x",
+            "site": "https://api.example/?api_key=secret-of-query",
+            "headers": ["Authorization: Bearer secret-of-header", "Accept: text/plain"],
+            "args": ["--token", "secret-of-args", "--mode", "careful"],
+            "pin_token": 123_456_789_012_u64,
+            "written": r#"{"auth":{"password":"secret-in-json"},"mode":"careful"}"#,
+            "greeting": "Hello to everybody", "port": 8080,
         });
         let settings = Arc::new(settings.as_object().unwrap().clone());
         let secrets = GivenSecrets::new(&Grants::default(), &settings);
         assert_eq!(
-            secrets.redact("setting-secret-1, setting-secret-2 and https://example.com/"),
+            secrets.redact_end(
+                "setting-secret-1, setting-secret-2 and https://example.com/",
+                0
+            ),
             "…, … and https://example.com/"
         );
+        for (said, shown) in [
+            (
+                "postgres://me:secret-of-base@db.example/x or secret-of-base",
+                "postgres://…@db.example/x or …",
+            ),
+            (
+                "key secret-of-query of https://api.example/",
+                "key … of https://api.example/",
+            ),
+            ("secret-of-header, text/plain", "…, text/plain"),
+            (
+                "--token secret-of-args --mode careful",
+                "--token … --mode careful",
+            ),
+            ("123456789012 at 8080", "… at 8080"),
+            ("secret-in-json, careful", "…, careful"),
+            ("Hello to everybody", "Hello to everybody"),
+        ] {
+            assert_eq!(secrets.redact_end(said, 0), shown);
+        }
         assert_eq!(
             secrets.redact_value(json!({ "a": ["setting-secret-2", 1] })),
             json!({ "a": ["…", 1] })
@@ -106,9 +168,30 @@ mod tests {
             ..Grants::default()
         };
         let secrets = GivenSecrets::new(&grants, &Arc::default());
-        assert_eq!(secrets.redact("nothing to hide"), "nothing to hide");
+        assert_eq!(secrets.redact_end("nothing to hide", 0), "nothing to hide");
+        let settings = json!({ "token": "t0ken".repeat(200) });
+        let settings = Arc::new(settings.as_object().unwrap().clone());
+        let secrets = GivenSecrets::new(&Grants::default(), &settings);
+        let said = format!("it was {} é", "t0ken".repeat(200));
+        for bytes in [10, 100, 999, 1006] {
+            assert_eq!(
+                secrets.redact_beginning(&said, bytes),
+                "it was …",
+                "{bytes}"
+            );
+        }
+        assert_eq!(secrets.redact_beginning(&said, 5), "it wa");
+        for start in [0, 5] {
+            let shown = secrets.redact_end(&said, start);
+            assert_eq!(shown, format!("{}… é", &"it was "[start..]));
+        }
+        for start in [7, 8, 500, 1006] {
+            assert_eq!(secrets.redact_end(&said, start), "… é", "{start}");
+        }
         let none = GivenSecrets::new(&Grants::default(), &Arc::default());
-        assert!(matches!(none.redact("x"), Cow::Borrowed("x")));
+        assert_eq!(none.redact_beginning("aé", 2), "a");
+        assert_eq!(none.redact_end("éa", 1), "a");
+        assert!(matches!(none.redact_end("x", 0), Cow::Borrowed("x")));
         assert_eq!(none.redact_value(json!("x")), json!("x"));
     }
 }

@@ -14,6 +14,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
 use super::GivenSecrets;
 use crate::upstream::escaped;
+use crate::upstream::redaction::MAX_WRITTEN_PIECE_BYTES;
 
 /// The output of one instance, stdout and stderr together, and what it logs.
 #[derive(Clone)]
@@ -26,12 +27,25 @@ struct Shared {
     secrets: Arc<GivenSecrets>,
     printed: Budget,
     logged: Budget,
+    /// Lines that it has begun, of stdout and of stderr: guests write them piece by piece, and
+    /// what is looked for may be in several.
+    begun: [Mutex<Vec<u8>>; 2],
     /// The end of what it printed to stderr, where runtimes say why they gave up.
     last: Mutex<Vec<u8>>,
 }
 
-/// How much of stderr is kept for the error of a call, in bytes.
-const LAST: usize = 1024;
+/// How much of stderr is shown in the error of a call, in bytes.
+const LAST_BYTES: usize = 1024;
+
+/// How much of stderr is kept for that: whether a secret is in what is shown can be seen only where
+/// its beginning is there.
+const KEPT_BYTES: usize = LAST_BYTES + MAX_WRITTEN_PIECE_BYTES;
+
+/// The longest character of UTF-8, in bytes.
+const MAX_CHARACTER_BYTES: usize = 4;
+
+/// How much of a line is shown, in bytes.
+const MAX_LINE_BYTES: usize = 16 << 10;
 
 /// What Rust says below each panic: nobody who reads this can do that.
 const NOTE: &str = "note: run with `RUST_BACKTRACE=";
@@ -82,6 +96,7 @@ impl Output {
                 secrets,
                 printed: Budget::new(limit),
                 logged: Budget::new(limit),
+                begun: Default::default(),
                 last: Mutex::default(),
             }),
         }
@@ -91,23 +106,34 @@ impl Output {
     pub(crate) fn begin(&self) {
         self.shared.printed.used.store(0, Ordering::Relaxed);
         self.shared.logged.used.store(0, Ordering::Relaxed);
-        self.shared.last().clear();
+        lock(&self.shared.last).clear();
+    }
+
+    /// Ends a call: what is left of its last lines is logged.
+    pub(crate) fn end(&self) {
+        self.shared.end_lines();
     }
 
     /// The end of what was printed to stderr, without what would steer a terminal.
     pub(crate) fn last_words(&self) -> String {
-        let last = self.shared.last();
-        let text = String::from_utf8_lossy(&last);
-        let text = self.redact(&text);
+        let last = lock(&self.shared.last);
+        let start = last.len().saturating_sub(LAST_BYTES);
+        let rest = last.iter().skip(start).take(MAX_CHARACTER_BYTES);
+        let is_within = |byte: &&u8| (0x80..0xc0).contains(*byte);
+        let start = start + rest.take_while(is_within).count();
+        let (before, shown) = last.split_at_checked(start).unwrap_or((&[], &last));
+        let before = String::from_utf8_lossy(before);
+        let text = format!("{before}{}", String::from_utf8_lossy(shown));
+        let text = self.shared.secrets.redact_end(&text, before.len());
         let lines = text.lines().map(str::trim_end);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(NOTE));
         let lines: Vec<_> = lines.map(escaped).collect();
         lines.join("; ")
     }
 
-    /// A text of the guest's without the secrets that it is given.
-    pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.shared.secrets.redact(text)
+    /// The first `bytes` of a text of the guest's without the secrets that it is given.
+    pub(crate) fn redact_beginning<'t>(&self, text: &'t str, bytes: usize) -> Cow<'t, str> {
+        self.shared.secrets.redact_beginning(text, bytes)
     }
 
     /// A value of the guest's without the secrets that it is given.
@@ -137,7 +163,7 @@ impl Output {
         }
     }
 
-    pub(crate) fn stream(&self, name: &'static str) -> Stream {
+    pub(crate) fn stream(&self, name: StreamName) -> Stream {
         Stream {
             name,
             shared: Arc::clone(&self.shared),
@@ -146,51 +172,109 @@ impl Output {
 }
 
 impl Shared {
-    fn last(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing that is done under this lock can be left half done.
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Logs a line. Returns whether there is room for more.
+    fn print(&self, name: StreamName, line: &[u8]) -> bool {
+        if line.is_empty() {
+            return true;
+        }
+        let room = self
+            .printed
+            .take(LINE_BYTES + line.len().min(MAX_LINE_BYTES));
+        if let Some(bytes) = room.bytes.checked_sub(LINE_BYTES) {
+            // Escaped, so that a guest can neither forge lines of the log nor
+            // steer a terminal.
+            let text = String::from_utf8_lossy(line);
+            let text = self.secrets.redact_beginning(&text, bytes);
+            tracing::info!(server = %self.server, stream = name.as_str(), "{}", escaped(&text));
+        }
+        if room.is_exceeded {
+            tracing::warn!(
+                server = %self.server,
+                "printed more than {} bytes; the rest is dropped",
+                self.printed.limit
+            );
+        } else if line.len() > MAX_LINE_BYTES {
+            tracing::warn!(
+                server = %self.server,
+                "printed a line of more than {MAX_LINE_BYTES} bytes; the rest of it is dropped"
+            );
+        }
+        room.bytes > 0
+    }
+
+    /// Logs the lines that were begun.
+    fn end_lines(&self) {
+        for (name, begun) in [StreamName::Stdout, StreamName::Stderr]
+            .into_iter()
+            .zip(&self.begun)
+        {
+            let line = std::mem::take(&mut *lock(begun));
+            self.print(name, &line);
+        }
+    }
+}
+
+impl Drop for Shared {
+    /// A call that was ended from outside has said something, too.
+    fn drop(&mut self) {
+        self.end_lines();
+    }
+}
+
+fn lock(bytes: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+    // Nothing that is done under these locks can be left half done.
+    bytes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Which of the two streams one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamName {
+    Stdout,
+    Stderr,
+}
+
+impl StreamName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
     }
 }
 
 /// One of the two streams.
 #[derive(Clone)]
 pub(crate) struct Stream {
-    name: &'static str,
+    name: StreamName,
     shared: Arc<Shared>,
 }
 
 impl Stream {
     fn log(&self, bytes: &[u8]) {
-        if self.name == "stderr" {
-            let mut last = self.shared.last();
-            last.extend_from_slice(
-                bytes
-                    .get(bytes.len().saturating_sub(LAST)..)
-                    .unwrap_or(bytes),
-            );
-            let over = last.len().saturating_sub(LAST);
+        let [stdout, stderr] = &self.shared.begun;
+        let begun = match self.name {
+            StreamName::Stdout => stdout,
+            StreamName::Stderr => stderr,
+        };
+        if self.name == StreamName::Stderr {
+            let mut last = lock(&self.shared.last);
+            let start = bytes.len().saturating_sub(KEPT_BYTES);
+            last.extend_from_slice(bytes.get(start..).unwrap_or(bytes));
+            let over = last.len().saturating_sub(KEPT_BYTES);
             last.drain(..over);
         }
-        for line in bytes
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            let room = self.shared.printed.take(LINE_BYTES + line.len());
-            if let Some(room) = room.bytes.checked_sub(LINE_BYTES) {
-                // Escaped, so that a guest can neither forge lines of the log nor
-                // steer a terminal.
-                let text = String::from_utf8_lossy(line.get(..room).unwrap_or(line));
-                let text = self.shared.secrets.redact(&text);
-                tracing::info!(server = %self.shared.server, stream = self.name, "{}", escaped(&text));
+        let mut begun = lock(begun);
+        let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(part) = parts.next() {
+            // One byte more, so that it can be seen to be too long.
+            let room = (MAX_LINE_BYTES + MAX_WRITTEN_PIECE_BYTES + 1).saturating_sub(begun.len());
+            begun.extend_from_slice(part.get(..room).unwrap_or(part));
+            if parts.peek().is_none() {
+                break;
             }
-            if room.is_exceeded {
-                tracing::warn!(
-                    server = %self.shared.server,
-                    "printed more than {} bytes; the rest is dropped",
-                    self.shared.printed.limit
-                );
-            }
-            if room.bytes == 0 {
+            let has_room = self.shared.print(self.name, &begun);
+            begun.clear();
+            if !has_room {
                 break;
             }
         }
@@ -240,7 +324,7 @@ mod tests {
     #[test]
     fn last_words_are_those_of_this_call_as_they_were_said() {
         let output = Output::new("odd", 1000, none());
-        let stderr = output.stream("stderr");
+        let stderr = output.stream(StreamName::Stderr);
         stderr.log(b"of the call before\n");
         output.begin();
         stderr.log(b"\nthread 'main' panicked at src/lib.rs:1:2:\r\nno \"soup\" in \x1b[1mC:\\");
@@ -248,11 +332,74 @@ mod tests {
             "\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
                 .as_bytes(),
         );
-        output.stream("stdout").log(b"something else");
+        output.stream(StreamName::Stdout).log(b"something else");
         assert_eq!(
             output.last_words(),
             r#"thread 'main' panicked at src/lib.rs:1:2:; no "soup" in \u{1b}[1mC:\"#
         );
+    }
+
+    /// Output of a plugin that is given that secret.
+    fn given(secret: &str) -> Output {
+        let settings = serde_json::json!({ "token": secret });
+        let settings = Arc::new(settings.as_object().unwrap().clone());
+        Output::new(
+            "odd",
+            100_000,
+            GivenSecrets::new(&Grants::default(), &settings),
+        )
+    }
+
+    #[test]
+    fn a_secret_that_the_beginning_of_the_last_words_goes_through_is_not_shown() {
+        let secret: String = (0..400)
+            .map(|part| format!("{:04}K", part * 7919 % 10_000))
+            .collect();
+        let secret = |bytes: usize| secret[..bytes].to_owned();
+        for (length, behind) in [(40, 1000), (1009, 30), (1500, 100), (1500, 1023)] {
+            let output = given(&secret(length));
+            let said = format!(
+                "{} was {}{}",
+                "x ".repeat(2000),
+                secret(length),
+                " y".repeat(behind / 2)
+            );
+            // However it is written.
+            for part in said.as_bytes().chunks(100) {
+                output.stream(StreamName::Stderr).log(part);
+            }
+            let told = output.last_words();
+            assert!(
+                told.chars().all(|c| "xyw as…".contains(c)),
+                "{length}: {told}"
+            );
+            assert!(told.ends_with(" y") && told.contains('…'), "{told}");
+        }
+        let output = given("s3cret");
+        output
+            .stream(StreamName::Stderr)
+            .log("é".repeat(2000).as_bytes());
+        assert_eq!(output.last_words(), "é".repeat(512));
+    }
+
+    #[test]
+    fn lines_are_looked_at_when_they_are_whole() {
+        let output = given("s3cret-of-it");
+        let stream = output.stream(StreamName::Stdout);
+        let begun = || lock(&output.shared.begun[0]).clone();
+        let used = || output.shared.printed.used.load(Ordering::Relaxed);
+        stream.log(b"one\ntwo s3cr");
+        assert_eq!(
+            (begun(), used()),
+            (b"two s3cr".to_vec(), LINE_BYTES as u64 + 3)
+        );
+        stream.log(b"et-of-it");
+        assert_eq!(begun(), b"two s3cret-of-it");
+        output.end();
+        assert_eq!((begun(), used()), (vec![], 2 * LINE_BYTES as u64 + 19));
+        // Of one that does not end only so much is kept.
+        (0..100).for_each(|_| stream.log(&[b'x'; 1000]));
+        assert!(begun().len() < 2 * MAX_LINE_BYTES, "{}", begun().len());
     }
 
     #[test]
@@ -279,7 +426,9 @@ mod tests {
         output.log("info", Some("name"), "text");
         assert_eq!(used(&output), 2 * LINE_BYTES as u64 + 8);
         // Lines that nobody sees are not even looked at.
-        output.stream("stdout").log(&b"a\n".repeat(1_000_000));
+        output
+            .stream(StreamName::Stdout)
+            .log(&b"a\n".repeat(1_000_000));
         let printed = output.shared.printed.used.load(Ordering::Relaxed);
         assert!(printed < 1000 + 3 * (LINE_BYTES as u64 + 1), "{printed}");
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wasmtime_wasi::WasiCtx;
 
-use super::output::Output;
+use super::output::{Output, StreamName};
 use super::{GivenSecrets, Grants, Limits};
 
 /// The most random bytes that a guest gets with one request.
@@ -26,8 +26,8 @@ pub(crate) fn context(
         .max_random_size(RANDOM);
     let output = Output::new(server, limits.output, Arc::clone(secrets));
     builder
-        .stdout(output.stream("stdout"))
-        .stderr(output.stream("stderr"));
+        .stdout(output.stream(StreamName::Stdout))
+        .stderr(output.stream(StreamName::Stderr));
     for name in &grants.env {
         if let Ok(value) = std::env::var(name) {
             builder.env(name, value);

@@ -9,8 +9,7 @@ use super::OAuth;
 use super::http::is_here;
 use super::redaction::{
     HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, may_be_secret_in_path,
-    redacted_arguments, redacted_url, secrets_in_arguments, secrets_in_line, secrets_in_url,
-    tells_nothing, without,
+    redacted_arguments, redacted_url, secrets_in_line, tells_nothing, without,
 };
 use super::server_url::{UrlParts, WrongUrl, check, host};
 
@@ -73,26 +72,11 @@ impl Stdio {
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         add_filled_in(&self.filled_in, hidden);
         let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        let in_args = secrets_in_arguments(&self.command, &args);
+        hidden.add_arguments(&self.command, &args);
         // Some write the whole line there.
-        let in_command = secrets_in_line(&self.command);
-        let texts = args.iter().copied().chain([self.command.as_str()]);
-        for (text, parts) in texts.zip(in_args.into_iter().chain([in_command])) {
-            for secret in parts.iter().filter_map(|part| part.known_in(text)) {
-                hidden.add_credential(secret);
-                if text.contains("://") {
-                    hidden.add_user(secret);
-                }
-            }
-        }
+        hidden.add_line(&self.command);
         for (name, value) in &self.env {
-            let value = value.expose();
-            if value.contains("://") {
-                add_url(value, hidden);
-            }
-            if is_secret_name(name) || !tells_nothing(value) {
-                hidden.add_credential(value);
-            }
+            hidden.add_variable(name, value.expose());
         }
     }
 }
@@ -146,7 +130,7 @@ impl Http {
     /// the values of its query and those of headers, but for those that tell nothing, and what
     /// was filled in.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
-        add_url(&self.url, hidden);
+        hidden.add_url(&self.url);
         let path = reqwest::Url::parse(&self.url);
         let path = path.as_ref().map_or("", reqwest::Url::path).split('/');
         for part in path.filter(|part| may_be_secret_in_path(part)) {
@@ -218,18 +202,9 @@ impl fmt::Debug for Secret {
 fn add_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
     for value in values.iter().map(Secret::expose) {
         if value.contains("://") {
-            add_url(value, hidden);
+            hidden.add_url(value);
         } else if !is_trivial(value) {
             hidden.add(value);
-        }
-    }
-}
-
-/// Adds the secrets of a URL. `mode=http` is said of more than of it.
-fn add_url(url: &str, hidden: &mut HiddenTextsBuilder) {
-    for part in secrets_in_url(url) {
-        if let Some(secret) = part.known_in(url) {
-            hidden.add_user(secret);
         }
     }
 }

@@ -12,9 +12,11 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-use super::HIDDEN;
+use super::arguments::{secrets_in_arguments, secrets_in_line};
 use super::secret_value::{is_setting, tells_nothing};
 use super::unescaped::{Unescaped, may_have_escapes};
+use super::url::secrets_in_url;
+use super::{HIDDEN, SecretPart, is_secret_name};
 
 /// Fewest bytes of a secret that is looked for: what is shorter occurs in any text.
 const MIN_HIDDEN_BYTES: usize = 4;
@@ -87,6 +89,47 @@ impl HiddenTextsBuilder {
                 self.add(password);
             }
             None => self.add(user),
+        }
+    }
+
+    /// Adds the secrets of a URL. `mode=http` is said of more than of it.
+    pub(crate) fn add_url(&mut self, url: &str) {
+        for part in secrets_in_url(url) {
+            if let Some(secret) = part.known_in(url) {
+                self.add_user(secret);
+            }
+        }
+    }
+
+    /// Adds the secrets that are written out in the arguments of a program, or in a list that may
+    /// be some.
+    pub(crate) fn add_arguments(&mut self, program: &str, args: &[&str]) {
+        for (text, parts) in args.iter().zip(secrets_in_arguments(program, args)) {
+            self.add_parts(text, &parts);
+        }
+    }
+
+    /// Adds the secrets that are written out in a command line, or in another text.
+    pub(crate) fn add_line(&mut self, line: &str) {
+        self.add_parts(line, &secrets_in_line(line));
+    }
+
+    fn add_parts(&mut self, text: &str, parts: &[SecretPart]) {
+        for secret in parts.iter().filter_map(|part| part.known_in(text)) {
+            self.add_credential(secret);
+            if text.contains("://") {
+                self.add_user(secret);
+            }
+        }
+    }
+
+    /// Adds the value of a variable, but for one that tells nothing.
+    pub(crate) fn add_variable(&mut self, name: &str, value: &str) {
+        if value.contains("://") {
+            self.add_url(value);
+        }
+        if is_secret_name(name) || !tells_nothing(value) {
+            self.add_credential(value);
         }
     }
 
@@ -367,23 +410,33 @@ impl HiddenTexts {
     /// [`MAX_WRITTEN_PIECE_BYTES`] more.
     #[must_use]
     pub(crate) fn redact_beginning(&self, text: &str, end: usize) -> String {
-        self.without(text, end, |_| true)
+        self.without(text, 0..end, |_| true)
+    }
+
+    /// The end of a text without any of them, from that byte or the end of the character there.
+    /// One that begins before it is left out, too, where the text has
+    /// [`MAX_WRITTEN_PIECE_BYTES`] before it.
+    #[must_use]
+    pub(crate) fn redact_end(&self, text: &str, start: usize) -> String {
+        self.without(text, start..text.len(), |_| true)
     }
 
     fn redact_name(&self, name: &str) -> String {
-        self.without(name, name.len(), |found| !tells_nothing(found))
+        self.without(name, 0..name.len(), |found| !tells_nothing(found))
     }
 
-    fn without(&self, text: &str, end: usize, is_hidden: impl Fn(&str) -> bool) -> String {
-        let end = text.ceil_char_boundary(end.min(text.len()));
-        let beginning = text.get(..end).unwrap_or(text);
-        if self.is_empty || beginning.is_empty() {
-            return beginning.to_owned();
+    /// A part of a text without those in it that are hidden.
+    fn without(&self, text: &str, part: Range<usize>, is_hidden: impl Fn(&str) -> bool) -> String {
+        let start = text.ceil_char_boundary(part.start.min(text.len()));
+        let end = text.ceil_char_boundary(part.end.min(text.len()));
+        let part = text.get(start..end).unwrap_or_default();
+        if self.is_empty || part.is_empty() {
+            return part.to_owned();
         }
         let Some(automaton) = &self.automaton else {
             return HIDDEN.to_owned();
         };
-        let mut shown = String::with_capacity(end);
+        let mut shown = String::with_capacity(part.len());
         // Where the last hidden part ends.
         let mut hidden_until = None;
         let mut from = 0;
@@ -399,10 +452,13 @@ impl HiddenTexts {
                 if !is_hidden(text.get(range.clone()).unwrap_or_default()) {
                     continue;
                 }
-                let shown_until = hidden_until.unwrap_or(0);
                 if part.is_base64 {
-                    range = whole_base64(text, range, shown_until);
+                    range = whole_base64(text, range, hidden_until.unwrap_or(0));
                 }
+                if range.end <= start {
+                    continue;
+                }
+                let shown_until = hidden_until.unwrap_or(start);
                 if range.start > shown_until || hidden_until.is_none() {
                     shown.push_str(text.get(shown_until..range.start).unwrap_or_default());
                     shown.push_str(HIDDEN);
@@ -411,7 +467,10 @@ impl HiddenTexts {
             }
             from = next;
         }
-        shown.push_str(text.get(hidden_until.unwrap_or(0)..end).unwrap_or_default());
+        shown.push_str(
+            text.get(hidden_until.unwrap_or(start)..end)
+                .unwrap_or_default(),
+        );
         shown
     }
 
@@ -542,6 +601,13 @@ mod tests {
         assert_eq!(hidden.redact_beginning("x longer-secret", 8), "x …");
         assert_eq!(hidden.redact_beginning("x longer-secret", 1), "x");
         assert_eq!(HiddenTextsBuilder::default().build().redact("a b"), "a b");
+        for (start, shown) in [(0, "x … y"), (2, "… y"), (9, "… y"), (15, " y"), (16, "y")] {
+            assert_eq!(
+                hidden.redact_end("x longer-secret y", start),
+                shown,
+                "{start}"
+            );
+        }
     }
 
     /// A text with the digits of its escapes in small letters, as some write URLs.
