@@ -26,6 +26,41 @@ pub fn items(text: &str, limit: usize) -> serde_json::Result<Items<'_>> {
     Ok(items)
 }
 
+/// Gives each item of the array that a text is to a function, as it is written. Nothing is kept.
+///
+/// # Errors
+/// The text is not JSON, or something else than an array. What is before that has been given.
+pub fn each_item<'a>(text: &'a str, each: impl FnMut(&'a str)) -> serde_json::Result<()> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    Each(each).deserialize(&mut deserializer)?;
+    deserializer.end()
+}
+
+struct Each<F>(F);
+
+impl<'de, F: FnMut(&'de str)> DeserializeSeed<'de> for Each<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&'de str)> Visitor<'de> for Each<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut all: A) -> Result<(), A::Error> {
+        while let Some(item) = all.next_element::<&'de RawValue>()? {
+            (self.0)(item.get());
+        }
+        Ok(())
+    }
+}
+
 struct First(usize);
 
 impl<'de> DeserializeSeed<'de> for First {
@@ -75,8 +110,12 @@ mod tests {
                 [r#"1"#, r#"{"a":[2]}"#, r#""x""#][..3 - left_out]
             );
         }
+        let mut found = Vec::new();
+        each_item(text, |item| found.push(item)).unwrap();
+        assert_eq!(found, [r#"1"#, r#"{"a":[2]}"#, r#""x""#]);
         for bad in ["", "{}", "[1", "[1] x", "[1,]"] {
             assert!(items(bad, 1).is_err(), "{bad}");
+            assert!(each_item(bad, |_| {}).is_err(), "{bad}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! - [`Message`], [`Envelope`]: a message in its parts;
 //! - [`RequestId`]: an id as it was written;
 //! - [`Object`]: an object, read and edited member by member;
-//! - [`items`]: the items of an array, up to a number;
+//! - [`items`], [`each_item`]: the items of an array, up to a number, and one by one;
 //! - [`check_structure`]: whether a text is nested too deeply, or has names that readers take
 //!   for something else;
 //! - [`request`], [`response`], [`error`]: messages to send;
@@ -25,7 +25,7 @@ mod structure;
 mod text;
 mod write;
 
-pub use array::{Items, items};
+pub use array::{Items, each_item, items};
 pub use id::RequestId;
 pub use limits::MessageLimits;
 pub use lines::{Line, LineReader};

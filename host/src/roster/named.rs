@@ -1,10 +1,11 @@
 //! Resources that no list has: servers name them in what they answer and tell.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use dormouse_jsonrpc::{each_item, member};
 
 use super::{Roster, Server};
 use crate::runtime::Answer;
@@ -99,12 +100,12 @@ impl Roster {
             return;
         }
         let name = &server.config().name;
-        for uri in uris(answer) {
+        each_uri(answer, |uri| {
             // That it links to what another lists does not make it its own.
-            if !self.is_listed_by_another(&uri, name) {
-                self.named().note(name, &uri);
+            if !self.is_listed_by_another(uri, name) {
+                self.named().note(name, uri);
             }
-        }
+        });
     }
 
     /// Remembers a resource that an upstream says has changed. False if it is another
@@ -148,38 +149,63 @@ impl Roster {
     }
 }
 
-/// The URIs of the resources that a result holds or links to.
-fn uris(answer: &Answer) -> Vec<String> {
-    // Most name none, and then they need not be read.
-    if let Answer::Verbatim(text) = answer
-        && !text.contains("\"uri\"")
-    {
-        return Vec::new();
-    }
-    let items = |name: &str| match answer.get(name).as_deref() {
-        Some(Value::Array(items)) => items.clone(),
-        _ => Vec::new(),
+/// Gives the URIs of the resources that a result holds or links to to a function. Text is read, for
+/// values would take many times its memory.
+fn each_uri(answer: &Answer, mut each: impl FnMut(&str)) {
+    let text = match answer {
+        Answer::Verbatim(text) => Cow::Borrowed(text.as_str()),
+        Answer::Made(value) => Cow::Owned(value.to_string()),
     };
-    let of_messages = items("messages").into_iter().flat_map(|mut message| {
-        match message.get_mut("content").map(Value::take) {
-            Some(Value::Array(blocks)) => blocks,
-            Some(block) => vec![block],
-            None => Vec::new(),
+    // Most name none, and then they need not be read.
+    if !text.contains("\"uri\"") {
+        return;
+    }
+    if let Some(contents) = member(&text, "contents") {
+        each_of(contents, |content| uri_in(content, &mut each));
+    }
+    if let Some(content) = member(&text, "content") {
+        each_of(content, |block| uri_of_block(block, &mut each));
+    }
+    if let Some(messages) = member(&text, "messages") {
+        each_of(messages, |message| match member(message, "content") {
+            Some(blocks) if blocks.starts_with('[') => {
+                each_of(blocks, |block| uri_of_block(block, &mut each));
+            }
+            Some(block) => uri_of_block(block, &mut each),
+            None => {}
+        });
+    }
+}
+
+/// Gives the items of an array to a function. Something else has none.
+fn each_of<'t>(array: &'t str, each: impl FnMut(&'t str)) {
+    let _ = each_item(array, each);
+}
+
+fn uri_of_block(block: &str, each: impl FnMut(&str)) {
+    match member(block, "type").and_then(text_of).as_deref() {
+        Some("resource_link") => uri_in(block, each),
+        Some("resource") => {
+            if let Some(resource) = member(block, "resource") {
+                uri_in(resource, each);
+            }
         }
-    });
-    let blocks = items("content").into_iter().chain(of_messages);
-    let of_blocks = blocks.filter_map(|block| {
-        let uri = match block.get("type")?.as_str()? {
-            "resource_link" => block.get("uri"),
-            "resource" => block.pointer("/resource/uri"),
-            _ => None,
-        };
-        uri?.as_str().map(str::to_owned)
-    });
-    let contents = items("contents").into_iter();
-    let of_contents =
-        contents.filter_map(|content| content.get("uri")?.as_str().map(str::to_owned));
-    of_blocks.chain(of_contents).collect()
+        _ => {}
+    }
+}
+
+fn uri_in(object: &str, mut each: impl FnMut(&str)) {
+    if let Some(uri) = member(object, "uri").and_then(text_of) {
+        each(&uri);
+    }
+}
+
+/// The text that a JSON value is, where it is one that may be remembered.
+fn text_of(value: &str) -> Option<String> {
+    // A letter may be written with an escape of six.
+    let is_short = value.len() <= 2 + 6 * MAX_URI_BYTES;
+    let text = is_short.then(|| serde_json::from_str::<String>(value));
+    text?.ok()
 }
 
 #[cfg(test)]
@@ -204,6 +230,40 @@ mod tests {
         assert_eq!(heard("one", PERIOD), MAX_UNWANTED);
     }
 
+    fn uris(answer: &Answer) -> Vec<String> {
+        let mut uris = Vec::new();
+        each_uri(answer, |uri| uris.push(uri.to_owned()));
+        uris
+    }
+
+    #[test]
+    fn a_long_result_is_read_without_making_values_of_it() {
+        let many = "{},".repeat(1 << 20);
+        let last = r#"{"type":"resource_link","uri":"a:\u0062"}"#;
+        for (result, expected) in [
+            (format!(r#"{{"content":[{many}{last}]}}"#), vec!["a:b"]),
+            (
+                format!(r#"{{"messages":[{many}{{"content":{last}}}]}}"#),
+                vec!["a:b"],
+            ),
+            (
+                format!(r#"{{"content":[{{"a":[{many}1]}},{last}]}}"#),
+                vec!["a:b"],
+            ),
+            (format!(r#"{{"contents":[{last}]}}"#), vec!["a:b"]),
+            (
+                r#"{"content":{"uri":1},"contents":[{"uri":2}],"messages":["uri"]}"#.into(),
+                vec![],
+            ),
+        ] {
+            let before = dormouse_tests::processes::most_memory(std::process::id()).unwrap();
+            assert_eq!(uris(&Answer::Verbatim(result)), expected);
+            let after = dormouse_tests::processes::most_memory(std::process::id()).unwrap();
+            // Values of that take 100 MiB and more.
+            assert!(after - before < 32 << 10, "{} KiB", after - before);
+        }
+    }
+
     #[test]
     fn results_name_resources_in_their_blocks() {
         let link = |uri: &str| json!({ "type": "resource_link", "uri": uri, "name": "x" });
@@ -225,8 +285,10 @@ mod tests {
                 vec!["e:5"],
             ),
         ] {
-            let answer = Answer::Verbatim(result.to_string());
-            assert_eq!(uris(&answer), expected, "{result}");
+            let text = Answer::Verbatim(result.to_string());
+            for answer in [text, Answer::Made(result.clone())] {
+                assert_eq!(uris(&answer), expected, "{result}");
+            }
         }
     }
 
