@@ -52,6 +52,18 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
     /// # Errors
     /// It cannot be read.
     pub async fn next(&mut self) -> io::Result<Line> {
+        self.next_within(|_| true).await
+    }
+
+    /// Reads the next line, which is too long where there is no room for that many bytes of it
+    /// either. Dropped before it is there, nothing is lost.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub async fn next_within(
+        &mut self,
+        mut has_room: impl FnMut(usize) -> bool,
+    ) -> io::Result<Line> {
         loop {
             let read = self.input.fill_buf().await?;
             if read.is_empty() {
@@ -69,7 +81,10 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
                 self.input.consume(used);
                 continue;
             }
-            let room = self.limit.saturating_sub(self.line.len());
+            let mut room = self.limit.saturating_sub(self.line.len());
+            if part.len() <= room && !has_room(self.line.len() + part.len()) {
+                room = 0;
+            }
             if let Some(part) = part.get(..room).filter(|fits| fits.len() < part.len()) {
                 self.line.extend_from_slice(part);
                 self.input.consume(room);
@@ -108,6 +123,27 @@ mod tests {
             ] {
                 assert_eq!(lines.next().await.unwrap(), expected, "{size}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_ends_where_there_is_no_room_for_it() {
+        let text: &[u8] = b"one\n\nno room for it\nlast\n";
+        for size in [1, 3, 64] {
+            let mut lines = LineReader::new(BufReader::with_capacity(size, text), 64);
+            let mut seen = Vec::new();
+            while let line = lines.next_within(|bytes| bytes <= 4).await.unwrap()
+                && line != Line::End
+            {
+                seen.push(line);
+            }
+            let [one, empty, Line::TooLong(beginning), last] = &seen[..] else {
+                panic!("{size}: {seen:?}");
+            };
+            assert!(b"no r".starts_with(beginning), "{size}: {beginning:?}");
+            assert_eq!(one, &Line::Whole(b"one".to_vec()));
+            assert_eq!(empty, &Line::Whole(Vec::new()));
+            assert_eq!(last, &Line::Whole(b"last".to_vec()));
         }
     }
 

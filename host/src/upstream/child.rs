@@ -20,12 +20,12 @@ use super::channel::{Channel, Lost, Outgoing, Outlet, QueueRoom, Said};
 use super::large::without_blocking;
 use super::launch::Stdio;
 use super::process::Process;
+use super::read_room::{NoRoom, ReadRoom};
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::server_secrets::ServerSecrets;
 use super::words::Words;
 use super::{environment, input};
 use crate::log_budget::LogBudget;
-use crate::sandbox::UpstreamLimits;
 
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;
@@ -74,7 +74,7 @@ pub(super) fn open(
     (server, log): (&str, Arc<LogBudget>),
     stdio: &Stdio,
     secrets: &Arc<ServerSecrets>,
-    limits: &UpstreamLimits,
+    room: &ReadRoom,
 ) -> Result<Channel, Lost> {
     #[allow(unused_mut, reason = "elsewhere nobody has to find what it starts")]
     let mut command = command(stdio)?;
@@ -108,11 +108,11 @@ pub(super) fn open(
     });
     tokio::spawn({
         let (fate, server) = (Arc::clone(&fate), server.to_owned());
-        let most = limits.message_bytes;
+        let room = room.clone();
         async move {
             let stdout = BufReader::with_capacity(64 << 10, stdout);
-            let lines = LineReader::new(stdout, most);
-            read(&server, lines, most, &said, &fate).await;
+            let lines = LineReader::new(stdout, room.message_bytes());
+            read(&server, lines, &room, &said, &fate).await;
             // There is nothing to be had from it any more, unless why.
             let last = futures::future::join(fate.exited.cancelled(), hearing);
             if tokio::time::timeout(LAST_WORDS, last).await.is_err() {
@@ -238,36 +238,42 @@ impl Outlet for Pipe {
     }
 }
 
-/// Reads messages until there are no more, or one has more than `most` bytes.
+/// Reads messages until there are no more, or there is no room for one.
 async fn read(
     server: &str,
     mut lines: LineReader<impl AsyncBufRead + Unpin>,
-    most: usize,
+    room: &ReadRoom,
     said: &mpsc::Sender<Said>,
     fate: &Fate,
 ) {
-    let room = QueueRoom::new(most);
+    let queue_room = QueueRoom::new(room.message_bytes());
+    let mut place = room.place();
     let mut junk = false;
     loop {
-        let line = match lines.next().await {
+        let mut no_room = NoRoom::Message(room.message_bytes());
+        let has_room = |bytes| {
+            let held = place.hold(bytes);
+            held.map_err(|why| no_room = why).is_ok()
+        };
+        let line = match lines.next_within(has_room).await {
             Ok(Line::Whole(line) | Line::Unfinished(line)) => line,
             Ok(Line::TooLong(_)) => {
                 let why = format!(
-                    "it sent a message of more than {} MiB\nhint: `message` in \
-                     `[servers.{server}.limits]` sets how long one may be",
-                    most >> 20
+                    "it sent a message of {no_room}\nhint: `message` in \
+                     `[servers.{server}.limits]` sets how long one may be"
                 );
                 let _ = fate.given_up.set(why);
                 return;
             }
             Ok(Line::End) | Err(_) => return,
         };
+        place.release();
         match without_blocking(line.len(), || message(line)) {
             Ok(message) => {
                 if fate.exited.is_cancelled() {
                     fate.has_heir.store(true, Ordering::Relaxed);
                 }
-                let message = room.take(Said::new(message)).await;
+                let message = queue_room.take(Said::new(message)).await;
                 if said.send(message).await.is_err() {
                     return;
                 }

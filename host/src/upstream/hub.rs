@@ -14,6 +14,7 @@ use super::connections::Upstream;
 use super::http::Credentials as _;
 use super::launch::{Http, Launch};
 use super::peer::lock;
+use super::read_room::ReadRoom;
 use super::reaper::Reaper;
 use super::server_secrets::ServerSecrets;
 use super::{child, http};
@@ -33,6 +34,8 @@ pub struct Hub {
     open: Mutex<Vec<Weak<dyn Outlet>>>,
     /// What each server may have logged, over all of its connections.
     logs: Mutex<HashMap<String, Arc<LogBudget>>>,
+    /// What is read of each server, over all of its connections.
+    read_rooms: Mutex<HashMap<String, ReadRoom>>,
     /// All upstreams, among them some that are gone.
     upstreams: Mutex<Vec<Weak<Upstream>>>,
     /// How many connections they may have together.
@@ -52,6 +55,7 @@ impl Hub {
             closing: TaskTracker::new(),
             open: Mutex::default(),
             logs: Mutex::default(),
+            read_rooms: Mutex::default(),
             upstreams: Mutex::default(),
             max_connections: AtomicUsize::new(HostLimits::default().connections),
         })
@@ -110,14 +114,15 @@ impl Hub {
         secrets: &Arc<ServerSecrets>,
         limits: &UpstreamLimits,
     ) -> Result<Channel, Lost> {
+        let room = self.read_room(server, limits);
         let channel = match launch {
             Launch::Stdio(stdio) => {
                 let log = self.log_budget(server);
-                child::open(&self.reaper, (server, log), stdio, secrets, limits)
+                child::open(&self.reaper, (server, log), stdio, secrets, &room)
             }
             Launch::Http(entry) => {
                 let login = self.login(server, entry);
-                http::connect(entry, Some(Arc::new(login)), limits).await
+                http::connect(entry, Some(Arc::new(login)), &room).await
             }
         }?;
         let mut open = lock(&self.open);
@@ -141,6 +146,19 @@ impl Hub {
             .entry(server.to_owned())
             .or_insert_with(|| Arc::new(LogBudget::new(format!("server `{server}`").into())));
         Arc::clone(budget)
+    }
+
+    /// The room for what is read of a server.
+    fn read_room(&self, server: &str, limits: &UpstreamLimits) -> ReadRoom {
+        let mut rooms = lock(&self.read_rooms);
+        let room = rooms
+            .entry(server.to_owned())
+            .or_insert_with(|| ReadRoom::new(limits.message_bytes));
+        // Its configuration may have changed.
+        if room.message_bytes() != limits.message_bytes {
+            *room = ReadRoom::new(limits.message_bytes);
+        }
+        room.clone()
     }
 
     /// The user's login at a server's upstream.

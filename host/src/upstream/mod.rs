@@ -33,6 +33,7 @@ mod offered;
 mod peer;
 mod process;
 pub(crate) mod question_links;
+mod read_room;
 pub mod reaper;
 pub(crate) mod redaction;
 mod self_description;

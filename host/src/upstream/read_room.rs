@@ -1,5 +1,5 @@
-//! Room for what has been read of answers and events that are not whole yet: all of one
-//! connection share it, for an upstream may begin as many as there are calls.
+//! Room for what has been read of lines, answers and events that are not whole yet: all
+//! connections of one server share it, for it may begin as many as there are calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ const MAX_LARGE_MESSAGES: usize = 2;
 
 /// Room for what has been read of messages that are not whole yet.
 #[derive(Debug, Clone)]
-pub(super) struct ReadRoom {
+pub(in crate::upstream) struct ReadRoom {
     message_bytes: usize,
     taken_bytes: Arc<AtomicUsize>,
 }
@@ -99,6 +99,13 @@ impl ReadPlace {
 impl Drop for ReadPlace {
     fn drop(&mut self) {
         self.release();
+    }
+}
+
+#[cfg(test)]
+impl Default for ReadRoom {
+    fn default() -> Self {
+        Self::new(crate::sandbox::UpstreamLimits::default().message_bytes)
     }
 }
 

@@ -665,6 +665,35 @@ async fn all_upstreams_share_the_connections_of_the_host() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lines_that_are_not_whole_share_their_room() {
+    let limits = UpstreamLimits {
+        message_bytes: 1 << 20,
+        ..CAPS
+    };
+    let odd = limited(&[], LIMIT, None, limits);
+    let slow = |session: u64| {
+        let ear = Arc::new(Ear::default());
+        let begins = json!({ "begins": 900_000, "seconds": 3 });
+        odd.call_as(SessionId(session), ear, ("slow", begins))
+    };
+    let calls = futures::future::join_all((1..=6).map(slow)).await;
+    let (whole, cut): (Vec<_>, Vec<_>) = (1..).zip(calls).partition(|(_, call)| call.is_ok());
+    assert_eq!((whole.len(), cut.len()), (2, 4), "{cut:?}");
+    for (_, why) in cut {
+        let why = why.unwrap_err().to_string();
+        assert!(
+            why.contains("more than 2 MiB together with the others")
+                && why.contains("`message` in `[servers.odd.limits]`"),
+            "{why}"
+        );
+    }
+    // What they have had is there for others.
+    let calls = whole.iter().map(|(session, _)| slow(*session));
+    let calls = futures::future::join_all(calls).await;
+    assert!(calls.iter().all(Result::is_ok), "{calls:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_first_caller_who_gives_up_strands_nobody() {
     let odd = odd(&["ignores-discover"]);
     let listener: Arc<dyn Listener> = Arc::new(Ear::default());

@@ -84,7 +84,7 @@ async fn ask(auth: &Auth) -> Result<(), Lost> {
     let mut channel = super::super::http::connect(
         http,
         Some(credentials),
-        &crate::sandbox::UpstreamLimits::default(),
+        &crate::upstream::read_room::ReadRoom::default(),
     )
     .await?;
     let text = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

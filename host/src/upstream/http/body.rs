@@ -7,8 +7,8 @@ use reqwest::header::CONTENT_TYPE;
 
 use super::Site;
 use super::client::causes;
-use super::read_room::{NoRoom, ReadRoom};
 use crate::upstream::Lost;
+use crate::upstream::read_room::{NoRoom, ReadRoom};
 
 /// How much of an error's body is read, in bytes.
 const ERROR: usize = 64 * 1024;

@@ -11,7 +11,7 @@ use reqwest::Response;
 
 use super::client::causes;
 use super::message::{self, Messages};
-use super::read_room::{NoRoom, ReadPlace, ReadRoom};
+use crate::upstream::read_room::{NoRoom, ReadPlace, ReadRoom};
 
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]

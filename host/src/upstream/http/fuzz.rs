@@ -6,9 +6,9 @@ use dormouse_jsonrpc::is_json;
 
 use super::events::{Cut, Event, Parser};
 use super::message;
-use super::read_room::ReadRoom;
 use crate::fuzz::text;
 use crate::upstream::Refusal;
+use crate::upstream::read_room::ReadRoom;
 
 /// The largest event that is taken, in bytes.
 const LIMIT: usize = 512;

@@ -17,7 +17,6 @@ mod headers;
 mod inbox;
 mod listen;
 mod message;
-mod read_room;
 mod redirect;
 mod site;
 mod sse;
@@ -43,7 +42,7 @@ use streamable::{Failure, Streamable};
 
 use super::channel::{Channel, Outgoing, Outlet, Said};
 use super::{Http, HttpTransport, Lost};
-use crate::sandbox::UpstreamLimits;
+use crate::upstream::read_room::ReadRoom;
 
 /// How long a server may take to begin an answer that needs no work. Some have to be
 /// woken up themselves, far away. The tests do not wait that long for one that hangs.
@@ -57,10 +56,10 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
 pub(super) async fn connect(
     http: &Http,
     auth: Option<Arc<dyn Credentials>>,
-    limits: &UpstreamLimits,
+    room: &ReadRoom,
 ) -> Result<Channel, Lost> {
-    let site = Arc::new(Site::new(http, auth, limits.message_bytes)?);
-    let (inbox, inlet) = Inbox::new(limits.message_bytes);
+    let site = Arc::new(Site::new(http, auth, room)?);
+    let (inbox, inlet) = Inbox::new(room.message_bytes());
     let inbox = Arc::new(inbox);
     let old = OnceLock::new();
     if http.transport == HttpTransport::Sse {

@@ -17,8 +17,8 @@ use super::client::{causes, client};
 use super::events::Event;
 use super::headers::{self, is_header_byte};
 use super::message::{BATCH, Messages, excerpt};
-use super::read_room::ReadRoom;
 use super::redirect;
+use crate::upstream::read_room::ReadRoom;
 use crate::upstream::redaction::redacted_url;
 use crate::upstream::server_secrets::ServerSecrets;
 use crate::upstream::{Http, Launch, Lost};
@@ -74,7 +74,7 @@ impl Site {
     pub(super) fn new(
         http: &Http,
         auth: Option<Arc<dyn Credentials>>,
-        message_bytes: usize,
+        room: &ReadRoom,
     ) -> Result<Self, Lost> {
         let url = Url::parse(&http.url)
             .ok()
@@ -124,7 +124,7 @@ impl Site {
             off: http.oauth.off,
             odd_events: Once::new(),
             large_batches: Once::new(),
-            read_room: ReadRoom::new(message_bytes),
+            read_room: room.clone(),
         })
     }
 
@@ -372,7 +372,7 @@ mod tests {
                 ..Http::default()
             };
             assert!(
-                matches!(Site::new(&http, None, 1 << 20), Err(Lost::Broken(why)) if why.contains("hint:")),
+                matches!(Site::new(&http, None, &ReadRoom::default()), Err(Lost::Broken(why)) if why.contains("hint:")),
                 "{url}"
             );
         }
@@ -387,7 +387,7 @@ mod tests {
                 headers: [(name.to_owned(), Secret::new(value))].into(),
                 ..Http::default()
             };
-            let Err(Lost::Broken(why)) = Site::new(&http, None, 1 << 20) else {
+            let Err(Lost::Broken(why)) = Site::new(&http, None, &ReadRoom::default()) else {
                 panic!("{name}");
             };
             assert!(why.contains(told) && !why.contains("secret"), "{why}");

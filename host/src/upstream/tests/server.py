@@ -63,7 +63,12 @@ def call(id, params):
         send('{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":1.10,"arguments":%s}}'
              % (json.dumps(id), json.dumps(arguments)))
     elif name == "slow":
+        if "begins" in arguments:
+            sys.stdout.write('{"x":"' + "x" * arguments["begins"])
+            sys.stdout.flush()
         time.sleep(arguments["seconds"])
+        if "begins" in arguments:
+            sys.stdout.write('"}\n')
         result(id, text("slept"))
     elif name == "hang":
         pass

@@ -105,7 +105,7 @@ impl Server {
         connect(
             &self.http(),
             None,
-            &crate::sandbox::UpstreamLimits::default(),
+            &crate::upstream::read_room::ReadRoom::default(),
         )
         .await
         .unwrap()

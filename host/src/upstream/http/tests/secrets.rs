@@ -73,7 +73,7 @@ async fn a_refused_token_is_replaced_once() {
         let channel = connect(
             &server.http(),
             Some(auth.clone()),
-            &crate::sandbox::UpstreamLimits::default(),
+            &crate::upstream::read_room::ReadRoom::default(),
         )
         .await
         .unwrap();
@@ -147,7 +147,7 @@ async fn redirects_at_home_lose_nothing() {
         let channel = connect(
             &secretive(&server),
             Some(auth),
-            &crate::sandbox::UpstreamLimits::default(),
+            &crate::upstream::read_room::ReadRoom::default(),
         )
         .await
         .unwrap();
@@ -188,7 +188,7 @@ async fn redirects_abroad_take_no_secret_along() {
     let channel = connect(
         &secretive(&server),
         Some(auth.clone()),
-        &crate::sandbox::UpstreamLimits::default(),
+        &crate::upstream::read_room::ReadRoom::default(),
     )
     .await
     .unwrap();
@@ -222,7 +222,7 @@ async fn redirects_abroad_take_no_secret_along() {
     let channel = connect(
         &secretive(&server),
         Some(auth),
-        &crate::sandbox::UpstreamLimits::default(),
+        &crate::upstream::read_room::ReadRoom::default(),
     )
     .await
     .unwrap();
@@ -269,7 +269,7 @@ async fn the_users_own_header_goes_before_a_token() {
     let channel = connect(
         &http,
         Some(Tokens::new(&["token"])),
-        &crate::sandbox::UpstreamLimits::default(),
+        &crate::upstream::read_room::ReadRoom::default(),
     )
     .await
     .unwrap();
@@ -298,9 +298,13 @@ async fn a_secret_that_a_server_repeats_is_not_shown() {
     let mut http = secretive(&server);
     http.headers
         .insert("X-Api-Key".to_owned(), Secret::new("Bearer entry-secret"));
-    let channel = connect(&http, None, &crate::sandbox::UpstreamLimits::default())
-        .await
-        .unwrap();
+    let channel = connect(
+        &http,
+        None,
+        &crate::upstream::read_room::ReadRoom::default(),
+    )
+    .await
+    .unwrap();
     let why = broken(channel.outlet.send(request(1, "ping")).await);
     assert!(why.contains("the key … is wrong, and so is …"), "{why}");
     assert!(!why.contains("in-the-url"), "{why}");
@@ -317,7 +321,7 @@ async fn a_token_that_a_server_repeats_is_not_shown() {
     let channel = connect(
         &server.http(),
         Some(tokens),
-        &crate::sandbox::UpstreamLimits::default(),
+        &crate::upstream::read_room::ReadRoom::default(),
     )
     .await
     .unwrap();
