@@ -114,3 +114,27 @@ fn core_instances_with_many_globals_count_as_memory() {
     host.fails("bad__f", &["bytes of memory", "[servers.bad.limits]"]);
     host.stays_well();
 }
+
+/// Each core instance may keep a stack, and each memory is a mapping or more, of which a process
+/// has so many.
+#[test]
+fn instances_have_few_stacks_and_few_memories() {
+    let instances = "(core instance (instantiate $m))".repeat(70);
+    let stacks = format!(
+        r#"(component (type $s (stream)) (core func (canon stream.new $s))
+            (core module $m (func (export "f"))) {instances}
+            (core instance $i (instantiate $m))
+            (func (export "f") (canon lift (core func $i "f"))))"#
+    );
+    let memories = format!(
+        r#"(component (core module $m {} (func (export "f")))
+            (core instance $i (instantiate $m))
+            (func (export "f") (canon lift (core func $i "f"))))"#,
+        "(memory 1)".repeat(20)
+    );
+    for (wat, why) in [(stacks, "instance count"), (memories, "memory count")] {
+        let mut host = Host::with(&wat::parse_str(wat).unwrap(), "");
+        host.fails("bad__f", &[why]);
+        host.stays_well();
+    }
+}
