@@ -14,8 +14,7 @@
     reason = "generated; the contract's own comments are what there is to say"
 )]
 
-wit_bindgen::generate!({
-    path: "../wit/plugin",
+dormouse_sdk_macro::contract_bindings! {
     world: "adapter-plugin",
     runtime_path: "::wit_bindgen::rt",
     // The export half is for the crates that use this one, through `adapter!`.
@@ -24,39 +23,36 @@ wit_bindgen::generate!({
     default_bindings_module: "::dormouse_sdk::bindings",
     generate_unused_types: true,
     additional_derives: [PartialEq],
-});
+}
 
 pub mod prompts {
-    wit_bindgen::generate!({
+    dormouse_sdk_macro::contract_bindings! {
         inline: "package dormouse:sdk; world prompts-plugin { export dormouse:plugin/prompts@0.1.0; }",
-        path: "../wit/plugin",
         runtime_path: "::wit_bindgen::rt",
         pub_export_macro: true,
         export_macro_name: "export_prompts",
         default_bindings_module: "::dormouse_sdk::bindings::prompts",
-    });
+    }
 }
 
 pub mod resources {
-    wit_bindgen::generate!({
+    dormouse_sdk_macro::contract_bindings! {
         inline: "package dormouse:sdk; world resources-plugin { export dormouse:plugin/resources@0.1.0; }",
-        path: "../wit/plugin",
         runtime_path: "::wit_bindgen::rt",
         pub_export_macro: true,
         export_macro_name: "export_resources",
         default_bindings_module: "::dormouse_sdk::bindings::resources",
         additional_derives: [PartialEq],
-    });
+    }
 }
 
 pub mod completion {
-    wit_bindgen::generate!({
+    dormouse_sdk_macro::contract_bindings! {
         inline: "package dormouse:sdk; world completion-plugin { export dormouse:plugin/completion@0.1.0; }",
-        path: "../wit/plugin",
         runtime_path: "::wit_bindgen::rt",
         pub_export_macro: true,
         export_macro_name: "export_completion",
         default_bindings_module: "::dormouse_sdk::bindings::completion",
         additional_derives: [PartialEq],
-    });
+    }
 }

@@ -106,3 +106,39 @@ fn every_dependency_comes_from_the_registry_and_names_a_version() {
         }
     }
 }
+
+/// Whoever writes a plugin in Rust has no clone of this repository: what the SDK is made of has
+/// all that a registry wants. (That the packages are whole, a test of the SDK's README sees.)
+#[test]
+fn what_plugins_are_written_with_can_be_published() {
+    let packages = packages();
+    let ours = ["dormouse-sdk", "dormouse-sdk-macro", "dormouse-wit"];
+    for name in ours {
+        let package = packages.iter().find(|package| package["name"] == name);
+        let package = package.unwrap();
+        assert_eq!(
+            package["publish"],
+            Value::Null,
+            "`{name}` is not to be published"
+        );
+        for wanted in ["description", "license"] {
+            let has = package[wanted]
+                .as_str()
+                .is_some_and(|text| !text.is_empty());
+            assert!(has, "`{name}` has no {wanted}");
+        }
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        for dependency in dependencies.filter(|one| one["kind"] != "dev" && one["path"].is_string())
+        {
+            let other = dependency["name"].as_str().unwrap();
+            assert!(
+                ours.contains(&other),
+                "`{name}` needs `{other}`, which nobody can get"
+            );
+            assert_ne!(
+                dependency["req"], "*",
+                "`{name}` names no version of `{other}`"
+            );
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The call of wit-bindgen that a plugin's author would otherwise write.
+//! What wit-bindgen makes of a plugin's world.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,13 @@ use dormouse_wit::contract;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Error, Ident, LitStr, Result};
-use wit_parser::{LiveTypes, Resolve, TypeDefKind, World, WorldItem, WorldKey};
+use wit_bindgen_core::wit_parser::{
+    LiveTypes, Resolve, TypeDefKind, World, WorldId, WorldItem, WorldKey,
+};
+use wit_bindgen_core::{Files, WorldGenerator as _};
+use wit_bindgen_rust::{Opts, WithOption};
+
+use crate::export_names;
 
 /// The interfaces of the contract that the SDK has types and functions for, and
 /// where. A plugin that imports one gets those rather than a second copy, so
@@ -39,22 +45,16 @@ pub(crate) fn expand(
     span: Span,
 ) -> Result<TokenStream> {
     let fail = |error: &dyn std::fmt::Display| Error::new(span, error.to_string());
-    let found = found(paths, world).map_err(|error| fail(&error))?;
-    let with = found.shared.iter().map(|(interface, module)| -> Result<_> {
-        let module: TokenStream = syn::parse_str(module)?;
-        Ok(quote!(#interface: #module))
-    });
-    let with = with.collect::<Result<Vec<_>>>()?;
-    let paths = paths.iter().map(|path| path.to_str().ok_or(path));
-    let paths = paths
+    let mut found = found(paths, world).map_err(|error| fail(&error))?;
+    let code = generate(&mut found).map_err(|error| fail(&error))?;
+    let files = found.files.iter().map(|file| file.to_str().ok_or(file));
+    let files = files
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(|path| fail(&format!("the path `{}` is not UTF-8", path.display())))?;
-    let world = LitStr::new(&found.world, span);
+    let files = files.into_iter().map(|file| LitStr::new(file, span));
     let interfaces = found.interfaces.iter().map(|path| syn::parse_str(path));
     let interfaces = interfaces.collect::<Result<Vec<TokenStream>>>()?;
     let completion = found.completes.then(|| completion(component));
-    // wit-bindgen itself names every WIT file in an `include_bytes!`, so that
-    // cargo builds again, and with it this macro runs again, when one changes.
     Ok(quote! {
         // A module of its own, so that the generated code is not held to the
         // lints of the author's.
@@ -69,14 +69,10 @@ pub(crate) fn expand(
         )]
         mod dormouse_bindings {
             use super::#component;
-            ::dormouse_sdk::private::wit_bindgen::generate!({
-                path: [#(#paths),*],
-                world: #world,
-                runtime_path: "::dormouse_sdk::private::wit_bindgen::rt",
-                export_macro_name: "__export_dormouse_plugin",
-                with: { #(#with),* },
-                generate_all,
-            });
+            // Named here so that cargo builds again, and with it this macro runs again, when
+            // one changes.
+            #(const _: &[u8] = include_bytes!(#files);)*
+            #code
             __export_dormouse_plugin!(#component);
             // So that authors write `tools::Guest`. A module of their own that has the
             // name of an interface is nearer, and hides it.
@@ -86,6 +82,29 @@ pub(crate) fn expand(
         #[allow(unused_imports)]
         use dormouse_bindings::*;
     })
+}
+
+/// The bindings, each function of the world itself exported by a name that nothing else has.
+fn generate(found: &mut Found) -> std::result::Result<TokenStream, String> {
+    let with = found.shared.iter();
+    let with =
+        with.map(|(interface, module)| (interface.clone(), WithOption::Path((*module).to_owned())));
+    let options = Opts {
+        runtime_path: Some("::dormouse_sdk::private::wit_bindgen::rt".to_owned()),
+        export_macro_name: Some("__export_dormouse_plugin".to_owned()),
+        with: with.collect(),
+        generate_all: true,
+        ..Opts::default()
+    };
+    let mut files = Files::default();
+    options
+        .build()
+        .generate(&mut found.resolve, found.world, &mut files)
+        .map_err(|error| format!("{error:#}"))?;
+    let (_, code) = files.iter().next().ok_or("there are no bindings")?;
+    let code = std::str::from_utf8(code).map_err(|error| error.to_string())?;
+    let code: TokenStream = code.parse().map_err(|error| format!("{error}"))?;
+    Ok(export_names::renamed(code, &found.functions))
 }
 
 /// Completes arguments by the SDK's own trait, which `adapter!` takes, too.
@@ -121,9 +140,13 @@ fn completion(component: &Ident) -> TokenStream {
 
 /// What has to be known of a world before its bindings are made.
 struct Found {
-    /// Its full name: of several packages, wit-bindgen wants to be told which one the
-    /// world is in.
-    world: String,
+    /// All WIT that was read, and the world in it.
+    resolve: Resolve,
+    world: WorldId,
+    /// The files that were read.
+    files: Vec<PathBuf>,
+    /// The functions that the world itself exports.
+    functions: Vec<String>,
     /// The interfaces of the contract that it imports, each with its module:
     /// wit-bindgen refuses a mapping that it finds no use for.
     shared: Vec<(String, &'static str)>,
@@ -136,11 +159,13 @@ struct Found {
 fn found(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<Found, String> {
     let mut resolve = Resolve::default();
     let mut main = None;
+    let mut files = Vec::new();
     for path in paths {
-        let pushed = resolve
+        let (package, read) = resolve
             .push_path(path)
             .map_err(|error| format!("{error:#}"))?;
-        main = Some(pushed.0);
+        main = Some(package);
+        files.extend(read.paths().map(ToOwned::to_owned));
     }
     let main = main.ok_or("no WIT")?;
     let id = resolve
@@ -171,7 +196,10 @@ fn found(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<Found, S
             world.name
         ));
     }
-    let package = world.package.unwrap_or(main);
+    let exported = world.exports.values().filter_map(|item| match item {
+        WorldItem::Function(function) => Some(function.name.clone()),
+        _ => None,
+    });
     Ok(Found {
         shared,
         interfaces: interfaces(&resolve, world),
@@ -179,7 +207,10 @@ fn found(paths: &[PathBuf], world: Option<&str>) -> std::result::Result<Found, S
             .exports
             .keys()
             .any(|key| resolve.name_world_key(key) == contract::interface("completion")),
-        world: resolve.id_of_name(package, &world.name),
+        functions: exported.collect(),
+        world: id,
+        files,
+        resolve,
     })
 }
 

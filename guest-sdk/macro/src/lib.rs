@@ -4,6 +4,7 @@
 mod adapter;
 mod arguments;
 mod bindings;
+mod export_names;
 mod plugin;
 mod section;
 
@@ -69,4 +70,14 @@ pub fn adapter(input: TokenStream) -> TokenStream {
     adapter::expand(&arguments)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
+}
+
+/// What wit-bindgen makes of the contract, for the SDK alone: the contract's WIT is not in the
+/// SDK's own folder.
+#[doc(hidden)]
+#[proc_macro]
+pub fn contract_bindings(options: TokenStream) -> TokenStream {
+    let options = proc_macro2::TokenStream::from(options);
+    let path = dormouse_wit::CONTRACT_DIR;
+    quote::quote!(::wit_bindgen::generate!({ path: #path, #options });).into()
 }

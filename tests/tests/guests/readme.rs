@@ -1,13 +1,19 @@
 //! The README of the SDK, followed to the letter: what it shows compiles, and does what
 //! it says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
 use dormouse_tests::artifacts;
 
 const README: &str = include_str!("../../../guest-sdk/README.md");
+
+/// The crates that a plugin's author needs of this workspace.
+const CRATES: [&str; 3] = ["dormouse-sdk", "dormouse-sdk-macro", "dormouse-wit"];
+
+/// Their version, which all crates here have.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The text of all fences of a language, in order.
 fn fences(language: &str) -> Vec<&'static str> {
@@ -18,15 +24,50 @@ fn fences(language: &str) -> Vec<&'static str> {
         .collect()
 }
 
+/// What the SDK is made of, as a registry would hand it out: each in a folder of its own, which
+/// has nothing of this workspace around it.
+fn unpacked() -> PathBuf {
+    let target = artifacts::target().join("readme/sdk");
+    if target.exists() {
+        std::fs::remove_dir_all(&target).unwrap();
+    }
+    let run = |command: &mut Command| {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{command:?}: {output:?}");
+    };
+    let mut package = Command::new("cargo");
+    package.args([
+        "package",
+        "--no-verify",
+        "--allow-dirty",
+        "--offline",
+        "--target-dir",
+    ]);
+    package.arg(&target).current_dir(artifacts::workspace());
+    run(package.args(CRATES.iter().flat_map(|name| ["--package", name])));
+    for name in CRATES {
+        let packed = format!("package/{name}-{VERSION}.crate");
+        run(Command::new("tar")
+            .args(["xzf", &packed])
+            .current_dir(&target));
+    }
+    target
+}
+
 /// The greeter's folder, with all that the README adds to it.
 fn write(folder: &Path) {
-    let sdk = artifacts::workspace().join("guest-sdk");
+    let sdk = unpacked();
+    let path = |name| sdk.join(format!("{name}-{VERSION}"));
+    let patches: String = CRATES
+        .iter()
+        .map(|name| format!("{name} = {{ path = '{}' }}\n", path(name).display()))
+        .collect();
     let [library, target] = fences("toml").try_into().unwrap();
     let cargo = format!(
         "[package]\nname = \"greeter\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{library}\n\
-         [dependencies]\ndormouse-sdk = {{ path = '{}' }}\nserde_json = \"1\"\n\
-         serde = {{ version = \"1\", features = [\"derive\"] }}\n\n[workspace]\n",
-        sdk.display()
+         [dependencies]\ndormouse-sdk = \"{VERSION}\"\nserde_json = \"1\"\n\
+         serde = {{ version = \"1\", features = [\"derive\"] }}\n\n[workspace]\n\n\
+         [patch.crates-io]\n{patches}"
     );
     // Functions of the world belong into it, and Rust's into the trait's only block.
     let all = fences("wit");
