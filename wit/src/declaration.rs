@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::error::Finding;
 use crate::types::Type;
 
 /// The version of the declaration's envelope that this crate writes, and the
@@ -160,6 +161,19 @@ pub enum GrantRequest {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         secrets: Vec<String>,
     },
+}
+
+impl GrantRequest {
+    /// A warning about what nobody can grant, in this version.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Finding> {
+        let Self::Http { origin, .. } = self else {
+            return None;
+        };
+        let message =
+            "no version of Dormouse grants that yet: every HTTP request of a plugin is refused";
+        Some(Finding::warning(format!("@grant http {origin}"), message))
+    }
 }
 
 /// One tool.

@@ -265,6 +265,7 @@ pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Optio
             ),
         );
     }
+    findings.extend(request.as_ref().and_then(GrantRequest::doubt));
     request
 }
 

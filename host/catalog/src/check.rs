@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, contract, section, source};
+use dormouse_wit::{CONTRACT, Declaration, GrantRequest, contract, section, source};
 use serde::Deserialize;
-use wasmparser::{Validator, WasmFeatures};
+use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
 use crate::pack::{agree, functions};
 use crate::{Listing, Problem, Provenance, read};
@@ -38,14 +38,35 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
     let mut validator = Validator::new_with_features(WasmFeatures::default());
     let verdict = validator.validate_all(bytes).err().filter(|_| beside);
     let valid = verdict.is_none();
-    findings.extend(verdict.map(|error| {
+    let invalid = |error: BinaryReaderError, hint| {
         let message = format!("{} (at byte {})", error.message(), error.offset());
-        finding(Severity::Error, "component", message, None)
-    }));
+        finding(Severity::Error, "component", message, hint)
+    };
+    match verdict {
+        Some(error) => findings.push(invalid(error, None)),
+        // What is valid may be more than any engine here compiles.
+        None if read.is_ok() => {
+            let mut validator = Validator::new_with_features(compiled_features());
+            let hint = "build it without that: Dormouse runs no shared memories, exceptions and garbage-collected types of WebAssembly";
+            let verdict = validator.validate_all(bytes).err();
+            findings.extend(verdict.map(|error| invalid(error, Some(hint))));
+        }
+        None => {}
+    }
     if let Ok(listing) = read {
         declared(bytes, &listing, valid, &mut findings);
     }
     findings
+}
+
+/// What the engines of the host compile, of all that WebAssembly has.
+fn compiled_features() -> WasmFeatures {
+    let not_built = WasmFeatures::GC_TYPES | WasmFeatures::EXCEPTIONS | WasmFeatures::THREADS;
+    (WasmFeatures::WASM3 - not_built)
+        | WasmFeatures::COMPONENT_MODEL
+        | WasmFeatures::CM_ASYNC
+        | WasmFeatures::CM_MAP
+        | WasmFeatures::CM_FIXED_LENGTH_LISTS
 }
 
 fn unreadable(problem: &Problem) -> Finding {
@@ -91,6 +112,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
     if listing.provenance != Provenance::Derived {
         described(&declaration, findings);
     }
+    findings.extend(declaration.grants.iter().filter_map(GrantRequest::doubt));
     by_name(bytes, &declaration, findings);
     // What cannot be decoded has no imports here, and a finding below.
     let imports = crate::inspect::needs(bytes).unwrap_or_default();

@@ -9,6 +9,7 @@
 //! - [`read`]: one file → its declaration;
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
 //! - [`is_concurrent`]: what a component wants of the engine that runs it;
+//! - [`imports_alone`]: the imports of a component, to be linked without its code;
 //! - [`max_module_items`], [`instance_footprint`]: memory of its instances that is no linear
 //!   memory;
 //! - [`validator`]: schemas of tools, compiled;
@@ -21,6 +22,7 @@ mod check;
 mod concurrent;
 pub mod entry;
 pub mod error;
+mod imports_alone;
 mod index;
 mod inspect;
 mod instance_footprint;
@@ -44,6 +46,7 @@ pub use check::check;
 pub use concurrent::is_concurrent;
 pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
 pub use error::{Problem, ReadError};
+pub use imports_alone::imports_alone;
 pub use inspect::{Inspection, inspect};
 pub use instance_footprint::{InstanceFootprint, instance_footprint};
 pub use module_items::max_module_items;

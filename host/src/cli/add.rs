@@ -15,7 +15,7 @@ use super::{component, describe, hosts, output};
 use crate::config::edit::{Editor, upstream_table};
 use crate::config::{self, name, review};
 use crate::roster::{Collision, Kind, Places, Roster, folders, names};
-use crate::runtime::Runtime;
+use crate::runtime::{NotOffered, Runtime};
 use crate::sandbox::{FsGrant, FsMode, Grants, real_path};
 use crate::store::{Decision, Decisions, RecordedFolders};
 use crate::visible::visible_line;
@@ -82,7 +82,9 @@ impl Add {
         for collision in taken(places, name, &entry)? {
             output::warn(&collision.to_string());
         }
-        compile(places, &file)?;
+        for import in compile(places, &file)? {
+            output::warn(&format!("{}: {import}", import.interface));
+        }
         let grants = Grants {
             fs: self.grant_fs,
             env: self.grant_env,
@@ -167,15 +169,16 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
     Ok(tools.chain(offers).collect())
 }
 
-/// Compiles a plugin ahead of its first call.
-fn compile(places: &Places, file: &Path) -> anyhow::Result<()> {
+/// Compiles a plugin ahead of its first call, and links it: what is added can be started.
+/// Returns what it imports that ends it where it is called.
+fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
     let _progress = Progress::new(&format!("compiling {}", file.display()));
     let limits = crate::config::load(&places.config)?.limits;
     let runtime = Runtime::new(places.cache.clone());
     runtime.set_limits(&limits);
     runtime
         .prepare(file)
-        .map_err(|why| anyhow::anyhow!("`{}` cannot be compiled: {why}", file.display()))
+        .map_err(|why| anyhow::anyhow!("`{}` is not added: {why}", file.display()))
 }
 
 /// What a plugin asks for that stands in front of an upstream.

@@ -13,8 +13,9 @@ use super::{Format, component, output};
 #[derive(Debug, Args)]
 #[command(
     after_help = "The verdict of `wasm-tools validate`, and more: whether what it declares is \
-    what it exports, and whether its tools' names and schemas are fit for agents. Nothing of it \
-    is run. Exit code 1 where there is an error; warnings alone are fine."
+    what it exports, whether its tools' names and schemas are fit for agents, and whether this \
+    version of Dormouse offers what it imports. Nothing of it is run. Exit code 1 where there is \
+    an error; warnings alone are fine."
 )]
 pub(super) struct Check {
     /// The plugin: a `.wasm` component.
@@ -25,7 +26,7 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut findings = dormouse_catalog::check(&component::bytes(&self.file)?);
+        let mut findings = component::check(&component::bytes(&self.file)?);
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let bad = component::is_bad(&findings);
         if self.format.json {

@@ -7,6 +7,7 @@ use dormouse_catalog::{Entry, Problem, read, read_regular_file};
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
+use crate::runtime::{self, NotOffered};
 
 /// What the component in a file declares.
 pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
@@ -44,6 +45,42 @@ pub(super) fn errors(bytes: &[u8]) -> Vec<Finding> {
     let mut findings = dormouse_catalog::check(bytes);
     findings.retain(|finding| finding.severity == Severity::Error);
     findings
+}
+
+/// Everything that is wrong with a component, whether it could be started included.
+pub(super) fn check(bytes: &[u8]) -> Vec<Finding> {
+    let mut findings = dormouse_catalog::check(bytes);
+    // What is no plugin for another reason may be no component either.
+    if is_bad(&findings) {
+        return findings;
+    }
+    match runtime::not_offered(bytes) {
+        Ok(not_offered) => findings.extend(not_offered.iter().map(uncallable)),
+        Err(why) => {
+            let (message, hint) = match why.split_once("\nhint: ") {
+                Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
+                None => (why, None),
+            };
+            findings.push(Finding {
+                severity: Severity::Error,
+                item: "component".to_owned(),
+                message,
+                hint,
+            });
+        }
+    }
+    findings
+}
+
+/// What to say of imports that end a plugin where they are called.
+fn uncallable(import: &NotOffered) -> Finding {
+    let is_of_another = !import.interface.contains("@0.2.");
+    Finding {
+        severity: Severity::Warning,
+        item: import.interface.clone(),
+        message: import.to_string(),
+        hint: is_of_another.then(|| "Dormouse offers WASI 0.2: build it for that".to_owned()),
+    }
 }
 
 /// Whether any of these findings is an error.

@@ -41,6 +41,7 @@ mod sync;
 mod terminal;
 mod tools;
 mod trust;
+mod wit;
 
 #[cfg(test)]
 mod tests;
@@ -141,6 +142,7 @@ enum Command {
     Inspect(inspect::Inspect),
     Check(check::Check),
     Pack(pack::Pack),
+    Wit(wit::Wit),
     Cache(cache::Cache),
     Completions(completions::Completions),
     /// Ends what a host leaves behind that was killed.
@@ -195,6 +197,7 @@ impl Cli {
             Command::Inspect(inspect) => inspect.run(),
             Command::Check(check) => check.run(),
             Command::Pack(pack) => pack.run(),
+            Command::Wit(wit) => wit.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
             Command::Compile => crate::runtime::compiler::run().map(|()| ExitCode::SUCCESS),

@@ -45,6 +45,7 @@ fn what_is_right_is_taken() {
         "dormouse pack x.wasm --strip --output y.wasm",
         "dormouse pack x.wasm --tools t.json --prompts t.json --resources t.json --subscribe",
         "dormouse pack x.wasm --wit wit --templates t.json",
+        "dormouse wit",
         "dormouse cache clean",
         "dormouse completions bash",
     ] {

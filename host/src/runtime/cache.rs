@@ -43,6 +43,27 @@ impl Compiled {
     pub(super) fn new(compiler: &Compiler, job: &Job<'_>) -> Result<Self, CompileError> {
         compiler.compile(job).map(Self)
     }
+
+    /// Loads it without keeping it.
+    ///
+    /// # Errors
+    /// The engine does not take it: it has no room for such a component.
+    pub(super) fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        // SAFETY: only `Compiled::new` makes one, of what a process of this very
+        // program has just compiled and handed over in a file of its own that nobody
+        // but this user can write to, and nothing has touched it since.
+        unsafe { Component::deserialize(engine, &self.0) }
+    }
+}
+
+/// What a cache has under a name.
+pub(super) enum Cached {
+    /// Nothing that verifies.
+    Missing,
+    /// A component that the engine takes.
+    Loaded(Component),
+    /// One that verifies, and that the engine does not take: why.
+    Refused(wasmtime::Error),
 }
 
 /// A directory of compiled components.
@@ -74,7 +95,28 @@ impl Cache {
     }
 
     /// The compiled component of that name, if it is there and verifies.
-    pub(super) fn load(&self, engine: &Engine, name: &str) -> Option<Component> {
+    pub(super) fn load(&self, engine: &Engine, name: &str) -> Cached {
+        let Some(code) = self.verified(name) else {
+            return Cached::Missing;
+        };
+        // SAFETY: the file holds exactly the bytes that this user's Dormouse got
+        // from `Engine::precompile_component` with this very engine configuration: their
+        // keyed hash, which covers the name and thus both, has just verified. The
+        // directory is writable by this user only, and entries are replaced by
+        // renaming, never changed in place.
+        match unsafe { Component::deserialize_file(engine, &code) } {
+            Ok(component) => {
+                // Its age is what eviction goes by.
+                let now = fs::FileTimes::new().set_modified(std::time::SystemTime::now());
+                let _ = File::open(self.path(name, "mac")).and_then(|file| file.set_times(now));
+                Cached::Loaded(component)
+            }
+            Err(error) => Cached::Refused(error),
+        }
+    }
+
+    /// The file of the entry of that name, if it is there and verifies.
+    fn verified(&self, name: &str) -> Option<PathBuf> {
         let key = self.key().ok()?;
         let code = self.path(name, "cwasm");
         let expected = read_regular_file(&self.path(name, "mac"), MAC_BYTES).ok()??;
@@ -101,27 +143,7 @@ impl Cache {
             );
             return None;
         }
-        // SAFETY: the file holds exactly the bytes that this user's Dormouse got
-        // from `Engine::precompile_component` with this very engine configuration: their
-        // keyed hash, which covers the name and thus both, has just verified. The
-        // directory is writable by this user only, and entries are replaced by
-        // renaming, never changed in place.
-        let component = unsafe { Component::deserialize_file(engine, &code) };
-        match component {
-            Ok(component) => {
-                // Its age is what eviction goes by.
-                let now = fs::FileTimes::new().set_modified(std::time::SystemTime::now());
-                let _ = File::open(self.path(name, "mac")).and_then(|file| file.set_times(now));
-                Some(component)
-            }
-            Err(error) => {
-                tracing::warn!(
-                    "compiled component `{}` is not used: {error:#}",
-                    code.display()
-                );
-                None
-            }
-        }
+        Some(code)
     }
 
     /// Keeps what `engine` has compiled, and loads it. That it cannot be kept
@@ -137,7 +159,7 @@ impl Cache {
     ) -> wasmtime::Result<Component> {
         match self.try_store(name, &compiled) {
             Ok(()) => {
-                if let Some(component) = self.load(engine, name) {
+                if let Cached::Loaded(component) = self.load(engine, name) {
                     return Ok(component);
                 }
             }
@@ -146,10 +168,7 @@ impl Cache {
                 self.dir.display()
             ),
         }
-        // SAFETY: only `Compiled::new` makes one, of what a process of this very
-        // program has just compiled and handed over in a file of its own that nobody
-        // but this user can write to, and nothing has touched it since.
-        unsafe { Component::deserialize(engine, &compiled.0) }
+        compiled.load(engine)
     }
 
     fn try_store(&self, name: &str, compiled: &Compiled) -> io::Result<()> {

@@ -164,7 +164,8 @@ impl Machine {
         Engine::new(&config)
     }
 
-    fn new(kind: Kind) -> wasmtime::Result<Self> {
+    /// An engine of that kind, with all that the host offers.
+    pub(super) fn new(kind: Kind) -> wasmtime::Result<Self> {
         let engine = Self::engine(kind)?;
         let linker = super::state::linker(&engine)?;
         Ok(Self { engine, linker })

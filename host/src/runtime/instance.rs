@@ -99,6 +99,7 @@ impl Live {
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
         // What was refused to another call, or said by it, is not what ends this one.
         self.store.data().output.begin();
+        self.store.data_mut().network.begin();
         self.used = Instant::now();
         let memory = &mut self.store.data_mut().memory;
         memory.refused = None;
@@ -211,7 +212,9 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
         what.push_str("; its last words: ");
         what.push_str(&words);
     }
-    if let Some(hint) = trap.and_then(hint) {
+    // A language's runtime seldom says that of what it was refused.
+    let refused = store.data().network.refused();
+    if let Some(hint) = refused.or_else(|| trap.and_then(hint)) {
         what.push_str("\nhint: ");
         what.push_str(hint);
     }

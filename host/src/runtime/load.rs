@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dormouse_wit::{CONTRACT, Export, Instance, contract, signature::same_signature};
+use dormouse_wit::{Export, Instance, contract, signature::same_signature};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
-use super::cache::{Cache, Compiled};
+use super::cache::{Cache, Cached, Compiled};
 use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
 use super::host_share::HostShare;
+use super::link::link;
 use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
@@ -119,6 +120,10 @@ impl Loader {
 
     /// The component in a file, from the cache or compiled now, and what it is for.
     /// Blocks, for seconds where a large component is compiled.
+    ///
+    /// # Errors
+    /// It cannot be read or compiled, or does not fit the pool. Its code is in the cache then,
+    /// from which the other engine takes it.
     pub(super) fn component(&self, code: &Code, origin: Origin) -> Result<Ready<'_>, String> {
         let bytes = code
             .bytes()
@@ -127,9 +132,9 @@ impl Loader {
         let machine = self.machines.get(Kind { origin, concurrent })?;
         let name = Cache::name(&machine.engine, &bytes);
         let share = HostShare::of(&bytes, concurrent);
-        if let Some(component) = self.cached(machine, &name) {
+        if let Some(component) = self.cached(machine, &name, origin) {
             return Ok(Ready {
-                component,
+                component: component?,
                 machine,
                 share,
             });
@@ -144,8 +149,8 @@ impl Loader {
             Arc::clone(compiling.entry(name.clone()).or_default())
         };
         let turn = gate.lock().unwrap_or_else(PoisonError::into_inner);
-        let component = match self.cached(machine, &name) {
-            Some(component) => Ok(component),
+        let component = match self.cached(machine, &name, origin) {
+            Some(component) => component,
             None => {
                 let job = Job {
                     name: &name,
@@ -168,10 +173,27 @@ impl Loader {
         })
     }
 
-    fn cached(&self, machine: &Machine, name: &str) -> Option<Component> {
-        let component = self.cache.load(&machine.engine, name)?;
-        self.cache_hits.fetch_add(1, Ordering::Relaxed);
-        Some(component)
+    /// What the cache has of a component: none where it has to be compiled.
+    fn cached(
+        &self,
+        machine: &Machine,
+        name: &str,
+        origin: Origin,
+    ) -> Option<Result<Component, String>> {
+        match (self.cache.load(&machine.engine, name), origin) {
+            (Cached::Missing, _) => None,
+            (Cached::Loaded(component), _) => {
+                self.cache_hits.fetch_add(1, Ordering::Relaxed);
+                Some(Ok(component))
+            }
+            // The same code is for both engines, and only the pool has measures: compiled
+            // once more, it would not fit either.
+            (Cached::Refused(error), Origin::Pool) => Some(Err(format!("{error:#}"))),
+            (Cached::Refused(error), Origin::Demand) => {
+                tracing::warn!("a compiled component is not used: {error:#}");
+                None
+            }
+        }
     }
 
     fn compile(&self, machine: &Machine, code: &Code, job: &Job<'_>) -> Result<Component, String> {
@@ -246,7 +268,7 @@ impl Loader {
             stands_alone(machine, &component, target)?;
         }
         Ok(Bound {
-            pre: link(machine, &component)?,
+            pre: link(machine, &component)?.pre,
             share,
             functions,
         })
@@ -276,38 +298,4 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
             ))
         }
     }
-}
-
-/// Binds the component's imports to what the host offers.
-fn link(machine: &Machine, component: &Component) -> Result<InstancePre<State>, String> {
-    let direct = match machine.linker.instantiate_pre(component) {
-        Ok(pre) => return Ok(pre),
-        Err(error) => error,
-    };
-    let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
-    for (name, _) in component.component_type().imports(&machine.engine) {
-        let foreign = !name.starts_with("wasi:");
-        let contract = name.starts_with(ours);
-        if contract
-            && name
-                .rsplit_once('@')
-                .is_none_or(|(_, found)| found != version)
-        {
-            return Err(format!(
-                "it imports `{name}`, and this Dormouse offers `{CONTRACT}`\nhint: update Dormouse, or the plugin"
-            ));
-        }
-        if foreign && !contract {
-            return Err(format!(
-                "it imports `{name}`, which this host does not offer"
-            ));
-        }
-    }
-    // Components of some toolchains import all of WASI, HTTP above all, whether
-    // they use it or not: what is not offered traps when it is called.
-    let mut linker = machine.linker.clone();
-    linker
-        .define_unknown_imports_as_traps(component)
-        .and_then(|()| linker.instantiate_pre(component))
-        .map_err(|_| format!("its imports cannot be met: {direct:#}"))
 }

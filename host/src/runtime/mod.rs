@@ -21,6 +21,7 @@ mod hint;
 mod host_share;
 mod instance;
 mod instances;
+mod link;
 mod listener;
 mod load;
 mod memory;
@@ -61,6 +62,7 @@ pub use error::{CallError, Cause};
 pub use form::{Choice, Field, Form, Kind};
 pub use grace::GRACE;
 pub use instances::Awaited;
+pub use link::{NotOffered, not_offered};
 pub use listener::{Catalog, LEVELS, Listener, Notice};
 pub use question_limit::QuestionLimit;
 pub use schemas::Schemas;
@@ -128,14 +130,16 @@ impl Runtime {
         Slot::new(Arc::clone(&self.loader), target)
     }
 
-    /// Compiles a component into the cache, so that its first call need not.
-    /// Blocks, for seconds where the component is large.
+    /// Compiles a component into the cache, so that its first call need not, and links it.
+    /// Blocks, for seconds where the component is large. Returns what it imports that the host
+    /// does not offer, and that ends it where it is called.
     ///
     /// # Errors
-    /// The file cannot be read, or is no component.
-    pub fn prepare(&self, path: &Path) -> Result<(), String> {
+    /// The file cannot be read, is no component, or could not be started.
+    pub fn prepare(&self, path: &Path) -> Result<Vec<NotOffered>, String> {
         let code = Code::File(path.to_owned());
-        self.loader.component(&code, Origin::Demand).map(drop)
+        let ready = self.loader.component(&code, Origin::Demand)?;
+        Ok(link::link(ready.machine, &ready.component)?.not_offered)
     }
 
     /// Removes all compiled components, and says how many bytes that freed.

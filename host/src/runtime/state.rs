@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use super::ask::{AskError, Question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
@@ -18,7 +19,10 @@ use super::turn::Turn;
 use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
-use crate::sandbox::{FilesystemState, Output, Preopens};
+use crate::sandbox::{
+    FilesystemState, HttpHooks, HttpMemory, HttpState, NetworkGate, NetworkState, Output, Preopens,
+    http_context,
+};
 use crate::upstream::{Upstream, logger_name};
 
 /// How many resources (files, streams, …) a guest may hold at once.
@@ -43,6 +47,11 @@ pub(super) struct State {
     preopens: Preopens,
     #[cfg(unix)]
     directory_streams: DirectoryStreams,
+    http: WasiHttpCtx,
+    http_hooks: HttpHooks,
+    http_memory: HttpMemory<MemoryCharge>,
+    /// Judge of what it wants to reach.
+    pub network: NetworkGate,
     /// What it prints.
     pub output: Output,
     /// Whom the running call talks to; an instance that is kept has a new one
@@ -107,6 +116,10 @@ impl State {
             preopens,
             #[cfg(unix)]
             directory_streams: DirectoryStreams::default(),
+            http: http_context(),
+            http_hooks: HttpHooks,
+            http_memory: HttpMemory::default(),
+            network: NetworkGate::new(&target.server, output.clone()),
             output,
             call: None,
             settings,
@@ -142,10 +155,31 @@ impl FilesystemState for State {
     }
 }
 
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView {
+            hooks: &mut self.http_hooks,
+            table: &mut self.table,
+            ctx: &mut self.http,
+        }
+    }
+}
+
+impl NetworkState for State {
+    fn network(&mut self) -> &mut NetworkGate {
+        &mut self.network
+    }
+}
+
+impl HttpState for State {
+    fn http_memory(&mut self) -> &mut HttpMemory<MemoryCharge> {
+        &mut self.http_memory
+    }
+}
+
 /// Everything that the host offers.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
-    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     crate::sandbox::add_to_linker(&mut linker)?;
     types::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
     call::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;

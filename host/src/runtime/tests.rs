@@ -512,3 +512,64 @@ async fn null_for_an_optional_argument_means_that_it_is_not_there() {
         assert_eq!(result["structuredContent"]["result"], json!(expected));
     }
 }
+
+/// A component of so many core instances that no pool has room for it.
+fn crowded() -> String {
+    let instances = "(core instance (instantiate $empty))".repeat(40);
+    ODD.replacen(
+        "(component",
+        &format!("(component (core module $empty) {instances}"),
+        1,
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_the_pool_is_compiled_once_for_all_hosts() {
+    let place = place();
+    std::fs::write(&place.path, wat::parse_str(crowded()).unwrap()).unwrap();
+    for (host, compiled) in [("first", 1), ("second", 0), ("third", 0)] {
+        let runtime = runtime(place.cache());
+        let slot = runtime.slot(place.target());
+        place.good(&slot).await;
+        // Nor is it compiled again after it was idle.
+        slot.stop();
+        place.good(&slot).await;
+        let counts = runtime.counts();
+        assert_eq!((counts.compiled, counts.engines), (compiled, 2), "{host}");
+    }
+}
+
+/// Every kind of WebAssembly that `dormouse check` lets through can be compiled, and every one
+/// that it does not cannot.
+#[test]
+fn what_check_lets_through_can_be_compiled() {
+    for (module, runs) in [
+        ("(func (result v128) (v128.const i64x2 0 0))", true),
+        ("(func $f (return_call $f))", true),
+        ("(memory 1) (memory 1)", true),
+        ("(memory i64 1)", true),
+        ("(type $f (func)) (func (param (ref null $f)))", true),
+        ("(func (param externref))", false),
+        ("(func (param (ref null struct)))", false),
+        ("(memory 1 1 shared)", false),
+        ("(tag) (func (throw 0))", false),
+    ] {
+        let component = format!(
+            r#"(component
+                (core module {module})
+                (core module $m (func (export "f")))
+                (core instance $i (instantiate $m))
+                (func (export "f") (canon lift (core func $i "f"))))"#
+        );
+        let bytes = wat::parse_str(component).unwrap();
+        let findings = dormouse_catalog::check(&bytes);
+        let is_ok = !findings
+            .iter()
+            .any(|finding| finding.severity == dormouse_wit::Severity::Error);
+        let place = place();
+        std::fs::write(&place.path, &bytes).unwrap();
+        let prepared = runtime(place.cache()).prepare(&place.path);
+        assert_eq!(is_ok, runs, "{module}: {findings:?}");
+        assert_eq!(prepared.is_ok(), runs, "{module}: {prepared:?}");
+    }
+}

@@ -19,9 +19,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use super::directory_entries::{self, DirectoryStreams};
 use super::file_streams;
 use super::granted::Preopens;
-
-/// The version of the interfaces that wasmtime offers. Guests of older ones get them too.
-const VERSION: &str = "0.2.12";
+use super::wasi::WASI_VERSION;
 
 /// State of a store whose guest has granted folders.
 pub(crate) trait FilesystemState: WasiView + 'static {
@@ -43,13 +41,12 @@ pub(crate) trait FilesystemState: WasiView + 'static {
 ///
 /// # Errors
 /// They cannot be defined.
-pub(crate) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    linker.allow_shadowing(true);
-    let mut preopens = linker.instance(&format!("wasi:filesystem/preopens@{VERSION}"))?;
+pub(super) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    let mut preopens = linker.instance(&format!("wasi:filesystem/preopens@{WASI_VERSION}"))?;
     preopens.func_wrap("get-directories", |mut store, (): ()| {
         Ok((directories(store.data_mut())?,))
     })?;
-    let mut types = linker.instance(&format!("wasi:filesystem/types@{VERSION}"))?;
+    let mut types = linker.instance(&format!("wasi:filesystem/types@{WASI_VERSION}"))?;
     types.func_wrap_async(
         "[method]descriptor.symlink-at",
         |store, (folder, target, path)| {
@@ -93,7 +90,6 @@ pub(crate) fn add_to_linker<T: FilesystemState>(linker: &mut Linker<T>) -> wasmt
             },
         )?;
     }
-    linker.allow_shadowing(false);
     Ok(())
 }
 

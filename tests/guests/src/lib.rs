@@ -12,12 +12,14 @@ macro_rules! foreach_guest {
             bench,
             blobs,
             bomb,
+            c_names,
             counter,
             echo,
             exit,
             flood,
             folders,
             forge,
+            http,
             huge,
             keeper,
             library,
@@ -33,6 +35,8 @@ macro_rules! foreach_guest {
             spin,
             tidy,
             trap,
+            waki,
+            wstd,
         }
     };
 }

@@ -14,6 +14,7 @@ mod blobs;
 #[cfg(target_os = "linux")]
 mod folder_races;
 mod folders;
+mod http;
 mod library;
 mod loud;
 mod odd_code;
@@ -88,6 +89,9 @@ impl Host {
 
 /// What the guest `network` tries is all in there.
 use self::outside as network;
+/// Both ask the web.
+#[allow(unused_imports, reason = "only to see that their tests are there")]
+use self::{http as waki, http as wstd};
 
 /// Does not compile while a guest has no module here.
 macro_rules! every_guest_has_a_test {
@@ -147,6 +151,25 @@ mod spin {
             "stopped after {:?}",
             start.elapsed()
         );
+        host.stays_well();
+    }
+}
+
+mod c_names {
+    use super::*;
+
+    #[test]
+    fn every_tool_works_and_so_does_the_standard_library() {
+        let mut host = Host::with("c_names");
+        let tools = host.tools();
+        assert!(tools.len() > 20, "{tools:?}");
+        for tool in tools {
+            let tool = tool["name"].as_str().unwrap();
+            let said = host.client.text(tool, json!({ "text": "so" })).unwrap();
+            let (_, name) = tool.split_once("__").unwrap();
+            let expected = format!("{name}: so false false false false false 100000");
+            assert_eq!(said, expected);
+        }
         host.stays_well();
     }
 }

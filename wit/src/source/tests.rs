@@ -299,7 +299,7 @@ fn bad_wit_is_an_error_with_its_place() {
 
 #[test]
 fn the_world_speaks_for_the_plugin() {
-    let declaration = sound(
+    let (declaration, findings) = declare(
         "package a:b;
         /// Knows the
         /// time.
@@ -312,6 +312,14 @@ fn the_world_speaks_for_the_plugin() {
         /// @grant fs ro
         /// @grant http https://time.example
         world w { export f: func(); }",
+    );
+    // What nobody can grant yet is no secret to whoever asks for it.
+    let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "warning: @grant http https://time.example: no version of Dormouse grants that yet: every HTTP request of a plugin is refused"
+        ]
     );
     let mut json = serde_json::to_value(&declaration).unwrap();
     json.as_object_mut().unwrap().remove("tools");

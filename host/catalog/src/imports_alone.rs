@@ -1,0 +1,86 @@
+//! The imports of a component without the component.
+
+use wasmparser::{Encoding, Parser, Payload};
+
+/// A component that imports what this one does, with the same types, and has nothing else: to
+/// compile and link it takes next to no time, and says whether this one can be linked. None
+/// where imports stand behind something else than types, as no toolchain writes them, and where
+/// it is no component.
+#[must_use]
+pub fn imports_alone(component: &[u8]) -> Option<Vec<u8>> {
+    let mut end = None;
+    let mut only_types = true;
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(component) {
+        match payload.ok()? {
+            Payload::End(_) if depth == 0 => break,
+            Payload::End(_) => depth -= 1,
+            // What is nested imports nothing of the host.
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                depth += 1;
+                only_types = false;
+            }
+            _ if depth > 0 => {}
+            Payload::Version {
+                encoding: Encoding::Component,
+                range,
+                ..
+            } => end = Some(range.end),
+            Payload::ComponentImportSection(section) if only_types => {
+                end = Some(section.range().end);
+            }
+            Payload::Version { .. } | Payload::ComponentImportSection(_) => return None,
+            Payload::ComponentTypeSection(_)
+            | Payload::CoreTypeSection(_)
+            | Payload::ComponentAliasSection(_)
+            | Payload::CustomSection(_) => {}
+            _ => only_types = false,
+        }
+    }
+    component.get(..end?).map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmparser::Validator;
+
+    use super::*;
+
+    fn imports(component: &[u8]) -> Vec<String> {
+        let payloads = Parser::new(0).parse_all(component).map(Result::unwrap);
+        let sections = payloads.filter_map(|payload| match payload {
+            Payload::ComponentImportSection(section) => Some(section),
+            _ => None,
+        });
+        let imports = sections.flat_map(|section| section.into_iter().map(Result::unwrap));
+        imports.map(|import| import.name.name.to_owned()).collect()
+    }
+
+    #[test]
+    fn imports_stand_alone_with_all_of_their_types() {
+        const COMPONENT: &str = r#"(component
+            (import "wasi:io/poll@0.2.10" (instance $poll (export "pollable" (type (sub resource)))))
+            (alias export $poll "pollable" (type $pollable))
+            (import "wasi:a/b@0.2.0" (instance
+                (alias outer 1 $pollable (type $p))
+                (export "pollable" (type $q (eq $p)))
+                (export "wait" (func (param "it" (own $q))))))
+            (core module $m (func (export "f")) (memory 1))
+            (core instance $i (instantiate $m))
+            (component (import "inner" (func)))
+            (func (export "f") (canon lift (core func $i "f"))))"#;
+        let bytes = wat::parse_str(COMPONENT).unwrap();
+        let alone = imports_alone(&bytes).unwrap();
+        assert!(alone.len() < bytes.len());
+        Validator::new().validate_all(&alone).unwrap();
+        assert_eq!(imports(&alone), ["wasi:io/poll@0.2.10", "wasi:a/b@0.2.0"]);
+
+        let nothing = wat::parse_str("(component (core module))").unwrap();
+        assert_eq!(imports_alone(&nothing).unwrap().len(), 8);
+        let late = r#"(component (core module) (import "wasi:a/b@0.2.0" (func)))"#;
+        for none in [wat::parse_str(late).unwrap(), b"\0asm".to_vec(), Vec::new()] {
+            assert_eq!(imports_alone(&none), None);
+        }
+        assert_eq!(imports_alone(&wat::parse_str("(module)").unwrap()), None);
+    }
+}

@@ -1,0 +1,278 @@
+//! `wasi:http` as guests get it: wasmtime's own implementation, whose requests all are refused,
+//! and which is charged to the guest where it keeps things in memory of the host.
+//!
+//! Components of many toolchains import it whether they use it or not.
+
+use hyper::{Request, Response};
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceTable};
+use wasmtime_wasi_http::p2::HeaderResult;
+use wasmtime_wasi_http::p2::bindings::http::types::{
+    self, ErrorCode, HeaderError, HostFields as _, HostOutgoingRequest as _, Method,
+};
+use wasmtime_wasi_http::p2::body::HostOutgoingBody;
+use wasmtime_wasi_http::p2::types::{
+    HostFutureIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
+};
+use wasmtime_wasi_http::{
+    Error, FieldMap, RequestOptions, WasiBody, WasiHttp, WasiHttpCtx, WasiHttpCtxView,
+    WasiHttpHooks, WasiHttpView,
+};
+
+use super::filesystem::FilesystemState;
+use super::network::{Destination, NetworkState};
+use super::wasi::WASI_VERSION;
+
+/// How large the headers of one message may be, in the measure that wasmtime has for it, in
+/// bytes. A guest that adds more ends.
+const MAX_FIELDS_BYTES: usize = 64 << 10;
+
+/// What such headers take at most, in bytes: a short value takes that much more than it counts
+/// for, in a list that may be half empty.
+const FIELDS_BYTES: u64 = 5 * MAX_FIELDS_BYTES as u64;
+
+/// The most of a body that is written at once, in bytes.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// What a body that is written takes at most, in bytes: two chunks that wait to be sent, one
+/// that is written, and its trailers.
+const BODY_BYTES: u64 = 3 * CHUNK_BYTES as u64 + FIELDS_BYTES;
+
+/// State of a store whose guest may have requests of HTTP.
+pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
+    /// What is charged for what `wasi:http` keeps.
+    fn http_memory(&mut self) -> &mut HttpMemory<Self::Charge>;
+}
+
+/// What an instance is charged for what `wasi:http` keeps for it.
+pub(crate) struct HttpMemory<C> {
+    bytes: u64,
+    _charge: Option<C>,
+}
+
+impl<C> Default for HttpMemory<C> {
+    fn default() -> Self {
+        Self {
+            bytes: 0,
+            _charge: None,
+        }
+    }
+}
+
+/// The state of `wasi:http` in a new instance.
+pub(crate) fn http_context() -> WasiHttpCtx {
+    let mut context = WasiHttpCtx::new();
+    context.set_field_size_limit(MAX_FIELDS_BYTES);
+    context
+}
+
+/// What wasmtime asks of its host.
+pub(crate) struct HttpHooks;
+
+impl WasiHttpHooks for HttpHooks {
+    /// Sends nothing. No guest gets here: its request has been refused before.
+    fn send_request(
+        &mut self,
+        _: Request<WasiBody>,
+        _: Option<RequestOptions>,
+        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
+        Box::new(async { Err(Error::HttpRequestDenied) })
+    }
+
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        CHUNK_BYTES
+    }
+}
+
+/// A response, and what goes on while it is read.
+type Sent = (
+    Response<WasiBody>,
+    Box<dyn Future<Output = Result<(), Error>> + Send>,
+);
+
+/// Offers `wasi:http` to guests.
+///
+/// # Errors
+/// It cannot be defined.
+pub(super) fn add_to_linker<T: HttpState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    types::add_to_linker::<_, WasiHttp>(linker, &types::LinkOptions::default(), T::http)?;
+    linker
+        .instance(&format!("wasi:http/outgoing-handler@{WASI_VERSION}"))?
+        .func_wrap("handle", |store, (request, options)| {
+            Ok((handle(store, request, options)?,))
+        })?;
+    let mut types = linker.instance(&format!("wasi:http/types@{WASI_VERSION}"))?;
+    count_fields(&mut types)?;
+    count_requests(&mut types)?;
+    count_responses(&mut types)
+}
+
+/// Refuses a request at once, and not when its answer is waited for: a guest that writes a body
+/// meanwhile would be told that its stream is closed, and no more.
+fn handle<T: HttpState>(
+    mut store: StoreContextMut<'_, T>,
+    request: Resource<HostOutgoingRequest>,
+    options: Option<Resource<RequestOptions>>,
+) -> wasmtime::Result<Result<Resource<HostFutureIncomingResponse>, ErrorCode>> {
+    let state = store.data_mut();
+    let table = state.ctx().table;
+    let request = table.delete(request)?;
+    if let Some(options) = options {
+        table.delete(options)?;
+    }
+    let authority = request.authority.unwrap_or_default();
+    let reason = state.network().refuse(Destination::Http(&authority));
+    // Of all errors the one that has room for words.
+    Ok(Err(ErrorCode::InternalError(Some(reason))))
+}
+
+/// Puts functions that charge for what they make in place of those of `fields`.
+fn count_fields<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
+    types.func_wrap_async("[constructor]fields", |store, (): ()| {
+        Box::new(counted(store, |http| types::HostFields::new(http)))
+    })?;
+    types.func_wrap_async(
+        "[static]fields.from-list",
+        |store, (entries,): (Vec<(String, Vec<u8>)>,)| {
+            Box::new(counted(store, |http| told(http.from_list(entries))))
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]fields.clone",
+        |store, (fields,): (Resource<FieldMap>,)| {
+            Box::new(counted(store, |http| {
+                types::HostFields::clone(http, fields)
+            }))
+        },
+    )
+}
+
+/// The same for `outgoing-request`.
+fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
+    type Own = Resource<HostOutgoingRequest>;
+    types.func_wrap_async(
+        "[constructor]outgoing-request",
+        |store, (headers,): (Resource<FieldMap>,)| {
+            Box::new(counted(store, |http| {
+                types::HostOutgoingRequest::new(http, headers)
+            }))
+        },
+    )?;
+    types.func_wrap_async("[method]outgoing-request.body", |store, (own,): (Own,)| {
+        Box::new(counted(store, |http| {
+            types::HostOutgoingRequest::body(http, own)
+        }))
+    })?;
+    types.func_wrap_async(
+        "[method]outgoing-request.headers",
+        |store, (own,): (Own,)| {
+            Box::new(counted(store, |http| {
+                types::HostOutgoingRequest::headers(http, own)
+            }))
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]outgoing-request.set-method",
+        |store, (own, method): (Own, Method)| {
+            Box::new(counted(store, |http| http.set_method(own, method)))
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]outgoing-request.set-path-with-query",
+        |store, (own, path): (Own, Option<String>)| {
+            Box::new(counted(store, |http| http.set_path_with_query(own, path)))
+        },
+    )?;
+    types.func_wrap_async(
+        "[method]outgoing-request.set-authority",
+        |store, (own, authority): (Own, Option<String>)| {
+            Box::new(counted(store, |http| http.set_authority(own, authority)))
+        },
+    )
+}
+
+/// The same for `outgoing-response`, which nobody ever gets, but which can be made.
+fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
+    type Own = Resource<HostOutgoingResponse>;
+    types.func_wrap_async(
+        "[constructor]outgoing-response",
+        |store, (headers,): (Resource<FieldMap>,)| {
+            Box::new(counted(store, |http| {
+                types::HostOutgoingResponse::new(http, headers)
+            }))
+        },
+    )?;
+    types.func_wrap_async("[method]outgoing-response.body", |store, (own,): (Own,)| {
+        Box::new(counted(store, |http| {
+            types::HostOutgoingResponse::body(http, own)
+        }))
+    })?;
+    types.func_wrap_async(
+        "[method]outgoing-response.headers",
+        |store, (own,): (Own,)| {
+            Box::new(counted(store, |http| {
+                types::HostOutgoingResponse::headers(http, own)
+            }))
+        },
+    )
+}
+
+/// Tells what a guest is told of its headers from what ends it.
+fn told<T>(result: HeaderResult<T>) -> wasmtime::Result<Result<T, HeaderError>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) => error.downcast().map(Err),
+    }
+}
+
+/// Has wasmtime make something, and charges what all that there is takes then.
+async fn counted<T: HttpState, R>(
+    mut store: StoreContextMut<'_, T>,
+    make: impl FnOnce(&mut WasiHttpCtxView<'_>) -> wasmtime::Result<R>,
+) -> wasmtime::Result<(R,)> {
+    let made = make(&mut store.data_mut().http())?;
+    let state = store.data_mut();
+    let bytes = kept_bytes(state.ctx().table);
+    if state.http_memory().bytes != bytes {
+        *state.http_memory() = HttpMemory::default();
+        let Some(charge) = state.charge(bytes).await else {
+            wasmtime::bail!("there is no memory for so many headers and bodies of HTTP");
+        };
+        *state.http_memory() = HttpMemory {
+            bytes,
+            _charge: Some(charge),
+        };
+    }
+    Ok((made,))
+}
+
+/// What `wasi:http` keeps in a table of resources at most, in bytes.
+fn kept_bytes(table: &mut ResourceTable) -> u64 {
+    let length = |text: Option<&String>| text.map_or(0, |text| text.len() as u64);
+    let body = |is_there: bool| if is_there { BODY_BYTES } else { 0 };
+    let of_one = |entry: &mut (dyn std::any::Any + Send)| {
+        if entry.is::<FieldMap>() {
+            return FIELDS_BYTES;
+        }
+        if entry.is::<HostOutgoingBody>() {
+            return BODY_BYTES;
+        }
+        if let Some(request) = entry.downcast_ref::<HostOutgoingRequest>() {
+            let method = match &request.method {
+                Method::Other(method) => method.len() as u64,
+                _ => 0,
+            };
+            return FIELDS_BYTES
+                + method
+                + length(request.authority.as_ref())
+                + length(request.path_with_query.as_ref())
+                + body(request.body.is_some());
+        }
+        if let Some(response) = entry.downcast_ref::<HostOutgoingResponse>() {
+            return FIELDS_BYTES + body(response.body.is_some());
+        }
+        0
+    };
+    table.iter_mut().map(of_one).sum()
+}

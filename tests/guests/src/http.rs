@@ -1,0 +1,128 @@
+//! Makes requests of HTTP by the functions of WASI themselves, and keeps what they are made of.
+#![allow(missing_docs, reason = "a guest's interface is its WIT")]
+
+use wasip2::http::outgoing_handler;
+use wasip2::http::types::{
+    Fields, Method, OutgoingBody, OutgoingRequest, OutgoingResponse, Scheme,
+};
+
+struct Requests;
+
+dormouse_sdk::plugin!(Requests, world = "http");
+
+/// How many bytes of a body are written at once.
+const CHUNK: usize = 4096;
+
+impl Guest for Requests {
+    fn post(authority: String, body: String) -> Result<String, String> {
+        let headers = Fields::new();
+        headers.append("x-said", b"hello").map_err(told)?;
+        let read = headers.get("x-said");
+        if read != [b"hello"] || !headers.has("X-Said") {
+            return Err(format!("the headers are {read:?}"));
+        }
+        let request = OutgoingRequest::new(headers);
+        request.set_method(&Method::Post).map_err(|()| "method")?;
+        request
+            .set_scheme(Some(&Scheme::Https))
+            .map_err(|()| "scheme")?;
+        request
+            .set_authority(Some(&authority))
+            .map_err(|()| "authority")?;
+        request
+            .set_path_with_query(Some("/path?query"))
+            .map_err(|()| "path")?;
+        let sent = request.body().map_err(|()| "body")?;
+        let response = outgoing_handler::handle(request, None).map_err(told)?;
+        let stream = sent.write().map_err(|()| "stream")?;
+        for chunk in body.as_bytes().chunks(CHUNK) {
+            stream.blocking_write_and_flush(chunk).map_err(told)?;
+        }
+        drop(stream);
+        OutgoingBody::finish(sent, None).map_err(told)?;
+        response.subscribe().block();
+        match response.get() {
+            Some(Ok(Ok(response))) => Ok(format!("status {}", response.status())),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    fn keep(what: String, count: u32) -> u32 {
+        let mut kept: Vec<Box<dyn std::any::Any>> = Vec::new();
+        for _ in 0..count {
+            let long = || "x".repeat(1 << 20);
+            match what.as_str() {
+                "fields" => kept.push(Box::new(filled())),
+                "copies" => kept.push(Box::new(filled().clone())),
+                "lists" => {
+                    let list = [("x-long".to_owned(), "x".repeat(50 << 10).into_bytes())];
+                    kept.push(Box::new(Fields::from_list(&list)));
+                }
+                "methods" => {
+                    let request = OutgoingRequest::new(Fields::new());
+                    let _ = request.set_method(&Method::Other(long()));
+                    kept.push(Box::new(request));
+                }
+                "paths" => {
+                    let request = OutgoingRequest::new(Fields::new());
+                    let path = format!("/{}", "x".repeat(60_000));
+                    let _ = request.set_path_with_query(Some(&path));
+                    kept.push(Box::new(request));
+                }
+                "headers of requests" => {
+                    let request = OutgoingRequest::new(filled());
+                    kept.push(Box::new(request.headers()));
+                    kept.push(Box::new(request));
+                }
+                "bodies" => {
+                    let request = OutgoingRequest::new(Fields::new());
+                    kept.push(Box::new(written(request.body())));
+                    kept.push(Box::new(request));
+                }
+                "responses" => {
+                    let response = OutgoingResponse::new(filled());
+                    kept.push(Box::new(response.headers()));
+                    kept.push(Box::new(written(response.body())));
+                    kept.push(Box::new(response));
+                }
+                _ => return 0,
+            }
+        }
+        u32::try_from(kept.len()).unwrap_or_default()
+    }
+
+    fn come_and_go(count: u32) -> u32 {
+        for _ in 0..count {
+            let request = OutgoingRequest::new(filled());
+            let _ = written(request.body());
+            let _ = outgoing_handler::handle(request, None);
+        }
+        count
+    }
+}
+
+/// Headers that are nearly as large as they may be.
+fn filled() -> Fields {
+    let fields = Fields::new();
+    for _ in 0..50 {
+        let _ = fields.append("x-long", &[b'x'; 1000]);
+    }
+    fields
+}
+
+/// A body, as much of which is written as can be before anybody reads it.
+fn written(
+    body: Result<OutgoingBody, ()>,
+) -> Option<(wasip2::io::streams::OutputStream, OutgoingBody)> {
+    let body = body.ok()?;
+    let stream = body.write().ok()?;
+    while let Ok(room @ 1..) = stream.check_write() {
+        let room = usize::try_from(room).ok()?;
+        stream.write(&vec![b'x'; room]).ok()?;
+    }
+    Some((stream, body))
+}
+
+fn told(error: impl std::fmt::Debug) -> String {
+    format!("{error:?}")
+}
