@@ -1,4 +1,5 @@
-//! Components that other toolchains have built, with WIT for their only contract.
+//! Components that other toolchains have built, with WIT for their only contract and with the
+//! toolchains' own defaults.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,28 +8,44 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+use std::path::{Path, PathBuf};
+
 use dormouse_tests::{Home, artifacts};
 use serde_json::json;
 
-/// What both greeters do, listed and called, packed and unpacked.
-fn greets(language: &str, name: &str) {
-    let home = Home::new().unwrap();
-    let plain = artifacts::foreign(name).unwrap();
-    let wit = artifacts::workspace().join("tests/foreign/wit");
+/// Runs a command that has to succeed.
+fn succeeds(home: &Home, words: &[&str]) {
+    let output = home.run(words).unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
+}
+
+/// The component with what people wrote in its WIT in front.
+fn packed(home: &Home, component: &Path, wit: &str) -> PathBuf {
+    let wit = artifacts::workspace().join("tests/foreign").join(wit);
     let packed = home.path().join("packed.wasm");
     let words = [
-        "pack",
-        plain.to_str().unwrap(),
-        "--wit",
-        wit.to_str().unwrap(),
+        component,
+        Path::new("--wit"),
+        &wit,
+        Path::new("--output"),
+        &packed,
     ];
-    let pack = home
-        .run(&[&words[..], &["--output", packed.to_str().unwrap()]].concat())
-        .unwrap();
-    assert!(pack.status.success(), "{pack:?}");
+    let words = words.map(|word| word.to_str().unwrap());
+    succeeds(home, &[&["pack"], &words[..]].concat());
+    packed
+}
 
+/// What all greeters do: listed as they are, and listed, added and called when they are packed.
+/// What was added is compiled, and no later process compiles it again.
+fn greets(language: &str, name: &str, wit: &str) -> Home {
+    let home = Home::new().unwrap();
+    let plain = artifacts::foreign(name).unwrap();
+    let packed = packed(&home, &plain, wit);
+    for component in [&plain, &packed] {
+        succeeds(&home, &["check", component.to_str().unwrap()]);
+    }
+    succeeds(&home, &["add", "packed", packed.to_str().unwrap()]);
     home.server("plain", &plain).unwrap();
-    home.server("packed", &packed).unwrap();
     let mut client = home.serve().unwrap();
     let tools = client.tools().unwrap();
     let find = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
@@ -52,37 +69,62 @@ fn greets(language: &str, name: &str) {
         "Who is greeted."
     );
 
-    for server in ["plain", "packed"] {
-        let result = client
-            .call(&format!("{server}__greet"), json!({ "name": "Ada 😀" }))
-            .unwrap();
-        let text = format!("Hello, Ada 😀, from {language}");
-        assert_eq!(
-            result["structuredContent"],
-            json!({ "text": text, "length": text.chars().count() })
-        );
-        let result = client
-            .call(&format!("{server}__sum"), json!({ "numbers": [1, 2, -4] }))
-            .unwrap();
-        assert_eq!(result["structuredContent"]["result"], -1);
-        let error = client
-            .error(&format!("{server}__greet"), json!({ "name": "" }))
-            .unwrap();
-        assert!(error.contains("whom should I greet?"), "{error}");
-    }
+    let greet = json!({ "name": "Ada 😀" });
+    let result = client.call("packed__greet", greet).unwrap();
+    let text = format!("Hello, Ada 😀, from {language}");
+    assert_eq!(
+        result["structuredContent"],
+        json!({ "text": text, "length": text.chars().count() })
+    );
+    let numbers = json!({ "numbers": [1, 2, -4] });
+    let result = client.call("packed__sum", numbers).unwrap();
+    assert_eq!(result["structuredContent"]["result"], -1);
+    let nobody = json!({ "name": "" });
+    let error = client.error("packed__greet", nobody).unwrap();
+    assert!(error.contains("whom should I greet?"), "{error}");
+    assert_eq!(home.status().unwrap()["compiled"], 0);
 
     // What a toolchain exports for its own use is no tool.
-    assert_eq!(tools.len(), 4, "{tools:?}");
-    let check = home.run(&["check", packed.to_str().unwrap()]).unwrap();
-    assert!(check.status.success(), "{check:?}");
+    let functions = match wit {
+        "wit-web" => 3,
+        _ => 2,
+    };
+    assert_eq!(tools.len(), 2 * functions, "{tools:?}");
+    home
 }
 
 #[test]
 fn heavy_javascript_by_jco() {
-    greets("JavaScript", "js");
+    let home = greets("JavaScript", "js", "wit-web");
+    let url = r#"{"url": "https://api.example.com/x"}"#;
+    let fetch = home.run(&["call", "packed", "fetch_text", url]).unwrap();
+    let said = String::from_utf8(fetch.stderr).unwrap();
+    let expected = "server `packed`: an HTTP request to `api.example.com` was refused";
+    assert!(said.contains(expected), "{said}");
+    assert!(!fetch.status.success(), "{said}");
+}
+
+#[test]
+fn heavy_javascript_by_jco_with_quickjs() {
+    greets("JavaScript", "js_quickjs", "wit");
 }
 
 #[test]
 fn heavy_python_by_componentize_py() {
-    greets("Python", "py");
+    greets("Python", "py", "wit");
+}
+
+#[test]
+fn heavy_python_by_componentize_py_without_wasi() {
+    greets("Python", "py_stubbed", "wit");
+}
+
+#[test]
+fn heavy_zig() {
+    greets("Zig", "zig", "wit");
+}
+
+#[test]
+fn heavy_go() {
+    greets("Go", "go", "wit");
 }

@@ -2,13 +2,12 @@
 //! pinned by a list in the repository, and is installed again only when that list
 //! has changed.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
 use dormouse_tests::artifacts;
 
-use crate::step;
+use crate::{foreign, step};
 
 /// Python by the name that its installers give it.
 const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
@@ -18,8 +17,9 @@ pub(crate) fn all() -> Result<()> {
     python("clients")?;
     python("reference")?;
     python("servers")?;
+    python("toolchains")?;
     npm()?;
-    foreign()
+    foreign::all()
 }
 
 /// A Python environment, from `tests/clients/python/NAME.txt`.
@@ -66,56 +66,6 @@ pub(crate) fn npm() -> Result<()> {
     )
 }
 
-/// The components of other toolchains, built from `tests/foreign`.
-fn foreign() -> Result<()> {
-    let sources = artifacts::workspace().join("tests/foreign");
-    let built = artifacts::target().join("foreign");
-
-    let lists = artifacts::workspace().join("tests/clients");
-    let (js, wit) = (sources.join("js/greeter.mjs"), sources.join("wit"));
-    let inputs = [
-        &js,
-        &wit.join("foreign.wit"),
-        &lists.join("ts/package.json"),
-    ];
-    let outcome = built.join("js.wasm");
-    step::once(&outcome, &together(&inputs)?, || {
-        let jco = artifacts::npm_file("@bytecodealliance/jco", "dist/jco.js")?;
-        let mut componentize = step::command(artifacts::node()?);
-        componentize
-            .arg(jco)
-            .arg("componentize")
-            .arg(&js)
-            .arg("--wit")
-            .arg(&wit);
-        // Of its engines the small one, which also needs no network to build with.
-        componentize
-            .args(["--world-name", "greeter", "--backend", "quickjs", "--out"])
-            .arg(&outcome);
-        step::run(&mut componentize)
-    })?;
-
-    let py = sources.join("py/greeter_plugin.py");
-    let inputs = [
-        &py,
-        &wit.join("foreign.wit"),
-        &lists.join("python/clients.txt"),
-    ];
-    let outcome = built.join("py.wasm");
-    step::once(&outcome, &together(&inputs)?, || {
-        let mut componentize = step::command(artifacts::python("clients", "componentize-py")?);
-        componentize
-            .arg("--wit-path")
-            .arg(&wit)
-            .args(["--world", "greeter", "componentize"]);
-        componentize
-            .arg("--python-path")
-            .arg(sources.join("py"))
-            .args(["--stub-wasi", "greeter_plugin", "--output"]);
-        step::run(componentize.arg(&outcome))
-    })
-}
-
 /// Says what is missing of what nobody can install below `target/`.
 pub(crate) fn prerequisites() -> Result<()> {
     let wanted: [(&str, &[&str], &str); 2] = [
@@ -143,12 +93,4 @@ pub(crate) fn prerequisites() -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn together(files: &[&PathBuf]) -> Result<Vec<u8>> {
-    let mut all = Vec::new();
-    for file in files {
-        all.extend(artifacts::read(Path::new(file))?);
-    }
-    Ok(all)
 }

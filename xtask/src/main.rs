@@ -6,6 +6,7 @@
 mod bench;
 mod build;
 mod demo;
+mod foreign;
 mod install;
 mod lints;
 mod members;

@@ -12,3 +12,14 @@ export function greet(name) {
 export function sum(numbers) {
     return numbers.reduce((total, number) => total + number, 0);
 }
+
+// Only the engine of browsers has `fetch`, and its world this function.
+export async function fetchText(url) {
+    let response;
+    try {
+        response = await fetch(url);
+    } catch (error) {
+        throw `${error}`;
+    }
+    return await response.text();
+}
