@@ -22,3 +22,4 @@ pub mod sandbox;
 pub mod store;
 pub mod upstream;
 pub mod visible;
+pub mod wildcard;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::upstream::{Launch, Secret};
+use crate::wildcard::matches;
 
 /// An upstream to bridge, as it is configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,25 +160,6 @@ impl Filter {
     }
 }
 
-/// Whether a pattern with `*` in it matches all of a text. Takes a time that is
-/// linear in each of the two.
-pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
-        return false;
-    };
-    let Some(last) = parts.next_back() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else {
-            return false;
-        };
-        rest = after;
-    }
-    rest.ends_with(last)
-}
-
 /// What happens to a tool whose description or schema is no longer what it was
 /// when its user last saw it, from the least cautious on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -275,6 +257,7 @@ mod tests {
                     .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
                     .collect(),
                 cwd: None,
+                pass_env: Vec::new(),
                 filled_in: Vec::new(),
             })
         };
@@ -314,6 +297,7 @@ mod tests {
                     .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)))
                     .collect(),
                 cwd: None,
+                pass_env: Vec::new(),
                 filled_in: Vec::new(),
             })
         };

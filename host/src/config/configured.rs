@@ -22,6 +22,7 @@ use super::{
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
+use crate::upstream::Launch;
 use crate::visible::visible_line;
 
 /// A project's own file, beside its clients' ones.
@@ -119,6 +120,20 @@ fn launch(server: &ServerConfig) -> Option<Fingerprint> {
     launch.map(Fingerprint::of)
 }
 
+/// Has a child get what all of them get.
+fn pass_env(server: &mut ServerConfig, names: &[String]) {
+    let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter else {
+        return;
+    };
+    if let Launch::Stdio(stdio) = &mut bridge.launch {
+        for name in names {
+            if !stdio.pass_env.contains(name) {
+                stdio.pass_env.push(name.clone());
+            }
+        }
+    }
+}
+
 /// Has a server of a project ask its user where it would take every change: that is nothing that
 /// a project decides. Gives a note of it, if it is so.
 fn heard_as_asking(server: &mut ServerConfig) -> Option<String> {
@@ -188,6 +203,12 @@ impl Configured {
             all.look_around(around, trust, reviewed);
         }
         all.apply_overlays();
+        let Self {
+            servers, discovery, ..
+        } = &mut all;
+        for server in servers.values_mut() {
+            pass_env(server, &discovery.pass_env);
+        }
         all.share_caution();
         all
     }
@@ -306,6 +327,10 @@ impl Configured {
             max_bytes: self.discovery.filled_in,
         };
         self.found = discover(around, &clients, &policy);
+        // Whoever is asked to trust a project is shown what its servers see.
+        for found in &mut self.found.found {
+            pass_env(&mut found.server, &self.discovery.pass_env);
+        }
         if let Some((folder, text)) = around.project.as_deref().zip(text.as_deref()) {
             let content = self.found.content_of(folder);
             let content = content.and_then(|content| content.own_files.as_ref());
@@ -507,6 +532,9 @@ impl Configured {
             server
         });
         self.of_project = servers.collect();
+        for server in &mut self.of_project {
+            pass_env(server, &self.discovery.pass_env);
+        }
         self.refused_of_project = config.refused;
     }
 

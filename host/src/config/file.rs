@@ -34,7 +34,7 @@ pub(super) const LARGEST_OF_PROJECT: u64 = 1 << 20;
 const MAX_SERVERS_OF_PROJECT: usize = 1000;
 
 const TOP: &[&str] = &["servers", "discovery", "limits"];
-const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs"];
+const DISCOVERY: &[&str] = &["clients", "fetch", "filled_in", "inputs", "pass_env"];
 const SERVER: &[&str] = &[
     "component",
     "enabled",
@@ -48,6 +48,7 @@ const SERVER: &[&str] = &[
     "args",
     "env",
     "cwd",
+    "pass_env",
     "url",
     "headers",
     "type",
@@ -265,6 +266,7 @@ impl Reader<'_> {
             let here = format!("discovery.{key}");
             match key {
                 "clients" => discovery.clients = Some(self.clients(item, &here)),
+                "pass_env" => discovery.pass_env = self.pass_env(item, &here),
                 "inputs" => discovery.inputs = self.inputs(item, &here),
                 "filled_in" => self.set(&mut discovery.filled_in, item, &here, bytes),
                 "fetch" => {

@@ -74,6 +74,9 @@ pub struct DiscoveryConfig {
     pub inputs: Inputs,
     /// `fetch`: when it is found out what a server offers of which nothing is known.
     pub fetch: Fetch,
+    /// `pass_env`: variables of the host's environment that all children get, by names with
+    /// `*` for any characters.
+    pub pass_env: Vec<String>,
     /// `filled_in`: how much variables, files and answers may come to that are filled into
     /// the servers of one project, and of one file of the user's, in bytes.
     pub filled_in: usize,
@@ -86,6 +89,7 @@ impl Default for DiscoveryConfig {
             inputs: Inputs::default(),
             fetch: Fetch::default(),
             filled_in: MAX_FILLED_IN,
+            pass_env: Vec::new(),
         }
     }
 }

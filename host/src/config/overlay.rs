@@ -170,8 +170,12 @@ impl Overlay {
                 Launch::Http(_) => "header",
             };
             gifts.extend(names.iter().map(|name| format!("{word} {name}")));
+            if let Launch::Stdio(stdio) = &launch.written {
+                let passed = stdio.pass_env.iter();
+                gifts.extend(passed.map(|name| format!("variable {name}")));
+            }
             let others = launch.keys.iter();
-            let others = others.filter(|key| !["env", "headers"].contains(*key));
+            let others = others.filter(|key| !["env", "headers", "pass_env"].contains(*key));
             gifts.extend(others.map(|key| (*key).to_owned()));
         }
         if let Some(grants) = &self.grants {
@@ -264,6 +268,9 @@ impl LaunchOverlay {
                 stdio.env.extend(env.map(|(k, v)| (k.clone(), v.clone())));
                 if changes.cwd.is_some() {
                     stdio.cwd.clone_from(&changes.cwd);
+                }
+                if self.keys.contains("pass_env") {
+                    stdio.pass_env.clone_from(&changes.pass_env);
                 }
                 stdio.filled_in.extend(changes.filled_in.iter().cloned());
             }

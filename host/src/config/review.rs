@@ -325,6 +325,7 @@ impl Lines {
         let names: BTreeSet<&String> = written.env.keys().chain(filled.env.keys()).collect();
         let names = names.into_iter().filter(|name| *name != "=");
         self.names("sets variables", names);
+        self.names("sees your variables", filled.pass_env.iter());
     }
 
     /// A URL is shown whole: what is written in a project's files is no secret of the user's,

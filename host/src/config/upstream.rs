@@ -26,6 +26,7 @@ pub(super) struct UpstreamTable {
     args: Vec<String>,
     env: BTreeMap<String, Secret>,
     cwd: Option<String>,
+    pass_env: Vec<String>,
     url: Option<String>,
     headers: BTreeMap<String, Secret>,
     kind: Option<Kind>,
@@ -60,7 +61,7 @@ const KINDS: [(&str, Kind); 3] = [
 ];
 
 /// The keys of a child process, and those of an endpoint.
-const OF_STDIO: [&str; 3] = ["args", "env", "cwd"];
+const OF_STDIO: [&str; 4] = ["args", "env", "cwd", "pass_env"];
 const OF_HTTP: [&str; 2] = ["headers", "oauth"];
 
 const OAUTH: &[&str] = &[
@@ -95,6 +96,7 @@ impl Reader<'_> {
             "args" => table.args = self.strings(item, at),
             "env" => table.env = self.secrets(item, at),
             "cwd" => table.cwd = self.string(item, at).map(str::to_owned),
+            "pass_env" => table.pass_env = self.pass_env(item, at),
             "url" => table.url = self.string(item, at).map(str::to_owned),
             "headers" => table.headers = self.secrets(item, at),
             "type" => table.kind = self.choice(item, at, &KINDS),
@@ -106,6 +108,19 @@ impl Reader<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// Names of variables, or `"all"`.
+    pub(super) fn pass_env(&mut self, item: &Item, at: &str) -> Vec<String> {
+        if item.is_str() {
+            let all = self.choice(item, at, &[("all", "*")]);
+            return all.map(str::to_owned).into_iter().collect();
+        }
+        let items = self.items(item, at);
+        let names = items.iter().enumerate();
+        names
+            .filter_map(|(index, item)| self.variable(item, &format!("{at}[{index}]")))
+            .collect()
     }
 
     fn oauth(&mut self, item: &Item, at: &str) -> OAuth {
@@ -414,7 +429,8 @@ impl Reader<'_> {
                         return Some(String::new());
                     }
                 }
-                if !is_inherited(name) {
+                // Of a proxy's URL, the password is looked for.
+                if !is_inherited(name) || value.contains("://") {
                     secrets_filled_in.borrow_mut().push(Secret::new(&value));
                 }
                 Some(value)
@@ -450,6 +466,7 @@ impl Reader<'_> {
                         paths::expand(&cwd, base).unwrap_or_else(|_| PathBuf::from(cwd))
                     }),
                     filled_in: Vec::new(),
+                    pass_env: stdio.pass_env.clone(),
                 })
             }
             Launch::Http(http) => Launch::Http(Http {
@@ -507,6 +524,7 @@ impl UpstreamTable {
             args: self.args.clone(),
             env: self.env.clone(),
             cwd: self.cwd.clone().map(PathBuf::from),
+            pass_env: self.pass_env.clone(),
             ..Stdio::default()
         }
     }

@@ -90,7 +90,7 @@ pub(super) fn open(
     let watched = reaper.watch(pid);
     tracing::debug!("server `{server}`: process {pid} runs `{}`", stdio.shown());
     let fate = Arc::new(Fate {
-        words: Words::new(server, Arc::clone(secrets), log),
+        words: Words::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
         given_up: OnceLock::new(),
         status: OnceLock::new(),
         unheard: AtomicBool::new(false),
@@ -146,7 +146,7 @@ fn command(stdio: &Stdio) -> Result<Command, Lost> {
     command
         .args(&stdio.args)
         .env_clear()
-        .envs(environment::inherited())
+        .envs(environment::passed_on(&stdio.pass_env))
         .envs(own);
     if let Some(cwd) = &stdio.cwd {
         if !cwd.is_dir() {

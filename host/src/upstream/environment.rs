@@ -1,58 +1,249 @@
-//! What a child's environment has that its configuration does not say: what the
-//! system needs to run a program, and none of the user's secrets.
+//! What a child's environment has that its configuration does not say: what programs need
+//! to find their way around the system, and none of the user's secrets.
 
 use std::ffi::{OsStr, OsString};
 
-/// By name.
-const NAMES: &[&str] = if cfg!(windows) {
-    &[
-        "APPDATA",
-        "COMSPEC",
-        "HOMEDRIVE",
-        "HOMEPATH",
-        "LOCALAPPDATA",
-        "NUMBER_OF_PROCESSORS",
-        "OS",
-        "PATH",
-        "PATHEXT",
-        "PROCESSOR_ARCHITECTURE",
-        "PROGRAMDATA",
-        "PROGRAMFILES",
-        "PROGRAMFILES(X86)",
-        "SYSTEMDRIVE",
-        "SYSTEMROOT",
-        "TEMP",
-        "TMP",
-        "USERNAME",
-        "USERPROFILE",
-        "WINDIR",
-    ]
-} else {
-    &[
-        "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER",
-    ]
-};
+use crate::wildcard::matches;
 
-/// By how the name begins.
-const PREFIXES: &[&str] = if cfg!(windows) { &[] } else { &["LC_", "XDG_"] };
-
-/// The variables of this process that a child gets.
-pub(super) fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, value)| passes(name, value))
+/// Variables that are passed for one reason.
+struct Passed {
+    #[allow(dead_code, reason = "for whoever reads the table")]
+    why: &'static str,
+    /// Names, or patterns with `*`.
+    names: &'static [&'static str],
 }
 
-/// Whether every child gets the variable of that name: its value is no secret.
+const fn passed(why: &'static str, names: &'static [&'static str]) -> Passed {
+    Passed { why, names }
+}
+
+/// All that every child gets. None of it is a key: what names a file of credentials leads to
+/// what the child, which runs with its user's rights, can read anyway.
+const PASSED: &[Passed] = &[
+    #[cfg(not(windows))]
+    passed(
+        "a program finds its user, its files and other programs",
+        &[
+            "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER", "XDG_*",
+        ],
+    ),
+    #[cfg(windows)]
+    passed(
+        "a program finds its user, its files and other programs",
+        &[
+            "APPDATA",
+            "COMMONPROGRAMFILES",
+            "COMSPEC",
+            "HOMEDRIVE",
+            "HOMEPATH",
+            "LOCALAPPDATA",
+            "NUMBER_OF_PROCESSORS",
+            "OS",
+            "PATH",
+            "PATHEXT",
+            "PROCESSOR_ARCHITECTURE",
+            "PROGRAMDATA",
+            "PROGRAMFILES",
+            "PROGRAMFILES(X86)",
+            "PSMODULEPATH",
+            "PUBLIC",
+            "SYSTEMDRIVE",
+            "SYSTEMROOT",
+            "TEMP",
+            "TMP",
+            "USERDOMAIN",
+            "USERNAME",
+            "USERPROFILE",
+            "WINDIR",
+        ],
+    ),
+    passed(
+        "dates and texts are the user's",
+        &["LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR"],
+    ),
+    passed(
+        "connections trust whom the system trusts",
+        &[
+            "AWS_CA_BUNDLE",
+            "CURL_CA_BUNDLE",
+            "DENO_CERT",
+            "DENO_TLS_CA_STORE",
+            "GIT_SSL_CAINFO",
+            "NIX_SSL_CERT_FILE",
+            "NODE_EXTRA_CA_CERTS",
+            "NODE_USE_SYSTEM_CA",
+            "NPM_CONFIG_CAFILE",
+            "PIP_CERT",
+            "REQUESTS_CA_BUNDLE",
+            "SSL_CERT_DIR",
+            "SSL_CERT_FILE",
+            "UV_NATIVE_TLS",
+            "UV_SYSTEM_CERTS",
+        ],
+    ),
+    passed(
+        "the network is reached through a proxy",
+        &[
+            "ALL_PROXY",
+            "FTP_PROXY",
+            "HTTPS_PROXY",
+            "HTTP_PROXY",
+            "NODE_USE_ENV_PROXY",
+            "NO_PROXY",
+            "NPM_CONFIG_HTTPS_PROXY",
+            "NPM_CONFIG_NOPROXY",
+            "NPM_CONFIG_PROXY",
+        ],
+    ),
+    passed(
+        "a window or a browser is opened, and a keyring asked, in the user's session",
+        &[
+            "BROWSER",
+            "CHROME_BIN",
+            "CHROME_PATH",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "DISPLAY",
+            "PLAYWRIGHT_BROWSERS_PATH",
+            "PUPPETEER_CACHE_DIR",
+            "PUPPETEER_EXECUTABLE_PATH",
+            "WAYLAND_DISPLAY",
+            "WSLENV",
+            "WSL_DISTRO_NAME",
+            "WSL_INTEROP",
+            "XAUTHORITY",
+        ],
+    ),
+    passed(
+        "keys stay with the agents that hold them",
+        &["GNUPGHOME", "SSH_AGENT_PID", "SSH_AUTH_SOCK"],
+    ),
+    passed(
+        "containers, clusters and clouds are those that the user has chosen",
+        &[
+            "AWS_CONFIG_FILE",
+            "AWS_DEFAULT_REGION",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "AZURE_CONFIG_DIR",
+            "CLOUDSDK_ACTIVE_CONFIG_NAME",
+            "CLOUDSDK_CONFIG",
+            "CONTAINER_HOST",
+            "DOCKER_CERT_PATH",
+            "DOCKER_CONFIG",
+            "DOCKER_CONTEXT",
+            "DOCKER_HOST",
+            "DOCKER_TLS_VERIFY",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_CLOUD_PROJECT",
+            "HELM_CACHE_HOME",
+            "HELM_CONFIG_HOME",
+            "HELM_DATA_HOME",
+            "KUBECONFIG",
+            "KUBE_CONFIG_PATH",
+            "MINIKUBE_HOME",
+        ],
+    ),
+    passed(
+        "languages and package managers are where the user has put them",
+        &[
+            "ASDF_DATA_DIR",
+            "ASDF_DIR",
+            "BUN_INSTALL",
+            "CARGO_HOME",
+            "CONDA_DEFAULT_ENV",
+            "CONDA_EXE",
+            "CONDA_PREFIX",
+            "COREPACK_HOME",
+            "DENO_DIR",
+            "DOTNET_ROOT",
+            "FNM_DIR",
+            "FNM_MULTISHELL_PATH",
+            "GEM_HOME",
+            "GEM_PATH",
+            "GOBIN",
+            "GOPATH",
+            "GOROOT",
+            "HOMEBREW_CELLAR",
+            "HOMEBREW_PREFIX",
+            "HOMEBREW_REPOSITORY",
+            "JAVA_HOME",
+            "LD_LIBRARY_PATH",
+            "MISE_*_DIR",
+            "NIX_PATH",
+            "NIX_PROFILES",
+            "NPM_CONFIG_CACHE",
+            "NPM_CONFIG_PREFIX",
+            "NPM_CONFIG_REGISTRY",
+            "NPM_CONFIG_USERCONFIG",
+            "NVM_BIN",
+            "NVM_DIR",
+            "PIPX_*",
+            "PIP_CONFIG_FILE",
+            "PIP_INDEX_URL",
+            "PNPM_HOME",
+            "PYENV_ROOT",
+            "RBENV_ROOT",
+            "RUSTUP_HOME",
+            "RUSTUP_TOOLCHAIN",
+            "UV_*_DIR",
+            "UV_DEFAULT_INDEX",
+            "UV_INDEX_URL",
+            "UV_PYTHON",
+            "VIRTUAL_ENV",
+            "VOLTA_HOME",
+        ],
+    ),
+];
+
+/// Start of the names of Dormouse's own variables, one of which is the token of a host: they are
+/// passed to nobody.
+const OWN: &str = "DORMOUSE_";
+
+/// Whether every child gets the variable of that name.
 pub(crate) fn is_inherited(name: &str) -> bool {
-    let same = |known: &&str| match cfg!(windows) {
-        true => known.eq_ignore_ascii_case(name),
-        false => *known == name,
-    };
-    NAMES.iter().any(same) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    // Proxies have their names in small letters as well, as have npm's settings.
+    let name = name.to_ascii_uppercase();
+    let mut names = PASSED.iter().flat_map(|passed| passed.names);
+    names.any(|pattern| matches(pattern, &name))
 }
 
-fn passes(name: &OsStr, value: &OsStr) -> bool {
+/// Whether one of the patterns that a user has written names a variable.
+fn is_named(patterns: &[String], name: &str) -> bool {
+    !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// The variables of this process that a child gets, beside those of its own configuration.
+/// `patterns` are the names that its user has said, with `*` for any characters.
+pub(super) fn passed_on(patterns: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, value)| passes(name, value, patterns))
+}
+
+fn passes(name: &OsStr, value: &OsStr, patterns: &[String]) -> bool {
     // An old shell's exported function is code, not a value.
-    name.to_str().is_some_and(is_inherited) && !value.as_encoded_bytes().starts_with(b"()")
+    let is_function = value.as_encoded_bytes().starts_with(b"()");
+    let named = |name: &str| is_inherited(name) || is_named(patterns, name);
+    !is_function && name.to_str().is_some_and(named)
+}
+
+/// Names in a text of variables that are set for this process and that a child does not get.
+pub(super) fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
+    /// Fewest letters of a name that is told: shorter ones are words of any text.
+    const MIN_LETTERS: usize = 3;
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let words = text.split(|c| !is_of_name(c));
+    let names =
+        words.filter(|word| word.len() >= MIN_LETTERS && word.contains(char::is_alphabetic));
+    let mut withheld: Vec<String> = names
+        .filter(|name| !name.starts_with(OWN))
+        .filter(|name| {
+            std::env::var_os(name).is_some_and(|value| !passes(OsStr::new(name), &value, patterns))
+        })
+        .map(str::to_owned)
+        .collect();
+    withheld.sort();
+    withheld.dedup();
+    withheld
 }
 
 #[cfg(test)]
@@ -61,15 +252,52 @@ mod tests {
 
     #[test]
     fn a_child_gets_what_it_needs_and_no_secrets() {
+        let patterns = ["AWS_*".to_owned(), "MINE".to_owned()];
         let table = [
-            ("PATH", "/bin", true),
-            ("GITHUB_TOKEN", "x", false),
-            ("PATH_OF_SECRETS", "x", false),
-            ("PATH", "() { evil; }", false),
+            ("PATH", "/bin", true, true),
+            ("SSL_CERT_FILE", "/ca.pem", true, true),
+            ("https_proxy", "http://proxy:3128", true, true),
+            ("KUBECONFIG", "/kube", true, true),
+            ("UV_CACHE_DIR", "/cache", true, true),
+            ("AWS_PROFILE", "work", true, true),
+            ("AWS_SECRET_ACCESS_KEY", "x", false, true),
+            ("MINE", "x", false, true),
+            ("MINE_TOO", "x", false, false),
+            ("GITHUB_TOKEN", "x", false, false),
+            ("PATH_OF_SECRETS", "x", false, false),
+            ("PATH", "() { evil; }", false, false),
+            ("AWS_F", "() { evil; }", false, false),
         ];
-        for (name, value, expected) in table {
-            let found = passes(OsStr::new(name), OsStr::new(value));
-            assert_eq!(found, expected, "{name}={value}");
+        for (name, value, inherited, named) in table {
+            for (patterns, expected) in [(&[][..], inherited), (&patterns, named)] {
+                let found = passes(OsStr::new(name), OsStr::new(value), patterns);
+                assert_eq!(found, expected, "{name}={value} {patterns:?}");
+            }
         }
+        // Whatever is passed, the token of a host is not.
+        let all = ["*".to_owned()];
+        for (name, expected) in [("GITHUB_TOKEN", true), ("DORMOUSE_TOKEN", false)] {
+            assert_eq!(passes(OsStr::new(name), OsStr::new("x"), &all), expected);
+        }
+    }
+
+    #[test]
+    fn no_key_is_passed_to_every_child() {
+        for passed in PASSED {
+            for name in passed.names {
+                let is_secret = ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY"]
+                    .iter()
+                    .any(|word| name.contains(word));
+                assert!(!is_secret && *name != "*", "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_set_here_and_not_passed_is_found_in_a_text() {
+        // What the tests are built with is set for them, and for no child.
+        let said = "CARGO_MANIFEST_DIR is missing, PATH is not, nor is NO_SUCH_VARIABLE_AT_ALL";
+        assert_eq!(withheld(said, &[]), ["CARGO_MANIFEST_DIR"]);
+        assert_eq!(withheld(said, &["CARGO_*".to_owned()]), [""; 0]);
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::OAuth;
+use super::environment;
 use super::http::is_here;
 use super::redaction::{
     HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, may_be_secret_in_path,
@@ -22,7 +23,7 @@ pub enum Launch {
     Http(Http),
 }
 
-/// A child process. Its environment is what the system needs to run a program
+/// A child process. Its environment is what programs need to find their way around the system
 /// (`PATH`, `HOME` and the like) and what is here, nothing else of the user's.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Stdio {
@@ -38,6 +39,9 @@ pub struct Stdio {
     pub cwd: Option<PathBuf>,
     /// The values that were filled in and are not to be seen.
     pub filled_in: Vec<Secret>,
+    /// Names of variables of the host's environment that it gets besides what all get, with
+    /// `*` for any characters.
+    pub pass_env: Vec<String>,
 }
 
 /// An HTTP endpoint.
@@ -77,6 +81,17 @@ impl Stdio {
         hidden.add_line(&self.command);
         for (name, value) in &self.env {
             hidden.add_variable(name, value.expose());
+        }
+        for (name, value) in environment::passed_on(&self.pass_env) {
+            let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
+                continue;
+            };
+            match environment::is_inherited(name) {
+                // A proxy, or an index of packages, may have a password in its URL.
+                true if value.contains("://") => hidden.add_url(value),
+                true => {}
+                false => hidden.add_variable(name, value),
+            }
         }
     }
 }

@@ -8,10 +8,12 @@ use dormouse_jsonrpc::{Line, LineReader};
 use tokio::io::{AsyncRead, BufReader};
 use tracing::Level;
 
+use super::environment;
 use super::peer::lock;
 use super::redaction::MAX_WRITTEN_PIECE_BYTES;
 use super::server_secrets::ServerSecrets;
 use crate::log_budget::LogBudget;
+use crate::visible::first_names;
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;
@@ -23,12 +25,20 @@ pub(super) struct Words {
     /// What is taken out of all that it says.
     secrets: Arc<ServerSecrets>,
     log: Arc<LogBudget>,
+    /// The variables that it gets, beside those that all get.
+    pass_env: Vec<String>,
     last: Mutex<VecDeque<String>>,
 }
 
 impl Words {
-    pub(super) fn new(server: &str, secrets: Arc<ServerSecrets>, log: Arc<LogBudget>) -> Self {
+    pub(super) fn new(
+        server: &str,
+        secrets: Arc<ServerSecrets>,
+        log: Arc<LogBudget>,
+        pass_env: Vec<String>,
+    ) -> Self {
         Self {
+            pass_env,
             server: server.to_owned(),
             secrets,
             log,
@@ -81,7 +91,26 @@ impl Words {
         }
         // Each is marked as its own: a model reads this, and hints of ours stand below it.
         let lines = last.iter().map(|line| format!("\n> {line}"));
-        format!("{what}; its last words:{}", lines.collect::<String>())
+        let lines: String = lines.collect();
+        format!(
+            "{what}; its last words:{lines}{}",
+            self.hint_at_variables(&lines)
+        )
+    }
+
+    /// What to do where the child names variables that are set here and that it does not get.
+    fn hint_at_variables(&self, lines: &str) -> String {
+        let names = environment::withheld(lines, &self.pass_env);
+        if names.is_empty() {
+            return String::new();
+        }
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        format!(
+            "\nhint: {} {verb} set here and not passed to it: `pass_env` in `[servers.{}]` of \
+             dormouse.toml names what is",
+            first_names(&names),
+            self.server
+        )
     }
 }
 

@@ -14,6 +14,7 @@ mod approval;
 mod changing;
 mod discovery;
 mod doctor;
+mod environment;
 mod floods;
 mod forged_words;
 mod hostile;

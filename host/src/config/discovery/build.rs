@@ -106,6 +106,7 @@ pub(super) fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
                     (Some(folder), None) => Some(folder.to_owned()),
                     (None, cwd) => cwd.as_ref().map(PathBuf::from),
                 },
+                pass_env: Vec::new(),
                 filled_in: Vec::new(),
             })
         }
@@ -202,6 +203,7 @@ impl Filling<'_, '_> {
             args,
             env: variables,
             cwd,
+            pass_env: Vec::new(),
             filled_in: Vec::new(),
         }
     }

@@ -108,7 +108,8 @@ impl Filler<'_> {
         if !self.spend(value.len()) {
             return Some(String::new());
         }
-        if !is_inherited(name) {
+        // Of a proxy's URL, the password is looked for.
+        if !is_inherited(name) || value.contains("://") {
             self.secrets.push(Secret::new(&value));
         }
         Some(value)

@@ -115,6 +115,7 @@ impl Own {
             args,
             env: variables,
             cwd: cwd.map(PathBuf::from),
+            pass_env: Vec::new(),
             filled_in: Vec::new(),
         }
     }

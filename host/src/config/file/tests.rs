@@ -598,6 +598,7 @@ inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
             ]),
             fetch: Fetch::Background,
             filled_in: 1 << 20,
+            pass_env: Vec::new(),
         }
     );
     assert!(!format!("{:?}", config.discovery).contains("SECRET"));
@@ -769,4 +770,37 @@ fn so_much_is_filled_into_a_server_and_no_more() {
         problems[0].message.contains("too much is filled into"),
         "{problems:?}"
     );
+}
+
+#[test]
+fn variables_are_passed_by_name_or_all() {
+    let read = |text: &str| parse(Path::new(FILE), text);
+    let (config, problems) = read(
+        "[discovery]\npass_env = 'all'\n\
+         [servers.a]\ncommand = 'a'\npass_env = ['AWS_*', 'MINE']\n\
+         [servers.b]\npass_env = ['X']\n",
+    );
+    assert_eq!(problems, []);
+    assert_eq!(config.discovery.pass_env, ["*"]);
+    let Launch::Stdio(stdio) = &config.servers["a"].bridge().unwrap().launch else {
+        panic!("{config:?}");
+    };
+    assert_eq!(stdio.pass_env, ["AWS_*", "MINE"]);
+    assert!(config.overlays.contains_key("b"));
+    for (wrong, message) in [
+        ("pass_env = 'some'", "cannot be `'some'`"),
+        ("pass_env = [1]", "has to be a string"),
+        (
+            "pass_env = ['A=hush']",
+            "is no name of an environment variable",
+        ),
+        (
+            "url = 'https://x/'\npass_env = ['A']",
+            "`pass_env`, and a `url`",
+        ),
+    ] {
+        let (_, problems) = read(&format!("[servers.a]\n{wrong}\n"));
+        assert!(problems[0].message.contains(message), "{problems:?}");
+        assert!(!problems[0].message.contains("hush"), "{problems:?}");
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-use crate::config::bridge;
+use crate::wildcard::matches;
 
 /// A pattern of URLs. `*` stands for any characters within a part of it: what is allowed for
 /// one host is not for `https://other/?that.host`.
@@ -116,18 +116,18 @@ impl UrlPattern {
                     PortPattern::Usual => url.port.is_none(),
                     PortPattern::Like(port) => {
                         let connected = url.connected_port.map(|port| port.to_string());
-                        bridge::matches(port, &connected.unwrap_or_default())
+                        matches(port, &connected.unwrap_or_default())
                     }
                 };
                 is_port
-                    && bridge::matches(scheme, &url.scheme)
-                    && bridge::matches(host, &url.host)
-                    && bridge::matches(path, &url.path)
+                    && matches(scheme, &url.scheme)
+                    && matches(host, &url.host)
+                    && matches(path, &url.path)
             }
             Self::Text(pattern) => {
                 let port = url.port.map(|port| format!(":{port}")).unwrap_or_default();
                 let whole = format!("{}://{}{port}{}", url.scheme, url.host, url.path);
-                bridge::matches(pattern, &whole)
+                matches(pattern, &whole)
             }
         }
     }
