@@ -220,28 +220,22 @@ impl Configured {
             let Some(overlay) = stray.remove(&server.name) else {
                 continue;
             };
-            // What is meant for a server of the user's is not for that of a project which
-            // takes its name, but for what is less than it has.
-            let hides_users = matches!(server.origin.scope, Scope::Project(_))
-                && self.overridden.iter().any(|overridden| {
-                    overridden.name == server.name
-                        && !matches!(overridden.origin.scope, Scope::Project(_))
-                });
-            let restrictions = overlay.restrictions(server);
-            let applied = match hides_users && restrictions != overlay {
-                false => overlay.apply(server),
-                true => {
-                    let note = format!(
-                        "not all of `[servers.{}]` at {} is for it, but for the server of this \
-                         name that it takes the place of: it is only switched off, filtered and \
-                         approved more cautiously by that\n\
-                         hint: give one of the two another name",
-                        server.name, overlay.origin
-                    );
-                    self.notes.push((server.name.clone(), note));
-                    restrictions.apply(server)
-                }
-            };
+            let for_it = overlay.for_server(server);
+            if let Scope::Project(folder) = &server.origin.scope
+                && for_it != overlay
+            {
+                let note = format!(
+                    "not all of `[servers.{}]` at {} is for it, because it is a project's: it is \
+                     only switched off, filtered and approved more cautiously by that\n\
+                     hint: with `project = \"{}\"` in that table all of it is for this server, \
+                     and nothing for one of yours",
+                    server.name,
+                    overlay.origin,
+                    folder.display()
+                );
+                self.notes.push((server.name.clone(), note));
+            }
+            let applied = for_it.apply(server);
             if let Err(why) = applied {
                 let problem = Problem {
                     file: overlay.origin.file.clone(),
@@ -387,8 +381,7 @@ impl Configured {
             let name = &choice.server.name;
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
             // A project neither renames what the user has, nor switches it off.
-            let is_users = choice.server.enabled
-                && !matches!(choice.server.origin.scope, Scope::Project(_))
+            let is_users = !matches!(choice.server.origin.scope, Scope::Project(_))
                 && launch(&choice.server).is_some_and(|it| reached_by_project.contains(&it));
             match is_users {
                 true => own_of_users.push((choice.server, choice.also)),
@@ -400,6 +393,19 @@ impl Configured {
             if let Some(launch) = launch(server) {
                 let name = launches.entry(launch);
                 name.or_insert_with(|| server.name.clone());
+            }
+        }
+        // What stands under the name of a table that is wrong does not come back under another.
+        for found in &self.found.found {
+            let name = &found.server.name;
+            if self
+                .servers
+                .get(name)
+                .and_then(ServerConfig::refused)
+                .is_some()
+                && let Some(launch) = launch(&found.server)
+            {
+                launches.entry(launch).or_insert_with(|| name.clone());
             }
         }
         for (mut server, also) in kinds.into_iter().flatten() {
@@ -575,7 +581,11 @@ impl Configured {
             config,
             written_name,
             yours: self.yours(config),
-            overlay: self.overlays.get(&config.name),
+            said_of_it: self
+                .overlays
+                .get(&config.name)
+                .map(|overlay| overlay.for_server(config).said())
+                .unwrap_or_default(),
         };
         let own = self.of_project.iter();
         let own = own.map(|server| reviewed(server, server.name.as_str()));

@@ -22,6 +22,7 @@ use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, OnChange, Origin, Overlay, Problem,
     RefusedServer, Scope, ServerConfig, name, units,
 };
+use crate::nearest::nearest;
 use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
@@ -60,6 +61,7 @@ const SERVER: &[&str] = &[
     "on_change",
     "share",
     "from",
+    "project",
 ];
 const GRANTS: &[&str] = &["fs", "env"];
 const FS: &[&str] = &["path", "mode"];
@@ -181,6 +183,10 @@ impl Reader<'_> {
         let mut of_servers = BTreeSet::new();
         if let Some(item) = table.get("discovery") {
             config.discovery = self.discovery(item);
+            if !self.problems.is_empty() {
+                // Whoever is not to be asked may be what could not be read.
+                config.discovery.clients = Some(Vec::new());
+            }
         }
         if self.variables == Variables::FilledIn(None) {
             self.variables = Variables::FilledIn(Some(config.discovery.filled_in));
@@ -194,7 +200,26 @@ impl Reader<'_> {
                     continue;
                 }
                 _ => {
+                    let before = self.problems.len();
                     self.unknown(table, key, "the configuration", TOP);
+                    let problems = self.problems.get(before..).unwrap_or_default();
+                    // What its user has said there of servers is not known, so that none of these
+                    // is used.
+                    let is_servers = nearest(key, TOP.iter().copied()) == Some("servers");
+                    let meant = item.as_table_like().filter(|_| is_servers);
+                    for (name, _) in meant.iter().flat_map(|meant| meant.iter()) {
+                        config.refused.push(RefusedServer {
+                            written_name: name.to_owned(),
+                            origin: Origin {
+                                file: self.file.to_owned(),
+                                line: problems.first().map_or(1, |problem| problem.line),
+                                ..Origin::default()
+                            },
+                            written: None,
+                            launch: None,
+                            problems: problems.to_vec(),
+                        });
+                    }
                     continue;
                 }
             }
@@ -289,7 +314,7 @@ impl Reader<'_> {
             match self.string(item, &at).map(str::parse) {
                 Some(Ok(client)) => clients.push(client),
                 Some(Err(hint)) => {
-                    let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+                    let message = format!("`{at}` cannot be {}", self.shown(item));
                     self.problem(item.span(), message, Some(hint));
                 }
                 None => {}
@@ -329,6 +354,10 @@ impl Reader<'_> {
                 "on_change" => overlay.on_change = self.choice(item, &here, &ON_CHANGE),
                 "share" => overlay.share = self.boolean(item, &here),
                 "from" => overlay.from = self.clients(item, &here),
+                "project" => {
+                    let folder = self.path(item, &here);
+                    overlay.project = folder.map(|folder| folder.canonicalize().unwrap_or(folder));
+                }
                 _ => {
                     if !self.upstream_key(&mut upstream, key, item, &here) {
                         self.unknown(table, key, &format!("`[{at}]`"), SERVER);
@@ -336,6 +365,7 @@ impl Reader<'_> {
                 }
             }
         }
+        let is_of_project = overlay.project.is_some();
         let adapter = match (component, self.bridge(upstream, (&at, table, span.clone()))) {
             (_, UpstreamEntry::Wrong) => return None,
             (None, _) if table.contains_key("component") => return None,
@@ -361,6 +391,13 @@ impl Reader<'_> {
             (None, UpstreamEntry::Bridge(bridge)) => Adapter::Bridge(bridge),
             (Some(file), UpstreamEntry::Bridge(bridge)) => Adapter::Adapted(file, bridge),
         };
+        if is_of_project {
+            self.problem(
+                span,
+                format!("`[{at}]` has `project`, and something to run"),
+                Some("that is for tables about servers of a project's files".to_owned()),
+            );
+        }
         let mut server = ServerConfig::new(name, adapter, origin);
         // Nothing is said of its upstream that could not fit.
         overlay.apply(&mut server).ok()?;

@@ -38,9 +38,12 @@ const fn key(name: &'static str, limit: fn(&mut Limits) -> Limit<'_>) -> Key {
     }
 }
 
-const KEYS: [Key; 12] = [
+const KEYS: [Key; 13] = [
     key("memory", |limits| Limit::Bytes(&mut limits.memory)),
     key("timeout", |limits| Limit::Time(&mut limits.timeout)),
+    key("total_timeout", |limits| {
+        Limit::Time(&mut limits.total_timeout)
+    }),
     key("idle", |limits| Limit::Time(&mut limits.idle)),
     key("result", |limits| Limit::Bytes(&mut limits.result)),
     key("output", |limits| Limit::Bytes(&mut limits.output)),
@@ -132,9 +135,10 @@ impl LimitSettings {
     }
 }
 
-/// The limits that are not the usual ones, each with its key in the configuration.
-pub(super) fn unusual(limits: &Limits) -> Vec<String> {
-    let (mut limits, mut usual) = (limits.clone(), Limits::default());
+/// The limits that are not the usual ones of such a server, each with its key in the
+/// configuration.
+pub(super) fn unusual(limits: &Limits, usual: &Limits) -> Vec<String> {
+    let (mut limits, mut usual) = (limits.clone(), usual.clone());
     let values = KEYS.iter().map(|key| {
         let value = key.value(&mut limits);
         (key, value, key.value(&mut usual))
@@ -185,7 +189,7 @@ impl Reader<'_> {
         let count = self.count(item, at)?;
         let max = max.filter(|max| usize::try_from(count).is_ok_and(|count| count > *max));
         if let Some(max) = max {
-            let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+            let message = format!("`{at}` cannot be {}", self.shown(item));
             let hint = format!("use a number from 1 to {max}");
             self.problem(item.span(), message, Some(hint));
             return None;
@@ -204,6 +208,7 @@ mod tests {
         Limits {
             memory: 900 << 30,
             timeout: Duration::from_secs(3),
+            total_timeout: Duration::from_secs(4),
             idle: Duration::from_secs(1),
             result: 1,
             output: 2,
@@ -221,10 +226,13 @@ mod tests {
 
     #[test]
     fn unusual_limits_are_all_told() {
-        assert_eq!(unusual(&Limits::default()), Vec::<String>::new());
         assert_eq!(
-            unusual(&all()).join(", "),
-            "`memory` 900.0 GiB, `timeout` 3s, `idle` 1s, `result` 1 B, `output` 2 B, \
+            unusual(&Limits::default(), &Limits::default()),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            unusual(&all(), &Limits::default()).join(", "),
+            "`memory` 900.0 GiB, `timeout` 3s, `total_timeout` 4s, `idle` 1s, `result` 1 B, `output` 2 B, \
              `instances` 100000, `message` 4 B, `list` 5 B, `items` 6, `requests` 7.0 MiB, \
              `connections` 9, `questions` 8"
         );
@@ -240,7 +248,7 @@ mod tests {
             let settings = LimitSettings(vec![Setting { key: index, value }]);
             let mut limits = Limits::default();
             settings.apply(&mut limits);
-            let told = unusual(&limits);
+            let told = unusual(&limits, &Limits::default());
             assert_eq!(told.len(), 1, "{told:?}");
             assert!(told[0].contains(&format!("`{}`", key.name)), "{told:?}");
         }

@@ -168,10 +168,22 @@ pub struct Origin {
     pub profile: Option<String>,
 }
 
+impl Adapter {
+    /// The limits of such a server where nothing is said.
+    #[must_use]
+    pub fn usual_limits(&self) -> Limits {
+        match self {
+            Self::Bridge(_) | Self::Adapted(..) => Limits::of_upstream(),
+            Self::Plugin(_) | Self::Refused(_) => Limits::default(),
+        }
+    }
+}
+
 impl ServerConfig {
     /// A server of which nothing else is said.
     #[must_use]
     pub fn new(name: &str, adapter: Adapter, origin: Origin) -> Self {
+        let limits = adapter.usual_limits();
         Self {
             name: name.to_owned(),
             adapter,
@@ -179,7 +191,7 @@ impl ServerConfig {
             prefix: None,
             instance: None,
             grants: Grants::default(),
-            limits: Limits::default(),
+            limits,
             settings: Map::new(),
             from: Vec::new(),
             denied: None,

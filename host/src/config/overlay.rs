@@ -1,13 +1,16 @@
 //! Changes that the user's own file makes to a server that is configured elsewhere.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 use super::limits::LimitSettings;
-use super::{Adapter, Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, ServerConfig};
+use super::{
+    Adapter, Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig,
+};
 use crate::sandbox::Grants;
 use crate::upstream::{HttpTransport, Launch};
 
@@ -16,6 +19,8 @@ use crate::upstream::{HttpTransport, Launch};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs, reason = "as in `ServerConfig` and `Bridge`")]
 pub struct Overlay {
+    /// The project whose server it is about; none where it is about one of the user's.
+    pub project: Option<PathBuf>,
     pub enabled: Option<bool>,
     pub prefix: Option<String>,
     pub instance: Option<Instance>,
@@ -110,10 +115,25 @@ impl Overlay {
         Ok(())
     }
 
+    /// What of it is for a server: all for one of the user's, and for that of a project that is
+    /// named. Of another project's server, which anybody may have given that name, only what
+    /// restricts it.
+    #[must_use]
+    pub fn for_server(&self, server: &ServerConfig) -> Self {
+        match (&server.origin.scope, &self.project) {
+            (Scope::Project(folder), Some(project)) if folder == project => self.clone(),
+            (Scope::Project(_), _) => self.restrictions(server),
+            (Scope::Managed | Scope::User | Scope::Local(_), None) => self.clone(),
+            (Scope::Managed | Scope::User | Scope::Local(_), Some(_)) => Self {
+                origin: self.origin.clone(),
+                ..Self::default()
+            },
+        }
+    }
+
     /// The same, as far as it gives that server nothing, and allows it nothing that it may not
     /// do already.
-    #[must_use]
-    pub fn restrictions(&self, server: &ServerConfig) -> Self {
+    fn restrictions(&self, server: &ServerConfig) -> Self {
         let on_change = server.bridge().map(|bridge| bridge.on_change);
         Self {
             enabled: self.enabled.filter(|enabled| !enabled),

@@ -36,6 +36,17 @@ pub(super) fn is_marked(folder: &Path, mark: &Path) -> bool {
     let Ok(opened) = open_ambient_dir(folder, ambient_authority()) else {
         return false;
     };
+    // A folder on the way to it, or a link in place of one, is looked at by itself.
+    let first = mark
+        .components()
+        .next()
+        .map(|first| Path::new(first.as_os_str()));
+    let found = first.map(|first| stat(&opened, first, FollowSymlinks::No));
+    if let Some(Ok(found)) = found
+        && is_somebody_elses(&opened, &found)
+    {
+        return false;
+    }
     match stat(&opened, mark, FollowSymlinks::No) {
         Ok(found) => !is_somebody_elses(&opened, &found),
         // A folder on the way to it is a link out of this one.

@@ -11,6 +11,7 @@ use super::lines::Lines;
 use super::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 use super::{Problem, paths};
 use crate::nearest::nearest;
+use crate::upstream::redaction::tells_nothing;
 
 /// Most tables, arrays, keys and parts of keys of a TOML document: each takes some hundred times
 /// the memory of its text.
@@ -99,7 +100,7 @@ impl Reader<'_> {
         match read(text) {
             Ok(value) => Some(value),
             Err(hint) => {
-                let message = format!("`{at}` cannot be {}", quoted(raw));
+                let message = format!("`{at}` cannot be {}", self.shown(item));
                 self.problem(item.span(), message, Some(hint.to_owned()));
                 None
             }
@@ -113,7 +114,7 @@ impl Reader<'_> {
         };
         let count = u32::try_from(number).ok().filter(|count| *count > 0);
         if count.is_none() {
-            let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+            let message = format!("`{at}` cannot be {}", self.shown(item));
             self.problem(
                 item.span(),
                 message,
@@ -149,13 +150,18 @@ impl Reader<'_> {
         if let Some((_, value)) = choices.iter().find(|(name, _)| *name == text) {
             return Some(*value);
         }
+        // One that is nearly right is no secret.
+        let shown = match nearest(text, choices.iter().map(|(name, _)| *name)) {
+            Some(_) => quoted(self.raw(item)),
+            None => self.shown(item),
+        };
         let names: Vec<_> = choices
             .iter()
             .map(|(name, _)| format!("\"{name}\""))
             .collect();
         self.problem(
             item.span(),
-            format!("`{at}` cannot be {}", quoted(self.raw(item))),
+            format!("`{at}` cannot be {shown}"),
             Some(format!("use {}", names.join(" or "))),
         );
         None
@@ -256,9 +262,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn wrong_type(&mut self, item: &Item, at: &str, expected: &str) {
+        let shown = match self.may_be_shown(item) {
+            true => quoted(self.raw(item)) + " ",
+            false => String::new(),
+        };
         let message = format!(
-            "`{at}` has to be {expected}, and {} is {}",
-            quoted(self.raw(item)),
+            "`{at}` has to be {expected}, and {shown}is {}",
             match item.type_name() {
                 "integer" => "an integer".to_owned(),
                 "array" | "array of tables" | "inline table" => format!("an {}", item.type_name()),
@@ -266,6 +275,30 @@ impl Reader<'_> {
             }
         );
         self.problem(item.span(), message, None);
+    }
+
+    /// Whether a message may repeat a value: what is wrong may be a secret in a wrong place.
+    fn may_be_shown(&self, item: &Item) -> bool {
+        /// Longest text that begins with a digit and is taken for a size or a time.
+        const MAX_SIZE_BYTES: usize = 10;
+        match item.as_str() {
+            Some(text)
+                if text.len() <= MAX_SIZE_BYTES
+                    && text.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                true
+            }
+            Some(text) => tells_nothing(text) && !text.contains("://"),
+            None => item.is_integer() || item.is_float() || item.is_bool() || item.is_datetime(),
+        }
+    }
+
+    /// A value for a message, if it may be repeated.
+    pub(super) fn shown(&self, item: &Item) -> String {
+        match self.may_be_shown(item) {
+            true => quoted(self.raw(item)),
+            false => "what it is".to_owned(),
+        }
     }
 
     /// An item as it is written.

@@ -20,6 +20,22 @@ pub struct RefusedServer {
     pub problems: Vec<Problem>,
 }
 
+impl RefusedServer {
+    /// What anybody may be told of it, models too: that something is wrong, and where. What it
+    /// is may be a secret in a wrong place.
+    #[must_use]
+    pub fn for_models(&self) -> String {
+        let count = match self.problems.len() {
+            1 => "something is".to_owned(),
+            count => format!("{count} things are"),
+        };
+        format!(
+            "{count} wrong in its table in your configuration, line {}, so that it is not used\n             hint: `dormouse doctor` says what",
+            self.origin.line
+        )
+    }
+}
+
 impl fmt::Display for RefusedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().enumerate() {

@@ -10,8 +10,8 @@ use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
-    Adapter, Bridge, Client, FillSource, Filter, Need, OnChange, Origin, Overlay, Problem,
-    RefusedServer, ServerConfig, limits,
+    Adapter, Bridge, Client, FillSource, Filter, Need, OnChange, Origin, Problem, RefusedServer,
+    ServerConfig, limits,
 };
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
@@ -40,8 +40,8 @@ pub(super) struct ReviewedServer<'a> {
     /// Where the user has a server of that name already, which this one may take the
     /// place of.
     pub(super) yours: Option<String>,
-    /// Changes that the user's own file makes to servers of that name.
-    pub(super) overlay: Option<&'a Overlay>,
+    /// What the user's own file says of it.
+    pub(super) said_of_it: Vec<String>,
 }
 
 /// All that a review is made of.
@@ -207,13 +207,11 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     if let Some(prefix) = &config.prefix {
         lines.add("prefix", quoted(prefix));
     }
-    let limits = limits::unusual(&config.limits);
+    let limits = limits::unusual(&config.limits, &config.adapter.usual_limits());
     if !limits.is_empty() {
         lines.add("limits", limits.join(", "));
     }
-    if let Some(overlay) = server.overlay {
-        lines.names("your file says", overlay.said().iter());
-    }
+    lines.names("your file says", server.said_of_it.iter());
     match config.instance {
         Some(Instance::PerCall) => lines.add("instances", "a new one for each call".to_owned()),
         Some(Instance::PerSession) => lines.add("instances", "one for each session".to_owned()),

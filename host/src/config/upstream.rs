@@ -197,7 +197,7 @@ impl Reader<'_> {
     fn port(&mut self, item: &Item, at: &str) -> Option<u16> {
         let port = u16::try_from(self.count(item, at)?).ok();
         if port.is_none() {
-            let message = format!("`{at}` cannot be {}", quoted(self.raw(item)));
+            let message = format!("`{at}` cannot be {}", self.shown(item));
             self.problem(
                 item.span(),
                 message,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
-use crate::config::{Bridge, ServerConfig};
+use crate::config::{Bridge, RefusedServer, ServerConfig};
 use crate::runtime::{
     Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas, Slot,
     Target, Tool, Wanted,
@@ -72,7 +72,7 @@ impl Server {
         let Read { entry, known } = read;
         let same_file = |old: &&Arc<Self>| old.config.adapter == config.adapter;
         let (read, problem) = match entry {
-            None => (None, config.refused().map(ToString::to_string)),
+            None => (None, config.refused().map(RefusedServer::for_models)),
             Some(Ok(entry)) => (Some((entry.listing.clone(), entry.stamp)), None),
             // A file that is damaged may be one that is being written: what it
             // declared until now stays in the list, so that agents do not lose
@@ -259,7 +259,7 @@ impl Server {
     /// It has none, is switched off, or something has to be set first: a sentence for the user.
     pub fn reachable(&self) -> Result<&Bridge, String> {
         if let Some(refused) = self.config.refused() {
-            return Err(refused.to_string());
+            return Err(refused.for_models());
         }
         let bridge = self.config.bridge();
         let bridge = bridge.ok_or("it is a plugin, whose tools are known from its file")?;

@@ -7,11 +7,14 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// How long a call may run, less the time in which it waits for the answer of a
-/// person or a model: nobody can say how long that takes.
+/// person or a model: nobody can say how long that takes. Progress puts the end off, up to
+/// a total.
 #[derive(Clone)]
 pub(super) struct Patience(Arc<Shared>);
 
 struct Shared {
+    limit: Duration,
+    total: Duration,
     clock: Mutex<Clock>,
     changed: Notify,
 }
@@ -19,6 +22,8 @@ struct Shared {
 struct Clock {
     /// What is left, as of `since`.
     left: Duration,
+    /// What is left of the total, as of `since`.
+    total_left: Duration,
     /// Since when it runs; not at all while somebody is asked.
     since: Option<Instant>,
     /// How many are being asked.
@@ -29,10 +34,16 @@ struct Clock {
 pub(super) struct Waiting(Arc<Shared>);
 
 impl Patience {
-    pub(super) fn new(limit: Duration) -> Self {
+    /// A clock of `limit`, which may be put off until `total` has run, or `limit` where that is
+    /// more.
+    pub(super) fn new(limit: Duration, total: Duration) -> Self {
+        let total = total.max(limit);
         Self(Arc::new(Shared {
+            limit,
+            total,
             clock: Mutex::new(Clock {
                 left: limit,
+                total_left: total,
                 since: Some(Instant::now()),
                 asked: 0,
             }),
@@ -44,12 +55,30 @@ impl Patience {
     pub(super) fn wait(&self) -> Waiting {
         let mut clock = self.0.clock();
         clock.asked += 1;
-        if let Some(since) = clock.since.take() {
-            clock.left = clock.left.saturating_sub(since.elapsed());
-        }
+        clock.count();
+        clock.since = None;
         drop(clock);
         self.0.changed.notify_one();
         Waiting(Arc::clone(&self.0))
+    }
+
+    /// Begins the time anew, as far as the total allows.
+    pub(super) fn put_off(&self) {
+        let mut clock = self.0.clock();
+        clock.count();
+        clock.left = self.0.limit.min(clock.total_left);
+        drop(clock);
+        self.0.changed.notify_one();
+    }
+
+    /// The limit that has ended the call.
+    pub(super) fn exceeded(&self) -> Duration {
+        let mut clock = self.0.clock();
+        clock.count();
+        match clock.total_left.is_zero() {
+            true => self.0.total,
+            false => self.0.limit,
+        }
     }
 
     /// Whether somebody is being asked.
@@ -103,6 +132,19 @@ impl Patience {
     }
 }
 
+impl Clock {
+    /// Takes away what has run since it was last looked at.
+    fn count(&mut self) {
+        if let Some(since) = &mut self.since {
+            let now = Instant::now();
+            let spent = now.saturating_duration_since(*since);
+            self.left = self.left.saturating_sub(spent);
+            self.total_left = self.total_left.saturating_sub(spent);
+            *since = now;
+        }
+    }
+}
+
 impl Shared {
     fn clock(&self) -> MutexGuard<'_, Clock> {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
@@ -130,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_time_of_a_question_does_not_count() {
-        let patience = Patience::new(LIMIT);
+        let patience = Patience::new(LIMIT, LIMIT);
         let work = async {
             let waiting = patience.wait();
             tokio::time::sleep(LIMIT * 2).await;
@@ -143,7 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_left_afterwards_does() {
-        let patience = Patience::new(LIMIT);
+        let patience = Patience::new(LIMIT, LIMIT);
         let begun = Instant::now();
         let work = async {
             let waiting = patience.wait();
@@ -157,7 +199,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_held_while_somebody_is_asked() {
-        let patience = Patience::new(LIMIT);
+        let patience = Patience::new(LIMIT, LIMIT);
         let held = Arc::new(());
         let inside = Arc::clone(&held);
         let work = async {
@@ -172,5 +214,27 @@ mod tests {
         };
         let counts = patience.within(|| Arc::clone(&inside), work).await;
         assert_eq!(counts, Some((3, 2, 3)));
+    }
+
+    #[tokio::test]
+    async fn progress_puts_the_end_off_up_to_a_total() {
+        let patience = Patience::new(LIMIT, LIMIT * 4);
+        let begun = Instant::now();
+        let work = async {
+            loop {
+                tokio::time::sleep(LIMIT / 5).await;
+                patience.put_off();
+            }
+        };
+        let ended: Option<()> = patience.within(|| (), work).await;
+        assert_eq!(ended, None);
+        assert!(begun.elapsed() >= LIMIT * 4, "{:?}", begun.elapsed());
+        assert_eq!(patience.exceeded(), LIMIT * 4);
+        let patience = Patience::new(LIMIT, LIMIT * 4);
+        assert_eq!(
+            patience.within(|| (), std::future::pending::<()>()).await,
+            None
+        );
+        assert_eq!(patience.exceeded(), LIMIT);
     }
 }

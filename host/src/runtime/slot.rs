@@ -318,7 +318,7 @@ impl Running {
         } = self.0.as_ref();
         let limit = target.limits.timeout;
         let pace = Pace {
-            patience: Patience::new(limit),
+            patience: Patience::new(limit, target.limits.total_timeout),
             turn,
             waits_for_memory: Arc::default(),
         };
@@ -330,7 +330,7 @@ impl Running {
             }),
             false => Err(Cause::Deadline {
                 server: target.server.clone(),
-                limit,
+                limit: pace.patience.exceeded(),
             }),
         })
     }

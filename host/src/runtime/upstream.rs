@@ -134,6 +134,7 @@ struct Patient {
 
 impl Listener for Patient {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        self.patience.put_off();
         self.listener.progress(progress, total, message);
     }
 

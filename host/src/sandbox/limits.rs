@@ -36,8 +36,11 @@ pub struct Limits {
     /// `memory`: all linear memories and tables of one instance together, with what the
     /// host keeps of the files that it reads and writes by streams, in bytes.
     pub memory: u64,
-    /// `timeout`: wall time of one call, from the moment its instance is ready.
+    /// `timeout`: wall time of one call, from the moment its instance is ready. What an
+    /// upstream says of its progress puts it off.
     pub timeout: Duration,
+    /// `total_timeout`: wall time of one call, however often that is put off.
+    pub total_timeout: Duration,
     /// `idle`: how long after its last call a server is stopped.
     pub idle: Duration,
     /// `result`: size of one result, in bytes of JSON, and of the base64 in the
@@ -60,12 +63,25 @@ impl Default for Limits {
         Self {
             memory: 256 << 20,
             timeout: Duration::from_secs(60),
+            total_timeout: Duration::from_secs(6 * 3600),
             idle: Duration::from_secs(600),
             result: 8 << 20,
             output: 64 << 10,
             instances: 64,
             upstream: UpstreamLimits::default(),
             questions: 16,
+        }
+    }
+}
+
+impl Limits {
+    /// The usual limits of a server with an upstream: what is called there may be a crawl, a build
+    /// or a query, and clients that are in a hurry end their calls themselves.
+    #[must_use]
+    pub fn of_upstream() -> Self {
+        Self {
+            timeout: Duration::from_secs(600),
+            ..Self::default()
         }
     }
 }

@@ -219,7 +219,7 @@ fn add_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
         if value.contains("://") {
             hidden.add_url(value);
         } else if !is_trivial(value) {
-            hidden.add(value);
+            hidden.add_possible(value);
         }
     }
 }

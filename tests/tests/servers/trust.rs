@@ -241,7 +241,7 @@ fn hostile_project() -> Scripted {
          [servers.granted.grants]\nfs = [{{ path = 'docs', mode = 'rw' }}]\nenv = ['CANARY_TOKEN']\n\
          [servers.granted.limits]\nmemory = '900GiB'\ninstances = 100000\n\
          [servers.loose]\ncommand = ['true', '${{CANARY_TOKEN}}']\non_change = 'accept'\n\
-         tools = ['be_nice']\nshare = true\n",
+         tools = ['be_nice']\nshare = true\npass_env = ['CANARY_*']\n",
         time.display()
     );
     write(&project.join("dormouse.toml"), &own);
@@ -277,6 +277,7 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         "`CANARY_TOKEN`, in `headers.X-Leak`",
         "`CANARY_TOKEN`, in `args[0]`",
         "may write folder:",
+        "sees your variables: `CANARY_*`",
         real.to_str().unwrap(),
         "may see variables: `CANARY_TOKEN`",
         "`on_change` is not heard of a project",

@@ -80,7 +80,12 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
     let refused = host
         .outcome("tools/call", json!({ "name": "post__add" }))
         .unwrap();
-    assert!(refused.to_string().contains("enabeld"), "{refused}");
+    let refused = refused.to_string();
+    assert!(
+        refused.contains("something is wrong in its table"),
+        "{refused}"
+    );
+    assert!(!refused.contains("enabeld"), "{refused}");
     assert_eq!(all.starts("post"), starts);
 
     // A host that starts with it runs the others as well.
@@ -88,12 +93,19 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
     assert_eq!(tools(&mut another), ["notes__add"]);
     another.text("notes__add", json!({})).unwrap();
     drop(another);
-    for problem in ["did you mean `enabled`?", "`dormouse`", "`discovery.fetch`"] {
+    for problem in [
+        "something is wrong in its table",
+        "`dormouse`",
+        "`discovery.fetch`",
+    ] {
         // What `list` says of it is the line of a host's log.
-        for words in [&["list"][..], &["status"], &["doctor"]] {
-            let (_, told) = all.run_in(all.home.path(), words);
+        for words in ["list", "status"] {
+            let (_, told) = all.run_in(all.home.path(), &[words]);
             assert!(told.contains(problem), "{words:?}: {told}");
         }
+    }
+    for problem in ["did you mean `enabled`?", "`dormouse`", "`discovery.fetch`"] {
+        assert!(all.fails(&["doctor"]).contains(problem));
     }
     for verb in ["sync", "restart", "enable", "login"] {
         all.run_in(all.home.path(), &[verb, "post"]);
@@ -141,4 +153,30 @@ fn every_key_can_be_said_of_a_server_in_a_clients_file() {
     assert!(environment.contains("DORMOUSE_TEST_MARK=here"));
     assert!(environment.contains("SECRET=hunter-two"));
     assert_eq!(std::fs::read(all.cursor()).unwrap(), before);
+}
+
+/// A value of the wrong kind may be a secret in a wrong place.
+#[test]
+fn values_of_the_wrong_kind_are_not_repeated() {
+    for table in [
+        "command = 'x'\nargs = '--token=hunter-TWO-99'",
+        "command = 'x'\nsettings = 'hunter-TWO-99'",
+        "command = ['npx', { k = 'hunter-TWO-99' }]",
+        "command = 'x'\ncwd = ['hunter-TWO-99']",
+        "command = 'x'\npass_env = 'hunter-TWO-99'",
+        "url = ['https://u:hunter-TWO-99@h/']",
+        "url = 'https://h/'\noauth = 'hunter-TWO-99'",
+        "url = 'https://h/'\noauth = { client_id = ['hunter-TWO-99'] }",
+        "url = 'https://h/'\ntype = 'hunter-TWO-99'",
+        "command = 'x'\ngrants = { env = 'hunter-TWO-99' }",
+        "command = 'x'\nenabled = 'hunter-TWO-99'",
+        "command = 'x'\nlimits = { memory = 'hunter-TWO-99' }",
+        "command = 'x'\nenv = 'hunter-TWO-99'",
+    ] {
+        let all = Scripted::new();
+        all.home.table("wrong", &format!("{table}\n")).unwrap();
+        let said = said(&all);
+        assert!(said.contains("servers.wrong"), "{table}: {said}");
+        assert!(!said.contains("hunter"), "{table}: {said}");
+    }
 }

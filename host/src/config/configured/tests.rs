@@ -301,12 +301,7 @@ fn a_wrong_table_costs_its_server_and_nothing_else() {
         assert_eq!(usable, ["other", "web"], "{wrong}");
         assert!(all.own_problems.is_empty(), "{:?}", all.own_problems);
     }
-    for wrong in [
-        "[servers.dormouse]\ncommand = 'x'",
-        "[server.x]\ncommand = 'x'",
-        "[discovery]\nfetch = 'never'",
-        "[limits]\nmemory = 5",
-    ] {
+    for wrong in ["[servers.dormouse]\ncommand = 'x'", "[limits]\nmemory = 5"] {
         let all = with(wrong);
         assert_eq!(names(&all), ["git", "web"], "{wrong}");
         assert_eq!(all.own_problems.len(), 1, "{wrong}: {:?}", all.own_problems);
@@ -334,21 +329,13 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
     claude(&project, ".mcp.json", "theirs");
     let own = "[servers.hub]\nexclude_tools = ['x']\nenv = { TOKEN = 'hush' }\nenabled = true\n\
                on_change = 'accept'\nlimits = { memory = '9GiB' }\n";
-    let env = || {
+    let project = project.canonicalize().unwrap();
+    let env = |own: &str| {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
         let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
         let trust = Trust::new(&home.path().join("data"));
         let before = Configured::for_review(own.clone(), Some(&around), &trust, &project);
         let review = before.review(&project).unwrap();
-        // Whoever is asked to trust it is told what it is given.
-        for said in [
-            "`variable TOKEN`",
-            "`enabled = true`",
-            "`on_change = accept`",
-            "`limits`",
-        ] {
-            assert!(review.text.contains(said), "{}", review.text);
-        }
         trust.grant(&project, &review.content).unwrap();
         let all = Configured::new(own, Some(&around), &trust);
         let (command, _, env) = program(&all, "hub");
@@ -358,11 +345,59 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
         assert!(!bridge.filter.shows("x"));
         let is_cautious = bridge.on_change == OnChange::Ask;
         assert_eq!(is_cautious, hub.limits.memory == Limits::default().memory);
+        // Whoever is asked to trust it is told what it is given.
+        for said in [
+            "`variable TOKEN`",
+            "`enabled = true`",
+            "`on_change = accept`",
+            "`limits`",
+        ] {
+            assert_eq!(review.text.contains(said), !is_cautious, "{}", review.text);
+        }
         (env.len(), is_cautious, all.notes.len())
     };
-    assert_eq!(env(), (1, false, 0));
+    assert_eq!(env(own), (0, true, 1));
+    let of_project = own.replace(
+        "[servers.hub]",
+        &format!("[servers.hub]\nproject = '{}'", project.display()),
+    );
+    assert_eq!(env(&of_project), (1, false, 0));
     claude(home.path(), ".claude.json", "yours");
-    assert_eq!(env(), (0, true, 1));
+    assert_eq!(env(own), (0, true, 1));
+    // Elsewhere, what is said of the project's is not for the user's.
+    for (own, variables) in [(own, 1), (of_project.as_str(), 0)] {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        let (command, _, env) = program(&all, "hub");
+        assert_eq!((command.as_str(), env.len()), ("yours", variables));
+    }
+}
+
+#[test]
+fn what_a_wrong_table_switches_off_does_not_come_back_under_another_name() {
+    let home = tempfile::tempdir().unwrap();
+    let text = r#"{"mcpServers": {
+        "hub": {"command": "npx", "args": ["gh"]}, "gh": {"command": "npx", "args": ["gh"]},
+        "aa": {"command": "npx", "args": ["gh"]}, "other": {"command": "other"}
+    }}"#;
+    std::fs::write(home.path().join(".claude.json"), text).unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), None);
+    for own in [
+        "[servers.gh]\nenabled = false\nlimits = { memory = 'x' }\n",
+        "[server.gh]\nenabled = false\n",
+    ] {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        assert_eq!(names(&all), ["gh", "other"]);
+        assert!(all.servers["gh"].refused().is_some());
+    }
+    // Of a `[discovery]` that is wrong nobody knows whom it would have asked.
+    for own in ["discovery = false", "[discovery]\nclient = []"] {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let all = Configured::new(own, Some(&around), &Trust::new(&home.path().join("data")));
+        assert_eq!(names(&all), [""; 0]);
+    }
 }
 
 /// What there is in a project with these files, which is trusted or not, where the user has
@@ -464,6 +499,20 @@ fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
             .iter()
             .any(|(name, note)| name == "theirs" && note.contains("not heard"))
     );
+}
+
+#[test]
+fn what_the_user_has_is_the_users_whatever_a_project_calls_it() {
+    for name in ["aa", "zz"] {
+        for file in [".mcp.json", ".cursor/mcp.json", ".gemini/settings.json"] {
+            let url = "https://example.com/mcp";
+            let server = format!(r#"{{"type": "http", "url": "{url}", "httpUrl": "{url}"}}"#);
+            let servers = format!(r#"{{"mcpServers": {{"{name}": {server}}}}}"#);
+            let all = in_project(&[(file, &servers)], true);
+            assert_eq!(names(&all), ["gh", "guard", "web"], "{file} {name}");
+            assert_eq!(all.servers["web"].origin.client, Some(Client::ClaudeCode));
+        }
+    }
 }
 
 #[test]

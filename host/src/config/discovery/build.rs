@@ -11,7 +11,6 @@ use crate::config::problem::{quoted, within};
 use crate::config::{
     Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
 };
-use crate::sandbox::Limits;
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
 /// Why a draft is no server.
@@ -50,10 +49,6 @@ pub(super) fn build(
     if itself::is(name, &launch) {
         return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
     }
-    let mut limits = Limits::default();
-    if let Some(timeout) = draft.call_timeout {
-        limits.timeout = timeout;
-    }
     let bridge = Bridge {
         launch,
         fingerprint: Fingerprint::of(&unfilled),
@@ -66,11 +61,12 @@ pub(super) fn build(
         on_change: OnChange::default(),
         share: false,
     };
-    Ok(ServerConfig {
-        enabled: draft.enabled.unwrap_or(true),
-        limits,
-        ..ServerConfig::new(name, Adapter::Bridge(Box::new(bridge)), origin)
-    })
+    let mut server = ServerConfig::new(name, Adapter::Bridge(Box::new(bridge)), origin);
+    server.enabled = draft.enabled.unwrap_or(true);
+    if let Some(timeout) = draft.call_timeout {
+        server.limits.timeout = timeout;
+    }
+    Ok(server)
 }
 
 /// Whether a server could be started, by what is written alone.

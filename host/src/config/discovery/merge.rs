@@ -60,6 +60,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
         found,
     };
     merging.entries_read_twice();
+    merging.of_users_and_projects();
     merging.within_clients();
     merging.across_clients();
     merging.result()
@@ -125,6 +126,34 @@ impl<'d> Merging<'d> {
         }
     }
 
+    /// What a project has that its user has elsewhere is the user's: a project neither renames it
+    /// nor filters it nor switches it off. Of one name in the files of one client, that client's
+    /// own precedence holds.
+    fn of_users_and_projects(&mut self) {
+        let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
+        for (index, found) in self.open() {
+            if !is_of_project(found)
+                && let Some(launch) = filled_launch(found)
+            {
+                of_users.entry(launch).or_default().push(index);
+            }
+        }
+        for (index, found) in self.open() {
+            let launch = filled_launch(found).filter(|_| is_of_project(found));
+            let users = launch.and_then(|launch| of_users.get(&launch));
+            let is_override = |user: &&usize| {
+                self.found.get(**user).is_some_and(|user| {
+                    user.server.origin.client == found.server.origin.client
+                        && user.written_name == found.written_name
+                })
+            };
+            let first = users.filter(|users| !users.iter().any(|user| is_override(&user)));
+            if let Some(first) = first.and_then(|users| users.first()) {
+                self.decide(index, Fate::Same(*first));
+            }
+        }
+    }
+
     fn client(&self, index: usize) -> Option<Client> {
         self.found
             .get(index)
@@ -170,23 +199,11 @@ impl<'d> Merging<'d> {
     fn across_clients(&mut self) {
         let mut order = self.open();
         order.sort_by_key(|(index, found)| -> Rank { (!found.server.enabled, *index) });
-        // A project that has what its user has elsewhere neither renames nor filters that.
-        let mut of_users: BTreeMap<Fingerprint, usize> = BTreeMap::new();
-        for (index, found) in &order {
-            if found.server.enabled
-                && !is_of_project(found)
-                && let Some(launch) = filled_launch(found)
-            {
-                of_users.entry(launch).or_insert(*index);
-            }
-        }
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
         for (index, found) in order {
             let launch = filled_launch(found);
-            let of_user = launch.as_ref().and_then(|launch| of_users.get(launch));
-            let of_user = of_user.copied().filter(|_| is_of_project(found));
-            let twin = of_user.or_else(|| launches.get(&launch).copied());
+            let twin = launches.get(&launch).copied();
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
                 self.decide(index, Fate::Same(first));

@@ -86,6 +86,13 @@ impl Bodies {
         read.await.map_err(|_| BodyError::Slow(self.timeout))?
     }
 
+    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
+        u32::try_from(bytes)
+            .ok()
+            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok())
+            .ok_or(BodyError::NoRoom(self.most))
+    }
+
     async fn collect<B>(&self, mut body: B) -> Result<Bytes, BodyError>
     where
         B: http_body::Body<Data = Bytes> + Unpin,
@@ -106,10 +113,7 @@ impl Bodies {
             }
             let more = length.saturating_sub(held.max(FREE_BYTES));
             if more > 0 {
-                let permit = u32::try_from(more.saturating_mul(KEPT_TIMES))
-                    .ok()
-                    .and_then(|more| Arc::clone(&self.room).try_acquire_many_owned(more).ok())
-                    .ok_or(BodyError::NoRoom(self.most))?;
+                let permit = self.take(more.saturating_mul(KEPT_TIMES))?;
                 match &mut room {
                     Some(room) => room.merge(permit),
                     None => room = Some(permit),
@@ -126,11 +130,42 @@ impl Bodies {
             }
         }
         let bytes = first.unwrap_or_else(|| whole.freeze());
+        // Before anybody makes values of it.
+        let of_values = bytes_of_values(&bytes);
+        let free = FREE_BYTES.saturating_sub(bytes.len());
+        if of_values > free {
+            let permit = self.take(of_values)?;
+            match &mut room {
+                Some(room) => room.merge(permit),
+                None => room = Some(permit),
+            }
+        }
         Ok(match room {
             None => bytes,
             Some(room) => Bytes::from_owner(BodyInRoom { bytes, _room: room }),
         })
     }
+}
+
+/// Bytes that the values of a JSON text take in memory besides their texts, at most, while a
+/// request is read: far more than it has, where these are small.
+fn bytes_of_values(text: &[u8]) -> usize {
+    /// An object with a member, as often as it is copied meanwhile.
+    const OBJECT: usize = 2 << 10;
+    /// A place in an array or an object, as often as it is copied meanwhile.
+    const PLACE: usize = 128;
+    let (mut bytes, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b'{' if !is_text => bytes += OBJECT,
+            b',' | b'[' if !is_text => bytes += PLACE,
+            _ => {}
+        }
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -168,6 +203,29 @@ mod tests {
         assert!(read(&bodies, 2 * MIB).await.is_err());
         drop(part);
         assert!(read(&bodies, 2 * MIB).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn values_take_room_besides_their_texts() {
+        let bodies = bodies();
+        let body = |text: String| Full::new(Bytes::from(text));
+        // 12 MiB are room for 6000 objects.
+        let objects = |count: usize| format!("[{}]", r#"{"a":1},"#.repeat(count));
+        let few = bodies.read(body(objects(3000)), None).await.unwrap();
+        let more = bodies.read(body(objects(3000)), None).await;
+        assert!(matches!(more.err(), Some(BodyError::NoRoom(_))));
+        drop(few);
+        assert!(bodies.read(body(objects(3000)), None).await.is_ok());
+        let many = bodies.read(body(objects(7000)), None).await;
+        assert!(matches!(many.err(), Some(BodyError::NoRoom(_))));
+        // In a text they are none.
+        let text = serde_json::to_string(&objects(7000)).unwrap();
+        assert!(bodies.read(body(text), None).await.is_ok());
+        // What is short needs none.
+        let _held = bodies.read(body(objects(5000)), None).await.unwrap();
+        for _ in 0..100 {
+            assert!(bodies.read(body(objects(20)), None).await.is_ok());
+        }
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Secrets that are known, taken out of what a server says.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -53,15 +53,27 @@ const OVERLAP_BYTES: usize = 8 << 10;
 /// Secrets that are being gathered.
 #[derive(Default)]
 pub(crate) struct HiddenTextsBuilder {
-    secrets: BTreeSet<String>,
+    /// The secrets, and whether each is one for sure.
+    secrets: BTreeMap<String, bool>,
 }
 
 impl HiddenTextsBuilder {
     /// Adds a secret. Of one with several lines each line is looked for, as logs are read by
     /// lines.
     pub(crate) fn add(&mut self, secret: &str) {
+        self.insert(secret, true);
+    }
+
+    /// Adds what may be a secret: of several lines, those that tell nothing are looked for with
+    /// the others alone.
+    pub(crate) fn add_possible(&mut self, secret: &str) {
+        self.insert(secret, false);
+    }
+
+    fn insert(&mut self, secret: &str, is_certain: bool) {
         if secret.len() >= MIN_HIDDEN_BYTES {
-            self.secrets.insert(secret.to_owned());
+            let known = self.secrets.entry(secret.to_owned()).or_default();
+            *known |= is_certain;
         }
     }
 
@@ -70,6 +82,15 @@ impl HiddenTextsBuilder {
         self.add(credential);
         if let Some((_, last)) = credential.rsplit_once(' ') {
             self.add(last);
+        }
+    }
+
+    /// Adds what may be one: of several lines, those that tell nothing are looked for with the
+    /// others alone.
+    pub(crate) fn add_possible_credential(&mut self, credential: &str) {
+        match credential.trim().contains(['\n', '\r']) {
+            true => self.add_possible(credential),
+            false => self.add_credential(credential),
         }
     }
 
@@ -128,8 +149,10 @@ impl HiddenTextsBuilder {
         if value.contains("://") {
             self.add_url(value);
         }
-        if is_secret_name(name) || !tells_nothing(value) {
-            self.add_credential(value);
+        match is_secret_name(name) {
+            true => self.add_credential(value),
+            false if tells_nothing(value) => {}
+            false => self.add_possible_credential(value),
         }
     }
 
@@ -144,26 +167,29 @@ impl HiddenTextsBuilder {
     /// The secrets, as they are looked for.
     #[must_use]
     pub(crate) fn build(self) -> HiddenTexts {
-        let mut by_length: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
-        by_length.sort_by_key(|secret| secret.len());
+        let secrets = self.secrets.iter();
+        let mut by_length: Vec<(&str, bool)> = secrets
+            .map(|(secret, is_certain)| (secret.as_str(), *is_certain))
+            .collect();
+        by_length.sort_by_key(|(secret, _)| secret.len());
         let mut patterns = Patterns::default();
-        for secret in &by_length {
-            patterns.add_lines(secret.as_bytes());
+        for (secret, is_certain) in &by_length {
+            patterns.add_lines(secret.as_bytes(), *is_certain);
         }
-        for secret in &by_length {
+        for (secret, is_certain) in &by_length {
             let unescaped = Unescaped::of(secret);
             // One at the end takes what stands behind it along, such as a quote.
             let end = unescaped.bytes().strip_suffix(b"\\");
             let end = end.unwrap_or(unescaped.bytes());
             match is_of_lines(secret.as_bytes()) {
-                true => patterns.add_lines(end),
+                true => patterns.add_lines(end, *is_certain),
                 // What looks like a break in it (`C:\\new`) is none.
                 false => patterns.add_pieces(end),
             }
         }
         let written = patterns.texts.len();
-        for secret in &by_length {
-            patterns.add_base64(secret);
+        for (secret, is_certain) in &by_length {
+            patterns.add_base64(secret, *is_certain);
         }
         let automaton = AhoCorasick::builder()
             // A table for each byte would be large, and is slow to make.
@@ -205,9 +231,12 @@ struct Patterns {
 }
 
 impl Patterns {
-    /// Adds the lines of a secret, long ones in pieces.
-    fn add_lines(&mut self, secret: &[u8]) {
-        lines(secret).for_each(|line| self.add_pieces(line));
+    /// Adds the lines of a secret, long ones in pieces, and of several all together.
+    fn add_lines(&mut self, secret: &[u8], is_certain: bool) {
+        lines(secret, is_certain).for_each(|line| self.add_pieces(line));
+        if is_of_lines(secret) {
+            self.add_pieces(secret.trim_ascii());
+        }
     }
 
     /// Adds a line, in pieces if it is long.
@@ -218,7 +247,7 @@ impl Patterns {
     }
 
     /// Adds what Base64 makes of a secret, wherever in a text it stands that is written so.
-    fn add_base64(&mut self, secret: &str) {
+    fn add_base64(&mut self, secret: &str, is_certain: bool) {
         if secret.len() > MAX_BASE64_SECRET_BYTES {
             return;
         }
@@ -226,7 +255,7 @@ impl Patterns {
         for secret in [secret, &decoded, &in_form(secret)] {
             // Short ones, for Base64 is often broken into lines: where one is found, the rest of its
             // line is hidden with it.
-            let pieces = lines(secret.as_bytes());
+            let pieces = lines(secret.as_bytes(), is_certain);
             let pieces = pieces.flat_map(|line| line.chunks(BASE64_PIECE_BYTES));
             for piece in pieces {
                 for before in 0..3 {
@@ -266,10 +295,10 @@ fn is_break(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The lines of a secret. Of several, those that are short or tell nothing are no secrets by
-/// themselves: they are in many other texts.
-fn lines(secret: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_of_lines = is_of_lines(secret);
+/// The lines of a secret. Of several of what may be one, those that are short or tell nothing are
+/// none by themselves: they are in many other texts.
+fn lines(secret: &[u8], is_certain: bool) -> impl Iterator<Item = &[u8]> {
+    let is_of_lines = is_of_lines(secret) && !is_certain;
     let lines = secret.split(|byte| is_break(*byte));
     lines.map(<[u8]>::trim_ascii).filter(move |line| {
         let tells =
@@ -542,10 +571,18 @@ mod tests {
 
     #[test]
     fn lines_that_tell_nothing_and_paths_of_windows_are_no_secrets() {
-        let lines = hidden(&["debug=1\ntrue\nproduction\nkey=hunter-two-three\n"]);
+        let value = "debug=1\ntrue\nproduction\nkey=hunter-two-three\n";
+        let mut lines = HiddenTextsBuilder::default();
+        lines.add_possible(value);
+        let lines = lines.build();
         let honest = "true, debug=1 in production";
         assert_eq!(lines.redact(honest), honest);
         assert_eq!(lines.redact("it was key=hunter-two-three"), "it was …");
+        assert_eq!(lines.redact(&format!("<{value}>")), "<…\n>");
+        // What is one for sure is hidden line by line.
+        let codes = hidden(&["12345678\n/correct/horse\nhunt3r2\n"]);
+        let said = "12345678, /correct/horse and hunt3r2";
+        assert_eq!(codes.redact(said), "…, … and …");
         let path = hidden(&[r"D:\new\table\readings of the users"]);
         let honest = "able to readings, ew, of the users";
         assert_eq!(path.redact(honest), honest);
@@ -793,7 +830,7 @@ mod tests {
     fn a_long_secret_takes_memory_in_proportion_to_its_length() {
         let mut hidden = HiddenTextsBuilder::default();
         hidden.add(&"[]'\"x://me:pass@e.com/x?key=pass".repeat(300));
-        let bytes = hidden.secrets.iter().map(String::len).sum::<usize>();
+        let bytes = hidden.secrets.keys().map(String::len).sum::<usize>();
         let memory = hidden.build().automaton.unwrap().memory_usage();
         assert!(memory < 64 * bytes, "{memory} bytes for {bytes}");
     }
