@@ -38,6 +38,12 @@ def call(id, params):
     good = answer(id, text(params["name"]))
     if KIND == "no answer":
         return
+    if KIND == "slow with progress":
+        for number in range(15):
+            time.sleep(0.2)
+            token = params.get("_meta", {}).get("progressToken")
+            write({"jsonrpc": "2.0", "method": "notifications/progress",
+                   "params": {"progressToken": token, "progress": number}})
     if KIND == "wrong ids":
         write(answer(id + 1000, text("not yours")), answer(-1, {}), answer(None, {}), good)
     elif KIND == "odd ids":

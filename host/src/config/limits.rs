@@ -6,7 +6,7 @@ use std::time::Duration;
 use dormouse_catalog::ItemLimits;
 use toml_edit::Item;
 
-use super::problem::{quoted, within};
+use super::problem::within;
 use super::reader::Reader;
 use super::units;
 use crate::sandbox::Limits;
