@@ -516,6 +516,18 @@ fn what_the_user_has_is_the_users_whatever_a_project_calls_it() {
 }
 
 #[test]
+fn mistakes_that_are_not_said_any_more_count_as_well() {
+    let wrong: String = (0..150)
+        .map(|n| format!(r#""w{n}": {{"command": 5}}, "#))
+        .collect();
+    let text = format!(
+        r#"{{"mcpServers": {{{wrong} "zz": {{"command": "x", "args": "y"}}, "ok": {{"command": "x"}}}}}}"#
+    );
+    let all = in_project(&[(".mcp.json", &text)], true);
+    assert_eq!(names(&all), ["gh", "guard", "ok", "web"]);
+}
+
+#[test]
 fn keys_and_values_of_toml_are_counted_before_they_are_read() {
     let many = format!("a = [{}]\n", "1,".repeat(50_000));
     let (_, problems) = file::parse_of_project(Path::new("/x"), &many, Variables::Kept);

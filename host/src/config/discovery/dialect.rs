@@ -78,7 +78,7 @@ enum Kind {
 impl Dialect {
     /// Reads an entry.
     pub(super) fn read(&self, entry: &mut Entry<'_, '_>) -> Outcome {
-        let before = entry.reader.problems.len();
+        let before = entry.reader.problem_count;
         let mut draft = Draft::default();
         match self.kind(entry) {
             Err(outcome) => return outcome,
@@ -103,7 +103,7 @@ impl Dialect {
         }
         // A server that is not quite what its user wrote is not theirs; only a
         // timeout is of no such weight.
-        if entry.reader.problems.len() > before {
+        if entry.reader.problem_count > before {
             return Outcome::Bad;
         }
         draft.call_timeout = self

@@ -20,6 +20,8 @@ pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     pub(super) lines: &'a Lines,
     pub(super) problems: Vec<Problem>,
+    /// How many there are, with those that are not said.
+    pub(super) problem_count: usize,
 }
 
 /// The unit of a number that is a duration.
@@ -32,6 +34,7 @@ pub(super) enum Unit {
 impl Reader<'_> {
     /// Says what is wrong at a byte.
     pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<&str>) {
+        self.problem_count += 1;
         if self.problems.len() >= MAX_PROBLEMS {
             return;
         }

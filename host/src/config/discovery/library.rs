@@ -84,6 +84,7 @@ impl Document {
             text: &self.text,
             lines: &self.lines,
             problems: Vec::new(),
+            problem_count: 0,
         }
     }
 }

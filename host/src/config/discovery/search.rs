@@ -148,9 +148,11 @@ impl<'a> Search<'a> {
             reader.problem(server.at, message, Some("those from here on are not read"));
         }
         for server in servers.iter().take(most) {
-            let before = reader.problems.len();
+            let before = (reader.problems.len(), reader.problem_count);
             let written = self.server(server, &context, &mut reader);
-            if let Some(problems) = reader.problems.get(before..).filter(|new| !new.is_empty()) {
+            if reader.problem_count > before.1 {
+                // None of its own, where too much is wrong before it.
+                let problems = reader.problems.get(before.0..).unwrap_or_default();
                 self.refused.push(RefusedServer {
                     written_name: server.name.to_owned(),
                     origin: context.origin(server, self.client, &reader),

@@ -466,8 +466,10 @@ impl HiddenTexts {
             return HIDDEN.to_owned();
         };
         let mut shown = String::with_capacity(part.len());
-        // Where the last hidden part ends.
+        // Where the last hidden part ends, and the last one of all that were found: what is found
+        // within Base64 is not walked through once more for each place.
         let mut hidden_until = None;
+        let mut found_until = 0;
         let mut from = 0;
         while from < end {
             let next = text.ceil_char_boundary(from + WINDOW_BYTES);
@@ -478,12 +480,15 @@ impl HiddenTexts {
                 if range.start >= next.min(end) {
                     break;
                 }
-                if !is_hidden(text.get(range.clone()).unwrap_or_default()) {
+                if range.end <= found_until
+                    || !is_hidden(text.get(range.clone()).unwrap_or_default())
+                {
                     continue;
                 }
                 if part.is_base64 {
-                    range = whole_base64(text, range, hidden_until.unwrap_or(0));
+                    range = whole_base64(text, range, found_until);
                 }
+                found_until = range.end.max(found_until);
                 if range.end <= start {
                     continue;
                 }
@@ -548,6 +553,20 @@ mod tests {
         let mut hidden = HiddenTextsBuilder::default();
         secrets.iter().for_each(|secret| hidden.add(secret));
         hidden.build()
+    }
+
+    #[test]
+    fn base64_that_is_said_again_and_again_takes_linear_time() {
+        let secret = "github_pat_aZ9kaZ9kaZ9kaZ9kaZ9k";
+        let hidden = hidden(&[secret]);
+        let encoded = STANDARD_NO_PAD.encode(secret);
+        let input = |times: usize| encoded.repeat(times);
+        dormouse_tests::growth::is_linear("Base64", 300, input, |text| {
+            assert_eq!(hidden.redact(text), HIDDEN);
+            // Of what stands before the part that is shown, nothing is looked at twice either.
+            let long = format!("{text} {}", "x".repeat(64));
+            assert_eq!(hidden.redact_end(&long, long.len() - 8), "x".repeat(8));
+        });
     }
 
     #[test]

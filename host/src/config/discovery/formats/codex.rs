@@ -35,7 +35,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     let Outcome::Server(draft) = &mut outcome else {
         return outcome;
     };
-    let before = entry.reader.problems.len();
+    let before = entry.reader.problem_count;
     match &mut draft.launch {
         Some(Written::Stdio(stdio)) => {
             for name in passed_on(entry.node) {
@@ -56,7 +56,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         }
         None => {}
     }
-    if entry.reader.problems.len() > before {
+    if entry.reader.problem_count > before {
         return Outcome::Bad;
     }
     outcome

@@ -25,7 +25,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
     };
     // An empty list is how Goose itself writes that nothing was chosen.
     draft.filter.include.take_if(|tools| tools.is_empty());
-    let before = entry.reader.problems.len();
+    let before = entry.reader.problem_count;
     let names = entry.texts("env_keys").unwrap_or_default();
     let keys = names.into_iter().map(|name| {
         let text = Text::Variable {
@@ -47,7 +47,7 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         }
         None => {}
     }
-    if entry.reader.problems.len() > before {
+    if entry.reader.problem_count > before {
         return Outcome::Bad;
     }
     outcome
