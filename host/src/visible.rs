@@ -130,6 +130,7 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{ffa0}'
         | '\u{16fe4}'
+        | '\u{fffc}'
         | '\u{1d159}'
         | '\u{e0100}'..='\u{e01ef}' => true,
         c => {

@@ -39,8 +39,8 @@ def call(id, params):
     if KIND == "no answer":
         return
     if KIND == "slow with progress":
-        for number in range(15):
-            time.sleep(0.2)
+        for number in range(14):
+            time.sleep(0.5)
             token = params.get("_meta", {}).get("progressToken")
             write({"jsonrpc": "2.0", "method": "notifications/progress",
                    "params": {"progressToken": token, "progress": number}})

@@ -240,13 +240,17 @@ fn no_server_has_the_name_of_dormouse() {
     );
 
     let config = std::fs::read_to_string(all.home.config()).unwrap();
+    let before = tools(&mut all.serve(&[]));
     for table in [
         "[servers.dormouse]\ncommand = ['true']\n",
         "[servers.x]\ncommand = ['true']\nprefix = 'dormouse'\n",
     ] {
         write(&all.home.config(), &format!("{config}\n{table}"));
-        let said = all.fails(&["list"]);
+        let said = all.fails(&["doctor"]);
         assert!(said.contains("speaks for Dormouse itself"), "{said}");
+        let names = tools(&mut all.serve(&[]));
+        // Nothing of that server's is there, under whatever name.
+        assert_eq!(names, before);
     }
     write(&all.home.config(), &config);
     let said = all.fails(&["add", "dormouse", "--", "true"]);

@@ -72,7 +72,7 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
 
     // Half of what its user wants is not what they want.
     let wrong = "[servers.post]\nexclude_tools = ['delete_*']\nenabeld = true\n\n\
-                 [servers.dormouse]\ncommand = 'x'\n\n[discovery]\nfetch = 'never'\n";
+                 [servers.dormouse]\ncommand = 'x'\n\n[limits]\nmemory = 5\n";
     write(&all.home.config(), wrong);
     comes_to(&mut host, &["notes__add"]);
     host.text("notes__add", json!({})).unwrap();
@@ -96,7 +96,7 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
     for problem in [
         "something is wrong in its table",
         "`dormouse`",
-        "`discovery.fetch`",
+        "`limits.memory`",
     ] {
         // What `list` says of it is the line of a host's log.
         for words in ["list", "status"] {
@@ -104,7 +104,7 @@ fn a_wrong_table_costs_its_server_and_the_others_run() {
             assert!(told.contains(problem), "{words:?}: {told}");
         }
     }
-    for problem in ["did you mean `enabled`?", "`dormouse`", "`discovery.fetch`"] {
+    for problem in ["did you mean `enabled`?", "`dormouse`", "`limits.memory`"] {
         assert!(all.fails(&["doctor"]).contains(problem));
     }
     for verb in ["sync", "restart", "enable", "login"] {
