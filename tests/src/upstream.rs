@@ -187,6 +187,23 @@ pub fn mirror(legacy: bool) -> Result<Upstream> {
     })
 }
 
+/// A server that asks its client and logs (`tests/servers/asking_*`), of that SDK: `python`,
+/// `fastmcp`, or the major version of TypeScript's.
+///
+/// # Errors
+/// It is not installed.
+pub fn asking(sdk: &str) -> Result<Upstream> {
+    let servers = artifacts::workspace().join("tests/servers");
+    Ok(if sdk.starts_with('v') {
+        let script = servers.join(format!("asking_{sdk}.mjs"));
+        let server = Upstream::new(&artifacts::node()?).arg(script.display());
+        server.env("DORMOUSE_TEST_NPM", artifacts::npm().display())
+    } else {
+        let script = servers.join(format!("asking_{sdk}.py"));
+        Upstream::new(&artifacts::python("clients", "python")?).arg(script.display())
+    })
+}
+
 /// A server that listens, and ends with this.
 #[derive(Debug)]
 pub struct Listening {
@@ -201,21 +218,29 @@ impl Listening {
     /// # Errors
     /// It is not installed, or does not listen.
     pub fn everything(transport: &str) -> Result<Self> {
-        let mut command = everything()?.arg(transport).env("PORT", 0).command();
-        let child = command
+        Self::start(&everything()?.arg(transport).env("PORT", 0))
+    }
+
+    /// A server that listens at a port of its own choice.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not listen.
+    pub fn start(server: &Upstream) -> Result<Self> {
+        let child = server
+            .command()
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
-            .context("cannot start `server-everything`")?;
+            .with_context(|| format!("cannot start {:?}", server.words))?;
         let pid = child.id();
         // From here on it is ended, whatever happens.
         let mut server = Self {
             child,
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
         };
-        // It says the port that it was told, and the one that it got only the
+        // It may say the port that it was told, and the one that it got only the
         // system knows.
-        let port = wait::until("the port of `server-everything`", || {
+        let port = wait::until("the port of the server", || {
             let listening = processes::listening(pid)?;
             listening.first().copied().context("it does not listen")
         })?;

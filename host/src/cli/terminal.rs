@@ -78,6 +78,10 @@ impl Listener for Terminal {
         }
     }
 
+    fn preparing(&self, what: String) {
+        self.progress(0.0, None, Some(what));
+    }
+
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
         let logger = logger
             .map(|logger| format!(" {logger}"))

@@ -17,10 +17,11 @@ use tokio_util::sync::CancellationToken;
 use super::client;
 use super::exchange::Begun;
 use super::handler::Host;
-use super::level;
+use super::level::{self, WantedLogs};
 use super::line::Ask;
 use super::older;
 use super::original::Original;
+use crate::runtime::ClientEra;
 
 /// How long a client that has shaken hands is not asked anything unless it says that
 /// it is ready. Some never say so.
@@ -32,6 +33,8 @@ pub(super) struct Caller<'a> {
     pub(super) id: Option<RequestId>,
     /// Whether the request is of the era without a handshake.
     pub(super) stateless: bool,
+    /// The era of the request.
+    pub(super) era: ClientEra,
     /// The kinds of content that its version of MCP does not have.
     pub(super) unknown_content: &'static [&'static str],
     pub(super) capabilities: ClientCapabilities,
@@ -44,8 +47,8 @@ pub(super) struct Caller<'a> {
     pub(super) meta: Map<String, Value>,
     /// The client's name for the progress of the request, if it wants to hear of it.
     pub(super) token: Option<ProgressToken>,
-    /// The least severe level that it wants to hear, if any.
-    pub(super) level: Option<u8>,
+    /// The logs that it wants to hear.
+    pub(super) logs: WantedLogs,
     /// Cancelled when nobody waits for the answer any more.
     pub(super) gone: CancellationToken,
     /// Where it is told and asked something before the answer. Without it there is
@@ -96,22 +99,27 @@ impl<'a> Caller<'a> {
         patience: Option<Duration>,
     ) -> Self {
         let stateless = version.is_some_and(is_stateless);
-        let level = host.log_level(stateless, meta);
+        let logs = host.wanted_logs(stateless, meta);
         Self {
             id: None,
             stateless,
+            era: match version {
+                Some(_) if stateless => ClientEra::Stateless,
+                Some(version) => ClientEra::Handshake(version.to_owned()),
+                None => ClientEra::default(),
+            },
             unknown_content: version.map_or(&[], older::unknown_content),
             capabilities,
             may_decide: host.lasting,
             client: client_name(meta),
             meta: passed_on(meta),
             token: meta.get_progress_token(),
-            level: level.as_ref().copied().unwrap_or_default(),
+            logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
             gone,
             peer: None,
             patience,
             original,
-            wrong: level.err(),
+            wrong: logs.err(),
             ready: host.ready(),
             aside: Mutex::default(),
         }

@@ -9,20 +9,22 @@ use rmcp::model::{
     CancelledNotificationParam, ClientCapabilities, ProtocolVersion, RequestId, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::level::{self, Level};
+use super::level::{self, Level, WantedLogs};
 use super::line::Ask;
 use super::relay::Relay;
 use super::{older, shelf, verbatim};
-use crate::runtime::{Answer, AskError, Capability, ClientKey, Listener, Question};
+use crate::runtime::{Answer, AskError, Capability, ClientEra, ClientKey, Listener, Question};
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
     peer: Peer<RoleServer>,
     capabilities: ClientCapabilities,
+    declared: Map<String, Value>,
+    era: ClientEra,
     level: Arc<Level>,
     relay: Relay,
     key: ClientKey,
@@ -31,15 +33,19 @@ pub(super) struct Client {
 impl Client {
     /// The one that has shaken hands with that peer.
     pub(super) fn new(peer: &Peer<RoleServer>, level: Arc<Level>, key: ClientKey) -> Arc<Self> {
-        let said = peer.peer_info();
+        let (mut capabilities, mut era) = (ClientCapabilities::default(), ClientEra::default());
+        if let Some(said) = peer.peer_info() {
+            capabilities = able(said.capabilities.clone(), &said.protocol_version);
+            era = ClientEra::Handshake(said.protocol_version.as_str().to_owned());
+        }
         Arc::new(Self {
             peer: peer.clone(),
-            capabilities: said
-                .map(|said| able(said.capabilities.clone(), &said.protocol_version))
-                .unwrap_or_default(),
+            declared: declared(&capabilities, &era),
+            capabilities,
+            era,
             level,
             // What is too little for the client never gets there; the level may change.
-            relay: Relay::new(None, Some(0)),
+            relay: Relay::new(None, WantedLogs::Unsaid),
             key,
         })
     }
@@ -47,7 +53,7 @@ impl Client {
     /// Tells the client what it is to be told, until it has gone or that is cancelled.
     pub(super) async fn run(&self, end: CancellationToken) {
         tokio::select! {
-            () = self.relay.run(&self.peer) => {}
+            () = self.relay.run(&self.peer, None) => {}
             () = end.cancelled() => {}
         }
         self.relay.close();
@@ -59,13 +65,21 @@ impl Listener for Client {
     fn progress(&self, _progress: f64, _total: Option<f64>, _message: Option<String>) {}
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        if level::severity(level) >= self.level.least() {
+        if self.level.wanted().take(level) {
             self.relay.log(level, logger, data);
         }
     }
 
     fn client(&self) -> ClientKey {
         self.key.clone()
+    }
+
+    fn era(&self) -> ClientEra {
+        self.era.clone()
+    }
+
+    fn declared(&self) -> Map<String, Value> {
+        self.declared.clone()
     }
 
     fn supports(&self, capability: Capability) -> bool {
@@ -90,10 +104,6 @@ impl Listener for Client {
     fn level(&self) -> Option<&'static str> {
         self.level.said().and_then(level::name)
     }
-
-    fn tells_roots(&self) -> bool {
-        tells_roots(&self.capabilities)
-    }
 }
 
 /// What a client can do, by what it says and the version of MCP that it speaks: before
@@ -104,6 +114,27 @@ pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> C
         sampling.context.get_or_insert_default();
     }
     said
+}
+
+/// What a client has declared that it can be asked, as it goes to a server that asks it through
+/// this host: the members of its MCP `ClientCapabilities` that the host has a way to pass on.
+pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String, Value> {
+    let mut declared = match serde_json::to_value(said) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    declared.retain(|name, _| matches!(name.as_str(), "elicitation" | "sampling" | "roots"));
+    let unsaid = match era {
+        // It had no word for that, see `able`.
+        ClientEra::Handshake(version) if older::is_older_text(version) => ("sampling", "context"),
+        // There is no message that would tell of other roots.
+        ClientEra::Stateless => ("roots", "listChanged"),
+        ClientEra::Handshake(_) => return declared,
+    };
+    if let Some(Value::Object(members)) = declared.get_mut(unsaid.0) {
+        members.shift_remove(unsaid.1);
+    }
+    declared
 }
 
 /// Why a client is not asked what it lacks.
@@ -136,12 +167,6 @@ pub(super) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
             .is_some_and(|sampling| sampling.context.is_some()),
         Capability::Roots => client.roots.is_some(),
     }
-}
-
-/// Whether a client promises to say so when it has other roots.
-pub(super) fn tells_roots(client: &ClientCapabilities) -> bool {
-    let roots = client.roots.as_ref();
-    roots.is_some_and(|roots| roots.list_changed == Some(true))
 }
 
 /// Asks a client of the era with sessions.
@@ -263,6 +288,36 @@ mod tests {
             ];
             let able: Vec<_> = all.into_iter().filter(|one| can(&client, *one)).collect();
             assert_eq!(able, expected, "{declared}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_declares_is_passed_on_as_it_is() {
+        let handshake = |version: &str| ClientEra::Handshake(version.to_owned());
+        let full = json!({
+            "elicitation": {}, "sampling": {"tools": {}}, "roots": {"listChanged": true},
+        });
+        let mut of_stateless = full.clone();
+        of_stateless["roots"] = json!({});
+        for (said, era, expected) in [
+            (json!({}), handshake("2025-06-18"), json!({})),
+            (full.clone(), handshake("2025-11-25"), full.clone()),
+            (full.clone(), handshake("2025-06-18"), full.clone()),
+            (full, ClientEra::Stateless, of_stateless),
+            (
+                json!({"elicitation": {"form": {}, "url": {}}, "experimental": {"x": {}}}),
+                handshake("2025-11-25"),
+                json!({"elicitation": {"form": {}, "url": {}}}),
+            ),
+        ] {
+            let said: ClientCapabilities = serde_json::from_value(said).unwrap();
+            let ClientEra::Handshake(version) = &era else {
+                assert_eq!(json!(declared(&said, &era)), expected);
+                continue;
+            };
+            let version = serde_json::from_value(json!(version)).unwrap();
+            let able = able(said, &version);
+            assert_eq!(json!(declared(&able, &era)), expected, "{era:?}");
         }
     }
 

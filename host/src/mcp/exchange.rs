@@ -170,7 +170,7 @@ impl Host {
                 }
             }
         };
-        let relay = Arc::new(Relay::new(caller.token.clone(), caller.level));
+        let relay = Arc::new(Relay::new(caller.token.clone(), caller.logs));
         exchange.line.attach(&relay, caller);
         let begun = Begun {
             exchange,
@@ -206,7 +206,7 @@ impl Host {
         let exchange = &mut begun.exchange;
         let mut relaying = std::pin::pin!(async {
             match caller.peer {
-                Some(peer) => relay.run(peer).await,
+                Some(peer) => relay.run(peer, caller.id.as_ref()).await,
                 None => relay.waiting().await,
             }
         });

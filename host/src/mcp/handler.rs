@@ -24,7 +24,7 @@ use super::client::Client;
 use super::commands;
 use super::common::Common;
 use super::exchange::Begun;
-use super::level::{self, Level};
+use super::level::{self, Level, WantedLogs};
 use super::listen;
 use super::resources::{Subscriptions, with_uri};
 use super::verbatim;
@@ -81,21 +81,19 @@ impl Host {
         &self.ready
     }
 
-    /// The least severe level that is to be told to the client of a request. From
-    /// 2026-07-28 on each request says so itself, and one that does not wants to
-    /// hear nothing.
+    /// The logs that are to be told to the client of a request. From 2026-07-28 on each
+    /// request says so itself, and one that does not wants to hear nothing.
     ///
     /// # Errors
     /// MCP has no such level.
-    pub(super) fn log_level(
+    pub(super) fn wanted_logs(
         &self,
         stateless: bool,
         meta: &RequestMetaObject,
-    ) -> Result<Option<u8>, ErrorData> {
-        if stateless {
-            level::wanted(meta)
-        } else {
-            Ok(Some(self.level.least()))
+    ) -> Result<WantedLogs, ErrorData> {
+        match stateless {
+            true => level::wanted(meta),
+            false => Ok(self.level.wanted()),
         }
     }
 }

@@ -9,24 +9,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use rmcp::model::{ErrorData, LoggingLevel, RequestMetaObject};
 use serde_json::Value;
 
-use crate::runtime::LEVELS;
+use crate::runtime::{LEVELS, severity};
 
 /// That a client has not said anything: far above the highest level.
 const UNSAID: u8 = u8::MAX;
 
-/// `info`, which is what a client hears that has not said anything.
+/// `info`, which is what plugins tell a client that has not said anything.
 const DEFAULT: u8 = 1;
 
 /// Where a request of the stateless era says which level it wants to be told.
 pub(super) const META: &str = "io.modelcontextprotocol/logLevel";
-
-/// How severe a level of MCP logging is, from 0 (debug) to 7 (emergency).
-pub(super) fn severity(level: &str) -> u8 {
-    let place = LEVELS.iter().position(|known| *known == level);
-    place
-        .and_then(|place| u8::try_from(place).ok())
-        .unwrap_or(DEFAULT)
-}
 
 /// MCP's name for it.
 pub(super) fn name(severity: u8) -> Option<&'static str> {
@@ -47,16 +39,48 @@ pub(super) fn of(level: LoggingLevel) -> u8 {
     })
 }
 
-/// The least severe level that a request of the stateless era wants to be told, if it
-/// wants to be told anything.
+/// The logs that a client wants to hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WantedLogs {
+    /// None: a request of the stateless era has not said otherwise.
+    Nothing,
+    /// A client of the era with sessions has not said anything. It hears what a server tells
+    /// whoever has not: each decides that for itself.
+    Unsaid,
+    /// Those of this severity, and more severe ones.
+    From(u8),
+}
+
+impl WantedLogs {
+    /// Whether a log of that level is among them.
+    pub(super) fn take(self, level: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Unsaid => true,
+            Self::From(least) => severity(level) >= least,
+        }
+    }
+
+    /// The least severe level that a server is to be asked for, by MCP's name for it, where
+    /// it has to be asked.
+    pub(super) fn asked(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Unsaid => name(DEFAULT),
+            Self::From(least) => name(least),
+        }
+    }
+}
+
+/// The logs that a request of the stateless era wants to be told.
 ///
 /// # Errors
 /// MCP has no such level.
-pub(super) fn wanted(meta: &RequestMetaObject) -> Result<Option<u8>, ErrorData> {
+pub(super) fn wanted(meta: &RequestMetaObject) -> Result<WantedLogs, ErrorData> {
     match meta.get(META) {
-        None | Some(Value::Null) => Ok(None),
+        None | Some(Value::Null) => Ok(WantedLogs::Nothing),
         Some(said) => match meta.log_level() {
-            Some(level) => Ok(Some(of(level))),
+            Some(level) => Ok(WantedLogs::From(of(level))),
             None => {
                 let levels = LEVELS.join("`, `");
                 let why = format!("there is no log level `{said}`\nhint: there are `{levels}`");
@@ -85,8 +109,8 @@ impl Level {
         Some(self.0.load(Ordering::Relaxed)).filter(|level| *level != UNSAID)
     }
 
-    /// What it is to hear.
-    pub(super) fn least(&self) -> u8 {
-        self.said().unwrap_or(DEFAULT)
+    /// What it wants to hear.
+    pub(super) fn wanted(&self) -> WantedLogs {
+        self.said().map_or(WantedLogs::Unsaid, WantedLogs::From)
     }
 }

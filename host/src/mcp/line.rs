@@ -15,7 +15,7 @@ use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
 use crate::runtime::{
-    Answer, AskError, Awaited, Capability, ClientKey, Listener, Notice, Question,
+    Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Listener, Notice, Question,
 };
 
 /// What a call says goes to the request that it belongs to at that moment: a call
@@ -36,8 +36,9 @@ struct State {
     capabilities: ClientCapabilities,
     /// Whether the client's answers are those of this host's user.
     may_decide: bool,
-    /// Whether the client says so when it has other roots.
-    tells_roots: bool,
+    /// What the client has declared that it can be asked, as it has written it.
+    declared: Map<String, Value>,
+    era: ClientEra,
     /// What the request says of itself for whoever answers it.
     meta: Map<String, Value>,
     /// What the call has asked for and the client cannot do.
@@ -70,7 +71,8 @@ impl Line {
                 relay: None,
                 capabilities: ClientCapabilities::default(),
                 may_decide: false,
-                tells_roots: false,
+                declared: Map::new(),
+                era: ClientEra::default(),
                 meta: Map::new(),
                 lacked: Vec::new(),
                 holds: None,
@@ -85,8 +87,8 @@ impl Line {
         state.relay = Some(Arc::clone(relay));
         state.capabilities = caller.capabilities.clone();
         state.may_decide = caller.may_decide;
-        // The stateless era has nothing to say it with.
-        state.tells_roots = !caller.stateless && client::tells_roots(&caller.capabilities);
+        state.declared = client::declared(&caller.capabilities, &caller.era);
+        state.era = caller.era.clone();
         state.meta = caller.meta.clone();
     }
 
@@ -146,6 +148,12 @@ impl Listener for Line {
         }
     }
 
+    fn preparing(&self, what: String) {
+        if let Some(relay) = self.relay() {
+            relay.preparing(what);
+        }
+    }
+
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
         if let Some(relay) = self.relay() {
             relay.log(level, logger, data);
@@ -154,6 +162,14 @@ impl Listener for Line {
 
     fn client(&self) -> ClientKey {
         self.client.clone()
+    }
+
+    fn era(&self) -> ClientEra {
+        self.state().era.clone()
+    }
+
+    fn declared(&self) -> Map<String, Value> {
+        self.state().declared.clone()
     }
 
     fn supports(&self, capability: Capability) -> bool {
@@ -203,10 +219,6 @@ impl Listener for Line {
 
     fn level(&self) -> Option<&'static str> {
         self.relay()?.level()
-    }
-
-    fn tells_roots(&self) -> bool {
-        self.state().tells_roots
     }
 
     fn meta(&self) -> Map<String, Value> {

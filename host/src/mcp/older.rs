@@ -13,7 +13,12 @@ use crate::runtime::{Answer, AskError, Capability, Question};
 /// Whether a version is from before forms had titled choices and several of them at
 /// once, and messages several blocks of content.
 pub(super) fn is_older(version: &ProtocolVersion) -> bool {
-    version.as_str() < ProtocolVersion::V_2025_11_25.as_str()
+    is_older_text(version.as_str())
+}
+
+/// The same of a version's name.
+pub(super) fn is_older_text(version: &str) -> bool {
+    version < ProtocolVersion::V_2025_11_25.as_str()
 }
 
 /// A question in the words of an [older](is_older) version.

@@ -11,14 +11,14 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::model::{
     LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
-    ProgressNotificationParam, ProgressToken, ServerNotification,
+    ProgressNotificationParam, ProgressToken, RequestId, ServerNotification,
 };
-use rmcp::service::Peer;
+use rmcp::service::{OriginatingRequestId, Peer};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::level::{self, severity};
+use super::level::WantedLogs;
 use crate::runtime::Listener;
 
 /// How many notifications of one call go out in a second. What comes faster
@@ -36,8 +36,8 @@ const MAX_WAITING_BYTES: usize = 1 << 20;
 pub(super) struct Relay {
     /// The agent's name for this call's progress, if it wants to hear of it.
     token: Option<ProgressToken>,
-    /// The least severe level that the agent wants to hear, if any.
-    least: Option<u8>,
+    /// The logs that the agent wants to hear.
+    logs: WantedLogs,
     queue: Mutex<Queue>,
     changed: Notify,
 }
@@ -48,7 +48,9 @@ struct Queue {
     /// What they take, in bytes.
     bytes: usize,
     /// How far the call was when it last said so.
-    furthest: Option<f64>,
+    said: Option<f64>,
+    /// The progress that the agent was told last.
+    told: Option<f64>,
     dropped: u64,
     closed: bool,
 }
@@ -128,10 +130,10 @@ enum Next {
 }
 
 impl Relay {
-    pub(super) fn new(token: Option<ProgressToken>, least: Option<u8>) -> Self {
+    pub(super) fn new(token: Option<ProgressToken>, logs: WantedLogs) -> Self {
         Self {
             token,
-            least,
+            logs,
             queue: Mutex::default(),
             changed: Notify::new(),
         }
@@ -151,8 +153,9 @@ impl Relay {
         self.changed.notify_one();
     }
 
-    /// Sends what comes, until it is closed and empty or the agent has gone.
-    pub(super) async fn run(&self, peer: &Peer<RoleServer>) {
+    /// Sends what comes, as belonging to that request, until it is closed and empty or the agent
+    /// has gone.
+    pub(super) async fn run(&self, peer: &Peer<RoleServer>, request: Option<&RequestId>) {
         let mut second = Instant::now();
         let mut sent = 0;
         loop {
@@ -171,7 +174,7 @@ impl Relay {
             match self.next() {
                 Next::Note(note) => {
                     sent += 1;
-                    if let Some(notification) = self.notification(note)
+                    if let Some(notification) = self.notification(note, request)
                         && peer.send_notification(notification).await.is_err()
                     {
                         return;
@@ -204,7 +207,7 @@ impl Relay {
         }
     }
 
-    fn notification(&self, note: Note) -> Option<ServerNotification> {
+    fn notification(&self, note: Note, request: Option<&RequestId>) -> Option<ServerNotification> {
         match note {
             Note::Progress {
                 progress,
@@ -224,29 +227,30 @@ impl Relay {
                 let level = serde_json::from_value(level.into()).ok()?;
                 let mut param = LoggingMessageNotificationParam::new(level, data);
                 param.logger = logger;
-                Some(LoggingMessageNotification::new(param).into())
+                let mut log = LoggingMessageNotification::new(param);
+                // Clients over HTTP need not listen to anything but the answer to their request.
+                if let Some(request) = request {
+                    log.extensions.insert(OriginatingRequestId(request.clone()));
+                }
+                Some(log.into())
             }
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that is done under this lock can be left half done.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Listener for Relay {
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
-        if self.token.is_none() || !progress.is_finite() {
+    /// Has the agent told of progress, if that is more than it was told before.
+    fn tell(
+        &self,
+        mut queue: MutexGuard<'_, Queue>,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) {
+        let grows = queue.told.is_none_or(|told| progress > told);
+        if self.token.is_none() || queue.closed || !grows {
             return;
         }
+        queue.told = Some(progress);
         let total = total.filter(|total| total.is_finite());
-        let mut queue = self.queue();
-        // The protocol wants it to grow.
-        if queue.closed || queue.furthest.is_some_and(|furthest| progress <= furthest) {
-            return;
-        }
-        queue.furthest = Some(progress);
         let note = Note::Progress {
             progress,
             total,
@@ -271,8 +275,42 @@ impl Listener for Relay {
         self.changed.notify_one();
     }
 
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that is done under this lock can be left half done.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A number that is so many millionths more, with no more digits than that needs.
+fn beyond(number: f64, millionths: f64) -> f64 {
+    ((number * 1e6).round() + millionths) / 1e6
+}
+
+impl Listener for Relay {
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        if !progress.is_finite() {
+            return;
+        }
+        let mut queue = self.queue();
+        // The protocol wants it to grow.
+        if queue.said.is_some_and(|said| progress <= said) {
+            return;
+        }
+        queue.said = Some(progress);
+        // What the host has told before the call began may be more than that.
+        let told = queue.told.filter(|told| progress <= *told);
+        let progress = told.map_or(progress, |told| beyond(told, 1.0));
+        self.tell(queue, progress, total, message);
+    }
+
+    fn preparing(&self, what: String) {
+        let queue = self.queue();
+        let progress = beyond(queue.told.unwrap_or_default(), 1000.0);
+        self.tell(queue, progress, None, Some(what));
+    }
+
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        if self.least.is_none_or(|least| severity(level) < least) {
+        if !self.logs.take(level) {
             return;
         }
         let mut queue = self.queue();
@@ -289,7 +327,7 @@ impl Listener for Relay {
     }
 
     fn level(&self) -> Option<&'static str> {
-        self.least.and_then(level::name)
+        self.logs.asked()
     }
 }
 
@@ -299,15 +337,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::runtime::severity;
 
-    fn relay(least: Option<u8>) -> Relay {
-        Relay::new(Some(ProgressToken(NumberOrString::Number(1))), least)
+    fn relay(logs: WantedLogs) -> Relay {
+        Relay::new(Some(ProgressToken(NumberOrString::Number(1))), logs)
     }
 
     fn waiting(relay: &Relay) -> Vec<String> {
         let mut waiting = Vec::new();
         while let Next::Note(note) = relay.next() {
-            let json = serde_json::to_value(relay.notification(note).unwrap()).unwrap();
+            let json = serde_json::to_value(relay.notification(note, None).unwrap()).unwrap();
             waiting.push(json["params"].to_string());
         }
         waiting
@@ -315,7 +354,7 @@ mod tests {
 
     #[test]
     fn progress_only_grows_and_ends_with_the_answer() {
-        let relay = relay(None);
+        let relay = relay(WantedLogs::Nothing);
         relay.progress(1.0, Some(2.0), Some("half".into()));
         relay.progress(1.0, Some(2.0), None);
         relay.progress(0.5, None, None);
@@ -333,8 +372,28 @@ mod tests {
     }
 
     #[test]
+    fn what_the_host_tells_first_takes_no_progress_from_the_call() {
+        let relay = relay(WantedLogs::Nothing);
+        relay.preparing("one".into());
+        relay.preparing("two".into());
+        for progress in [0.0, 0.0, 0.001, 0.5, 1.0] {
+            relay.progress(progress, Some(1.0), None);
+        }
+        // Another connection is made.
+        relay.preparing("three".into());
+        let numbers = waiting(&relay).into_iter().map(|params| {
+            let params: Value = serde_json::from_str(&params).unwrap();
+            params["progress"].to_string()
+        });
+        let expected = [
+            "0.001", "0.002", "0.002001", "0.002002", "0.5", "1.0", "1.001",
+        ];
+        assert_eq!(numbers.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
     fn a_flood_is_bounded_and_keeps_the_newest_progress() {
-        let relay = relay(Some(0));
+        let relay = relay(WantedLogs::From(0));
         for i in 0..10_000 {
             relay.log("info", None, json!(i));
         }
@@ -348,7 +407,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_bounded_in_bytes_too() {
-        let relay = relay(Some(0));
+        let relay = relay(WantedLogs::From(0));
         let bytes = |relay: &Relay| relay.queue().bytes;
         let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
         // A text of 64 KiB that takes a megabyte as a value.
@@ -368,16 +427,20 @@ mod tests {
 
     #[test]
     fn nobody_hears_what_nobody_asked_for() {
-        let silent = Relay::new(None, None);
+        let silent = Relay::new(None, WantedLogs::Nothing);
         silent.progress(1.0, None, None);
         silent.log("emergency", None, json!("x"));
         assert!(waiting(&silent).is_empty());
-        let warned = relay(Some(severity("warning")));
+        let warned = relay(WantedLogs::From(severity("warning")));
         warned.log("info", None, json!("no"));
         warned.log("error", Some("me".into()), json!("yes"));
         assert_eq!(
             waiting(&warned),
             [r#"{"level":"error","logger":"me","data":"yes"}"#]
         );
+        // Of whoever has not said anything, a server knows that.
+        let unsaid = relay(WantedLogs::Unsaid);
+        unsaid.log("debug", None, json!("told"));
+        assert_eq!(waiting(&unsaid).len(), 1);
     }
 }

@@ -101,6 +101,20 @@ pub(super) fn read(result: Answer, stateless: bool) -> Answer {
     })
 }
 
+/// Whether a result says who has answered.
+fn says_server(result: &Answer) -> bool {
+    // Most do not, and some are long.
+    let may = match result {
+        Answer::Made(_) => true,
+        Answer::Verbatim(text) => text.contains("serverInfo"),
+    };
+    let meta = if may { result.get("_meta") } else { None };
+    meta.is_some_and(|meta| meta.get(SERVER_INFO).is_some())
+}
+
+/// Members that only results of the stateless era have.
+const STATELESS_MEMBERS: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+
 /// A result as its era writes it, which has those members in the stateless one.
 fn written(
     mut result: Answer,
@@ -109,8 +123,18 @@ fn written(
 ) -> Answer {
     let kind = result.get("resultType").map(Cow::into_owned);
     let is_complete = kind.as_ref().is_none_or(|kind| kind == "complete");
-    if is_complete && kind.is_some() {
+    if stateless && is_complete && kind.is_some() {
         result.remove("resultType");
+    }
+    // An adapter passes on what its upstream says in another era. A result that says nothing of
+    // that era has members of these names for reasons of its own.
+    if !stateless {
+        if says_server(&result) || kind.is_some() && is_complete {
+            for name in STATELESS_MEMBERS {
+                result.remove(name);
+            }
+            result.remove_within("_meta", SERVER_INFO);
+        }
     }
     if stateless {
         result.edit(&Edit {
@@ -166,10 +190,7 @@ mod tests {
                 text(complete(modern.clone(), true)),
                 format!(r#"{{"resultType":"complete","content":[],"ttlMs":7,{server}}}"#)
             );
-            assert_eq!(
-                text(complete(modern.clone(), false)),
-                r#"{"content":[],"ttlMs":7}"#
-            );
+            assert_eq!(text(complete(modern.clone(), false)), r#"{"content":[]}"#);
             assert_eq!(
                 text(read(modern, true)),
                 format!(
@@ -180,11 +201,36 @@ mod tests {
     }
 
     #[test]
+    fn before_the_stateless_era_results_say_nothing_of_it() {
+        let meta = json!({SERVER_INFO: {"name": "a", "version": "1"}, "x": 1.5});
+        for (result, expected) in [
+            (
+                json!({"content": [], "ttlMs": 7, "cacheScope": "public", "_meta": meta}),
+                json!({"content": [], "_meta": {"x": 1.5}}),
+            ),
+            (
+                json!({"resultType": "complete", "_meta": {SERVER_INFO: {}}, "contents": []}),
+                json!({"contents": []}),
+            ),
+            // Members of one's own of these names.
+            (
+                json!({"content": [], "ttlMs": 7, "_meta": {"x": 1}}),
+                json!({"content": [], "ttlMs": 7, "_meta": {"x": 1}}),
+            ),
+        ] {
+            for result in both(&result) {
+                assert_eq!(text(read(result, false)), expected.to_string());
+            }
+        }
+    }
+
+    #[test]
     fn whoever_has_answered_says_so_once() {
         let own = json!({"content": [], "_meta": {SERVER_INFO: {"name": "a", "version": "1"}}});
         for result in both(&own) {
             let stateless = complete(result.clone(), true);
             assert_eq!(stateless.get("_meta"), result.get("_meta"));
+            assert_eq!(complete(result, false).get("_meta"), None);
         }
         for result in both(&json!({"_meta": {"x": 1.5}, "content": []})) {
             assert_eq!(

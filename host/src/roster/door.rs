@@ -13,7 +13,7 @@ use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionId};
 use crate::store::{DecidedBy, Decision, Gated, Pending};
-use crate::upstream::{Gate, Offered, without_blocking};
+use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 use crate::visible::{first_names, visible_line};
 
 /// The door between one server and its upstream.
@@ -64,9 +64,11 @@ impl Gate for Door {
         tools.map(|tool| tool.name.clone()).collect()
     }
 
-    fn spoke(&self) -> Option<String> {
-        let found = self.roster.upgrade()?.server(&self.server).ok()?;
-        Some(found.known()?.protocol.clone())
+    fn reactions(&self) -> Reactions {
+        let roster = self.roster.upgrade();
+        let found = roster.and_then(|roster| roster.server(&self.server).ok());
+        let known = found.as_ref().and_then(|server| server.known());
+        known.map(|known| known.reactions).unwrap_or_default()
     }
 
     fn admit<'a>(

@@ -61,7 +61,7 @@ use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
 use crate::sandbox::OwnPlaces;
 use crate::store::{Decisions, Known, Store, Trust};
-use crate::upstream::{Hub, MODERN};
+use crate::upstream::{Hub, Reaction};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -282,15 +282,15 @@ impl Roster {
         self.hub.close().await;
     }
 
-    /// Whether a server may ask something without saying whose call it is about: it has
-    /// an upstream that is not known to be of the stateless era, in which what is asked
-    /// is the answer to a request.
+    /// Whether a server may ask a client of the stateless era something without saying whose
+    /// call it is about: it has an upstream that is not known to know that era, in which what
+    /// is asked is the answer to a request.
     pub fn asks_unattributed(&self, server: &str) -> bool {
         let snapshot = self.snapshot();
         let server = snapshot.servers().get(server);
         server.is_some_and(|server| {
-            let modern = |known: &Arc<Known>| known.protocol.as_str() >= MODERN;
-            server.config().bridge().is_some() && !server.known().is_some_and(modern)
+            let knows = |known: &Arc<Known>| known.reactions.discover == Reaction::Answers;
+            server.config().bridge().is_some() && !server.known().is_some_and(knows)
         })
     }
 

@@ -23,8 +23,8 @@ impl Roster {
         let found = self.server(server).map_err(|error| error.to_string())?;
         let config = found.config();
         let bridge = found.reachable()?;
-        let spoke = found.known().map(|known| known.protocol.clone());
-        let start = (bridge.patience(), spoke);
+        let known = found.known().map(|known| known.reactions);
+        let start = (bridge.patience(), known.unwrap_or_default());
         let limits = config.limits.upstream;
         let offered = upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
         let offered = offered.map_err(|lost| match lost {

@@ -73,6 +73,39 @@ impl Answer {
         }
     }
 
+    /// Takes a member out of an object that is a member, and that one too where nothing is left
+    /// in it.
+    pub fn remove_within(&mut self, outer: &str, inner: &str) {
+        match self {
+            Self::Made(value) => {
+                let Some(Value::Object(members)) = value.get_mut(outer) else {
+                    return;
+                };
+                members.shift_remove(inner);
+                if members.is_empty() {
+                    self.remove(outer);
+                }
+            }
+            Self::Verbatim(text) => {
+                let mut object = object(text).unwrap_or_default();
+                let Some(found) = object.get(outer).filter(|text| text.starts_with('{')) else {
+                    return;
+                };
+                let mut found = self::object(found).unwrap_or_default();
+                if !found.remove(inner) {
+                    return;
+                }
+                if found.is_empty() {
+                    object.remove(outer);
+                } else {
+                    let found = found.into_text().into_owned();
+                    object.set(outer, found);
+                }
+                *text = object.into_text().into_owned();
+            }
+        }
+    }
+
     /// Puts members in. The rest stays as it is.
     pub fn edit(&mut self, edit: &Edit<'_>) {
         match self {

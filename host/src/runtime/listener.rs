@@ -3,7 +3,8 @@
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Awaited, Capability, ClientKey, Question};
+use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question};
+use crate::upstream::Able;
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -17,12 +18,27 @@ pub const LEVELS: [&str; 8] = [
     "emergency",
 ];
 
+/// The severity of a level of MCP logging, from 0 (debug) to 7 (emergency). One that is not known
+/// counts as `info`.
+#[must_use]
+pub fn severity(level: &str) -> u8 {
+    const INFO: u8 = 1;
+    let place = LEVELS.iter().position(|known| *known == level);
+    place
+        .and_then(|place| u8::try_from(place).ok())
+        .unwrap_or(INFO)
+}
+
 /// Whoever has made a call, or could have: hears what is said meanwhile, has questions
 /// answered, and knows what its agent has said of itself. Nothing but
 /// [`ask`](Self::ask) may take time.
 pub trait Listener: Send + Sync {
-    /// `dormouse:plugin/call.progress`, and the host's own while it compiles.
+    /// `dormouse:plugin/call.progress`, and what an upstream says of its progress.
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
+
+    /// The host is still busy with what has to be there before the call can begin, and says
+    /// with what: about once a second.
+    fn preparing(&self, _what: String) {}
 
     /// `dormouse:plugin/call.log`; the level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
@@ -30,6 +46,18 @@ pub trait Listener: Send + Sync {
     /// The agent's client.
     fn client(&self) -> ClientKey {
         ClientKey::Name(String::new())
+    }
+
+    /// The era of MCP that the agent's client speaks.
+    fn era(&self) -> ClientEra {
+        ClientEra::default()
+    }
+
+    /// What the agent's client has declared that it can be asked: the members `elicitation`,
+    /// `sampling` and `roots` of its MCP `ClientCapabilities`, as it has written them, and
+    /// whatever it is doing at the moment.
+    fn declared(&self) -> Map<String, Value> {
+        Able::with(|capability| self.supports(capability)).into_members()
     }
 
     /// Whether the agent's client can be asked something.
@@ -68,15 +96,11 @@ pub trait Listener: Send + Sync {
     /// `dormouse:plugin/notify`.
     fn notify(&self, _notice: Notice) {}
 
-    /// The least severe level, by MCP's name for it, of the logs that an upstream is to
-    /// be asked for; none where it is not to be asked for any.
+    /// The least severe level, by MCP's name for it, of the logs that a plugin is to tell, and
+    /// that an upstream is to be asked for where it has to be; none where it is not to be asked
+    /// for any.
     fn level(&self) -> Option<&'static str> {
         None
-    }
-
-    /// Whether the agent's client says so when its roots are no longer what they were.
-    fn tells_roots(&self) -> bool {
-        false
     }
 
     /// What the agent's request has in its `_meta` for whoever answers it: all but what

@@ -156,7 +156,6 @@ impl Slot {
                 }
             }
         };
-        let mut waited = 0.0;
         let mut second = tokio::time::interval(Duration::from_secs(1));
         second.tick().await;
         let mut wait = loading;
@@ -164,11 +163,8 @@ impl Slot {
             tokio::select! {
                 result = &mut wait => break result,
                 _ = second.tick() => {
-                    // Far below whatever the tool itself will count in, because
-                    // progress may only grow.
-                    waited += 1e-6;
-                    let message = format!("starting server `{}`", self.target.server);
-                    call.listener.progress(waited, None, Some(message));
+                    let server = &self.target.server;
+                    call.listener.preparing(format!("starting server `{server}`"));
                 }
             }
         };

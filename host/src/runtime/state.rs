@@ -16,7 +16,7 @@ use super::error::Cause;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
 use super::turn::Turn;
-use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution};
+use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution, severity};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
 use crate::sandbox::{
@@ -225,6 +225,11 @@ impl call::Host for State {
             data => self.output.log(level, logger.as_deref(), &data.to_string()),
         }
         if let Some(call) = &self.call {
+            // What a client has not asked for is for the host's own log, as above.
+            let least = call.listener.level();
+            if least.is_some_and(|least| severity(level) < severity(least)) {
+                return;
+            }
             let logger = attribution::logger(&self.server, logger.as_deref());
             call.listener.log(level, Some(logger), data);
         }

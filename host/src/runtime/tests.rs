@@ -480,8 +480,8 @@ async fn a_grant_of_dormouses_own_directories_is_refused() {
 /// Counts how often a start was announced.
 struct Heard(AtomicU64);
 impl Listener for Heard {
-    fn progress(&self, _: f64, _: Option<f64>, message: Option<String>) {
-        assert!(message.is_some());
+    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+    fn preparing(&self, _: String) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
     fn log(&self, _: &'static str, _: Option<String>, _: Value) {}

@@ -14,7 +14,9 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::{CANCELLED, State};
-use super::{Answer, AskError, Capability, ClientKey, Listener, Notice, Question, attribution};
+use super::{
+    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
+};
 use crate::upstream::{Failure, Lost};
 
 impl upstream::Host for State {
@@ -62,7 +64,7 @@ impl State {
             listener: Arc::clone(&call.listener),
             patience: pace.patience.clone(),
         });
-        let connection = match upstream.open(call.session) {
+        let connection = match upstream.open(call.session, &listener) {
             Some(connection) => connection,
             None => {
                 let waiting = pace.patience.wait();
@@ -89,16 +91,10 @@ async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
     let mut work = std::pin::pin!(work);
     let mut second = tokio::time::interval(Duration::from_secs(1));
     second.tick().await;
-    // Far below whatever the upstream itself will count in, because progress may only
-    // grow, and above what loading the plugin counts in.
-    let mut waited = 1e-3;
     loop {
         tokio::select! {
             result = &mut work => return result,
-            _ = second.tick() => {
-                waited += 1e-6;
-                listener.progress(waited, None, Some("connecting to its upstream".into()));
-            }
+            _ = second.tick() => listener.preparing("connecting to its upstream".into()),
         }
     }
 }
@@ -138,12 +134,24 @@ impl Listener for Patient {
         self.listener.progress(progress, total, message);
     }
 
+    fn preparing(&self, what: String) {
+        self.listener.preparing(what);
+    }
+
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
         self.listener.log(level, logger, data);
     }
 
     fn client(&self) -> ClientKey {
         self.listener.client()
+    }
+
+    fn era(&self) -> ClientEra {
+        self.listener.era()
+    }
+
+    fn declared(&self) -> Map<String, Value> {
+        self.listener.declared()
     }
 
     fn supports(&self, capability: Capability) -> bool {
@@ -175,10 +183,6 @@ impl Listener for Patient {
 
     fn level(&self) -> Option<&'static str> {
         self.listener.level()
-    }
-
-    fn tells_roots(&self) -> bool {
-        self.listener.tells_roots()
     }
 
     fn meta(&self) -> Map<String, Value> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use dormouse_catalog::{Listing, Provenance, What, shown};
+use dormouse_catalog::{Listing, Odd, Provenance, What, shown};
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::canonical::canonical;
 use crate::config::OnChange;
-use crate::upstream::Offered;
+use crate::upstream::{MODERN, Offered, Reaction, Reactions};
 use crate::visible::visible_line;
 
 /// The version of the record's form that this writes, and the newest that it reads. Up to
@@ -140,6 +140,8 @@ pub struct Known {
     pub fetched: u64,
     /// The protocol version that it spoke then.
     pub protocol: String,
+    /// What it has done with the first requests of MCP's eras.
+    pub reactions: Reactions,
     /// MCP `serverInfo`.
     pub server_info: Map<String, Value>,
     /// What it wants a model to know of it, as its user has seen it.
@@ -302,6 +304,9 @@ impl Record {
         }
         let mut record: Self = serde_json::from_str(text)?;
         record.offered.bound_self_description();
+        if record.offered.reactions.is_unknown() {
+            record.offered.reactions = reactions_of(&record.offered.protocol);
+        }
         if format < FORMAT {
             // What that Dormouse had recorded, it has shown. All of it is what the user
             // knows, but for the tools that it kept back.
@@ -317,6 +322,10 @@ impl Record {
     /// Takes note of what the upstream offers now.
     pub(super) fn update(&mut self, mut offered: Offered, rules: Rules) -> News {
         drop_ambiguous(&mut offered);
+        // Another version of a server may have learnt something.
+        if !is_other_version(&offered.server_info, &self.offered.server_info) {
+            offered.reactions = offered.reactions.or(self.offered.reactions);
+        }
         self.complete(&mut offered);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
@@ -499,13 +508,15 @@ impl Record {
     }
 
     pub(super) fn into_known(self) -> serde_json::Result<Known> {
-        let listing = Listing::new(self.declaration(), Provenance::Section)?;
+        let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
+        listing.odd.extend(self.repeated());
         let instructions = self.offered.instructions.clone();
         let instructions = instructions.filter(|_| self.is_seen(Gated::Instructions, ""));
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         Ok(Known {
             fetched: self.fetched,
             protocol: self.offered.protocol.clone(),
+            reactions: self.offered.reactions,
             pending: self.pending(),
             resources: self.offered.capabilities.contains_key("resources"),
             listing: Arc::new(listing),
@@ -513,6 +524,42 @@ impl Record {
             server_info: self.offered.server_info,
             instructions,
         })
+    }
+
+    /// What is left out because there is one of the same name before it: once for each name that a
+    /// user has seen.
+    fn repeated(&self) -> Vec<Odd> {
+        let offered = &self.offered;
+        let lists = [
+            (What::Tool, Some(Gated::Tool), &offered.tools, "name"),
+            (What::Prompt, Some(Gated::Prompt), &offered.prompts, "name"),
+            (What::Resource, None, &offered.resources, "uri"),
+            (
+                What::Template,
+                Some(Gated::Template),
+                &offered.templates,
+                "uriTemplate",
+            ),
+        ];
+        let mut odd = Vec::new();
+        for (what, kind, objects, member) in lists {
+            let mut times: BTreeMap<String, usize> = BTreeMap::new();
+            for object in objects {
+                if let Some(key) = key(object, member) {
+                    *times.entry(key).or_default() += 1;
+                }
+            }
+            let repeated = times.into_iter().filter(|(name, times)| {
+                *times > 1 && kind.is_none_or(|kind| self.is_seen(kind, name))
+            });
+            odd.extend(repeated.map(|(name, times)| Odd {
+                what,
+                why: format!("it is listed {times} times, and the first one is shown"),
+                name,
+                shown: false,
+            }));
+        }
+        odd
     }
 
     /// Its tools by name: of several with one name, the first.
@@ -529,10 +576,15 @@ fn keyed<'a>(
 ) -> impl Iterator<Item = (String, &'a RawValue)> {
     let mut taken = BTreeSet::new();
     objects.iter().filter_map(move |object| {
-        let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
-        let key: String = serde_json::from_str(members.get(member)?.get()).ok()?;
+        let key = key(object, member)?;
         taken.insert(key.clone()).then_some((key, &**object))
     })
+}
+
+/// The member that an object is called by.
+fn key(object: &RawValue, member: &str) -> Option<String> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    serde_json::from_str(members.get(member)?.get()).ok()
 }
 
 /// How one kind of what an upstream offers has changed.
@@ -616,6 +668,27 @@ impl Unseen {
             bytes <= MAX_GONE_BYTES && count <= MAX_GONE
         });
     }
+}
+
+/// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions
+/// of it. It need not say the same in both eras.
+fn is_other_version(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    match (one.get("version"), other.get("version")) {
+        (Some(one), Some(other)) => one != other,
+        _ => false,
+    }
+}
+
+/// What is known of a server's reactions to first requests, by the protocol version that it spoke
+/// last: earlier Dormouses have kept nothing else of them.
+fn reactions_of(protocol: &str) -> Reactions {
+    let mut reactions = Reactions::default();
+    match protocol {
+        "" => {}
+        MODERN => reactions.discover = Reaction::Answers,
+        _ => reactions.initialize = Reaction::Answers,
+    }
+    reactions
 }
 
 /// Leaves out what two readers would not read the same way, because a member is in it

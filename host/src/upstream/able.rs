@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::runtime::{Capability, Listener};
+use crate::runtime::Capability;
 
-/// What a client can be asked, as MCP writes it (`ClientCapabilities`). An upstream
-/// may ask no more than that, and some offer more to those who can be asked more.
+/// What a client can be asked, as MCP writes it (`ClientCapabilities`), and the same for all that
+/// mean the same. An upstream may ask no more than that, and some offer more to those who can be
+/// asked more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Able(Map<String, Value>);
@@ -17,12 +18,29 @@ impl Able {
         Self::with(|_| true)
     }
 
-    /// What the client of a caller can be asked.
-    pub(super) fn of(listener: &dyn Listener) -> Self {
-        Self::with(|capability| listener.supports(capability))
+    /// What a client can be asked that has declared this.
+    pub(super) fn declared(members: &Map<String, Value>) -> Self {
+        let has = |outer: &str, inner: &str| {
+            let outer = members.get(outer);
+            outer.is_some_and(|outer| outer.get(inner).is_some_and(|inner| !inner.is_null()))
+        };
+        let is_there = |name: &str| members.get(name).is_some_and(|member| !member.is_null());
+        Self::with(|capability| match capability {
+            // One that says no more than `elicitation` means forms.
+            Capability::ElicitationForm => {
+                is_there("elicitation")
+                    && (has("elicitation", "form") || !has("elicitation", "url"))
+            }
+            Capability::ElicitationUrl => has("elicitation", "url"),
+            Capability::Sampling => is_there("sampling"),
+            Capability::SamplingTools => has("sampling", "tools"),
+            Capability::SamplingContext => has("sampling", "context"),
+            Capability::Roots => is_there("roots"),
+        })
     }
 
-    fn with(can: impl Fn(Capability) -> bool) -> Self {
+    /// What a client can be asked of which that is true.
+    pub(crate) fn with(can: impl Fn(Capability) -> bool) -> Self {
         let mut able = Map::new();
         let mut elicitation = Map::new();
         if can(Capability::ElicitationForm) {
@@ -65,25 +83,39 @@ impl Able {
         holds(&self.0, &other.0)
     }
 
-    /// As it is written in a message.
-    pub(super) fn written(&self) -> Value {
-        Value::Object(self.0.clone())
-    }
-
-    /// The same, where it is written once for a whole connection: with whether the
-    /// client says so when its roots are no longer what they were.
-    pub(super) fn lasting(&self, tells_roots: bool) -> Value {
-        let mut able = self.0.clone();
-        if let (true, Some(roots)) = (tells_roots, able.get_mut("roots")) {
-            *roots = json!({ "listChanged": true });
-        }
-        Value::Object(able)
+    /// The members of MCP `ClientCapabilities`.
+    pub(crate) fn into_members(self) -> Map<String, Value> {
+        self.0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_declared_in_another_way_means_the_same() {
+        for (declared, expected) in [
+            (json!({}), json!({})),
+            (
+                json!({ "elicitation": {} }),
+                json!({ "elicitation": { "form": {} } }),
+            ),
+            (
+                json!({ "elicitation": { "url": {} }, "roots": { "listChanged": true } }),
+                json!({ "elicitation": { "url": {} }, "roots": {} }),
+            ),
+            (
+                json!({ "sampling": { "context": {} }, "elicitation": null }),
+                json!({ "sampling": { "context": {} } }),
+            ),
+        ] {
+            let able = Able::declared(declared.as_object().unwrap());
+            assert_eq!(json!(able.into_members()), expected);
+        }
+        let all = Able::all();
+        assert_eq!(Able::declared(&all.clone().into_members()), all);
+    }
 
     #[test]
     fn whoever_can_be_asked_more_covers_whoever_can_be_asked_less() {
@@ -93,7 +125,10 @@ mod tests {
         let pages = able(&[Capability::ElicitationUrl, Capability::Roots]);
         let samples = able(&[Capability::Sampling]);
         let tools = able(&[Capability::Sampling, Capability::SamplingTools]);
-        assert_eq!(tools.written(), json!({ "sampling": { "tools": {} } }));
+        assert_eq!(
+            json!(tools.clone().into_members()),
+            json!({ "sampling": { "tools": {} } })
+        );
         let table = [
             (&all, &tools, true),
             (&tools, &samples, true),

@@ -9,12 +9,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::Able;
 use super::callers::Callers;
 use super::channel::{Lost, Outlet};
+use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::follow;
-use super::handshake::{self, Hello, MODERN, Manner};
+use super::handshake::{self, Hello};
 use super::inbound::{counted_bytes, question};
+use super::introduction::Introduction;
 use super::launch::Launch;
 use super::level::Level;
 use super::message;
@@ -53,54 +54,85 @@ pub(super) struct Opening<'a> {
     pub(super) callers: Arc<Callers>,
     pub(super) questions: QuestionLimit,
     pub(super) gate: Option<Arc<dyn Gate>>,
-    /// The protocol version that it spoke last, if that is known.
-    pub(super) spoke: Option<String>,
+    /// How the upstream hears of the client that the connection is made for.
+    pub(super) introduction: Introduction,
+    /// What it has done with the first requests before, as far as that is known.
+    pub(super) known: Reactions,
     /// How much it may say.
     pub(super) limits: UpstreamLimits,
+}
+
+/// Why a connection could not be made.
+struct Unopened {
+    lost: Lost,
+    /// The first requests that the upstream had before it when it was lost: it may have been
+    /// lost because of them.
+    sent: Vec<FirstRequest>,
+}
+
+impl From<Lost> for Unopened {
+    fn from(lost: Lost) -> Self {
+        Self {
+            lost,
+            sent: Vec::new(),
+        }
+    }
 }
 
 impl Opening<'_> {
     /// Connects, greets, and asks for all that there is.
     ///
-    /// A server of the old time may die of the question of the new one, and is then
-    /// started once more and greeted in the old way. Nobody wants to see a start that
-    /// fails for another reason twice, with all that it does before, so that is done
-    /// only where it has taken the question before it died. What has spoken the old
-    /// way once is not asked in the new one again: a child's other clients speak it,
-    /// too, so it has no reason to forget it, and if it does, it says so. A server
-    /// over HTTP does not die of a question, and may have learnt something.
+    /// A server may die of the first request of an era that it does not know, and is then
+    /// started once more and greeted in the other way. Nobody wants to see a start that fails
+    /// for another reason twice, with all that it does before, so that is done only where it
+    /// has taken the request before it died. It is not sent that one again by those who know.
     pub(super) async fn open(self) -> Result<(Connection, Offered), Lost> {
         let end = Instant::now() + self.patience;
-        let old = self.spoke.as_ref().is_some_and(|version| version != MODERN);
-        let mut manner = match self.launch {
-            Launch::Stdio(_) if old => Manner::Legacy,
-            _ => Manner::Either,
-        };
+        let may_end = matches!(self.launch, Launch::Stdio(_));
+        let era = &self.introduction.era;
+        let mut beginning = Beginning::new(era, self.known, self.patience, may_end);
         let secrets = self.hub.secrets(self.server, self.launch);
+        let mut failed: Option<(FirstRequest, Lost)> = None;
         loop {
-            match self.attempt(manner, end, &secrets).await {
-                Ok(made) => return Ok(made),
-                Err((Lost::Broken(why), true)) if manner == Manner::Either => {
-                    let why = secrets.redact(&why);
-                    tracing::debug!("server `{}` is asked in the old way: {why}", self.server);
-                    manner = Manner::Legacy;
+            let Unopened { lost, sent } = match self.attempt(beginning, end, &secrets).await {
+                Ok((connection, mut offered)) => {
+                    if let Some((request, _)) = failed {
+                        offered.reactions.set(request, Reaction::Fails);
+                    }
+                    return Ok((connection, offered));
                 }
-                // What refuses a start may say what it was started with.
-                Err((Lost::Broken(why), _)) => {
-                    return Err(Lost::Broken(secrets.redact(&why)));
-                }
-                Err((lost, _)) => return Err(lost),
-            }
+                Err(unopened) => unopened,
+            };
+            // What refuses a start may say what it was started with.
+            let lost = match lost {
+                Lost::Broken(why) => Lost::Broken(secrets.redact(&why)),
+                lost => lost,
+            };
+            let other = beginning.after_end(&sent, self.known);
+            let other = other.filter(|_| failed.is_none() && matches!(lost, Lost::Broken(_)));
+            let Some(other) = other else {
+                return Err(match failed {
+                    // The handshake is what its other clients know it by.
+                    Some((FirstRequest::Initialize, first)) => first,
+                    _ => lost,
+                });
+            };
+            tracing::debug!(
+                "server `{}` is begun with in another way ({:?}): {lost}",
+                self.server,
+                other.first
+            );
+            failed = Some((other.first.other(), lost));
+            beginning = other;
         }
     }
 
-    /// With an error goes whether the question of the new way may have been why.
     async fn attempt(
         &self,
-        manner: Manner,
+        beginning: Beginning,
         end: Instant,
         secrets: &Arc<ServerSecrets>,
-    ) -> Result<(Connection, Offered), (Lost, bool)> {
+    ) -> Result<(Connection, Offered), Unopened> {
         let late = |what: &str| {
             let limit = self.patience.as_secs_f64();
             let hint = "`start_timeout` in its table says how long a start may take";
@@ -114,18 +146,11 @@ impl Opening<'_> {
         // Whoever cannot even be started is not started another way.
         let channel = tokio::time::timeout_at(end, opening)
             .await
-            .map_err(|_| (late("it cannot be reached"), false))?
-            .map_err(|lost| (lost, false))?;
+            .map_err(|_| late("it cannot be reached"))??;
         let (outlet, inlet) = (channel.outlet, channel.inlet);
-        let able = match (&self.gate, self.callers.latest(|_| true)) {
-            // Nobody waits for a call: this is only to see what there is.
-            (None, Err(_)) => Able::all(),
-            (_, Ok(caller)) => Able::of(caller.as_ref()),
-            (_, Err(_)) => Able::default(),
-        };
         let asking = Asking {
             callers: Arc::clone(&self.callers),
-            able,
+            introduction: self.introduction.clone(),
             questions: self.questions.clone(),
         };
         let gate = self.gate.clone();
@@ -147,18 +172,25 @@ impl Opening<'_> {
             opened: Instant::now(),
         };
         let peer = Arc::clone(&connection.peer);
-        let hello = tokio::time::timeout_at(end, handshake::greet(&peer, manner))
+        let greeting = handshake::greet(&peer, beginning, &self.introduction);
+        let hello = tokio::time::timeout_at(end, greeting)
             .await
-            .map_err(|_| (late(&peer.epitaph()), false))?
+            .map_err(|_| late(&peer.epitaph()))?
             .map_err(|unmet| {
-                let probed = unmet.probed && !connection.outlet.unheard();
-                (unmet.failure.into_lost(), probed)
+                let mut sent = unmet.sent;
+                if connection.outlet.unheard() {
+                    sent.clear();
+                }
+                Unopened {
+                    lost: unmet.failure.into_lost(),
+                    sent,
+                }
             })?;
         connection.hello = hello;
         let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
             .await
-            .map_err(|_| (late(&peer.epitaph()), false))?
-            .map_err(|failure| (failure.into_lost(), false))?;
+            .map_err(|_| late(&peer.epitaph()))?
+            .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
         Ok((connection, offered))
     }
@@ -255,6 +287,16 @@ impl Connection {
             "server `{server}` does not offer its tool `{tool}` here: it is gone, or only there for \
              clients that can be asked more than this one\nhint: {hint}"
         ))
+    }
+
+    /// How the upstream has heard of the client that the connection was made for.
+    pub(super) fn introduction(&self) -> &Introduction {
+        &self.peer.introduction
+    }
+
+    /// Whether each request says for itself what its client can be asked.
+    pub(super) fn is_modern(&self) -> bool {
+        self.peer.is_modern()
     }
 
     /// Why it can no longer be used, if so.

@@ -1,20 +1,20 @@
 //! The connections of one server: made on first use, one for each session or one
-//! for all, and made again when they have ended.
+//! for all of the same kind of client, and made again when they have ended.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
+use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::launch::Launch;
+use super::links::{Connecting, Link, Links, Stage};
 use super::message::HEADER_MISMATCH;
 use super::peer::lock;
 use super::status::{Connected, Status};
@@ -31,7 +31,8 @@ pub struct Setup {
     pub server: String,
     /// How the upstream is reached.
     pub launch: Launch,
-    /// Whether all sessions share one connection. Requests of no session always do.
+    /// Whether all sessions share a connection, as far as their clients introduce themselves in
+    /// the same way. Requests of no session always do.
     pub share: bool,
     /// How long it may take to connect and to say what it offers.
     pub start_timeout: Duration,
@@ -52,52 +53,26 @@ pub struct Upstream {
     subscriptions: Arc<Subscriptions>,
 }
 
-type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
-
 #[derive(Default)]
 struct State {
-    links: HashMap<Option<SessionId>, Link>,
-    /// Grows with every attempt, so that one from before a stop is known.
-    attempt: u64,
+    links: Links,
     trouble: Trouble,
     server_info: Map<String, Value>,
 }
 
 impl State {
-    /// The connection that has been idle for longest, and since when, if one is.
-    fn longest_idle(&self) -> Option<(Instant, Option<SessionId>)> {
-        let links = self.links.iter();
-        let idle = links.filter_map(|(key, link)| match &link.stage {
-            Stage::Open(connection) if link.callers.is_idle() => {
-                Some((link.callers.last_left().unwrap_or(connection.opened), *key))
-            }
-            _ => None,
-        });
-        idle.min()
-    }
-
     /// Ends the connection of that server's that has been idle for longest. False where none
     /// is idle.
     fn end_idle(&mut self, server: &str) -> bool {
-        let Some((_, key)) = self.longest_idle() else {
+        let Some((_, number)) = self.links.longest_idle() else {
             return false;
         };
         tracing::info!(
             "there are as many connections as are allowed: that of server `{server}` to an idle \
              session is ended for another one"
         );
-        self.links.remove(&key).is_some()
+        self.links.remove(number)
     }
-}
-
-struct Link {
-    callers: Arc<Callers>,
-    stage: Stage,
-}
-
-enum Stage {
-    Connecting(u64, Connecting),
-    Open(Arc<Connection>),
 }
 
 /// A connection for one call, whose caller can be asked something from the moment that
@@ -138,7 +113,7 @@ impl Upstream {
 
     /// Since when the connection is idle that has been for longest, if one is.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        Some(lock(&self.state).longest_idle()?.0)
+        Some(lock(&self.state).links.longest_idle()?.0)
     }
 
     /// Ends the connection that has been idle for longest, if one is.
@@ -146,9 +121,15 @@ impl Upstream {
         lock(&self.state).end_idle(&self.setup.server);
     }
 
-    /// The connection of a session, if there is one.
-    pub(crate) fn open(&self, session: Option<SessionId>) -> Option<Line> {
-        match &lock(&self.state).links.get(&self.key(session))?.stage {
+    /// The connection of a caller, if there is one.
+    pub(crate) fn open(
+        &self,
+        session: Option<SessionId>,
+        caller: &Arc<dyn Listener>,
+    ) -> Option<Line> {
+        let introduction = Introduction::of(caller.as_ref());
+        let state = lock(&self.state);
+        match &state.links.find(self.key(session), &introduction)?.stage {
             Stage::Open(connection) if connection.ended().is_none() => {
                 Some(Line::new(Arc::clone(connection), None))
             }
@@ -201,41 +182,60 @@ impl Upstream {
         listener: &Arc<dyn Listener>,
     ) -> Result<Line, Lost> {
         let key = self.key(session);
-        let is_new = {
-            let mut state = lock(&self.state);
-            self.bury(&mut state, key);
-            !state.links.contains_key(&key)
+        let introduction = Introduction::of(listener.as_ref());
+        let (stage, calling) = loop {
+            let is_new = {
+                let mut state = lock(&self.state);
+                self.bury(&mut state);
+                state.links.find(key, &introduction).is_none()
+            };
+            if is_new {
+                self.hub.make_room()?;
+            }
+            let undecided = {
+                let mut state = lock(&self.state);
+                match state.links.undecided(key, &introduction) {
+                    Some(connecting) => connecting,
+                    None => break self.join(&mut state, (session, &introduction), listener)?,
+                }
+            };
+            // Whether it can be shared shows when it is there; if it never is, that is
+            // nothing to this caller.
+            let _ = undecided.await;
         };
-        if is_new {
-            self.hub.make_room()?;
+        let connection = match stage {
+            Stage::Open(connection) => connection,
+            Stage::Connecting(_, connecting) => connecting.await?,
+        };
+        Ok(Line::new(connection, Some(calling)))
+    }
+
+    /// Has a caller be among those of its connection, which is begun if there is none.
+    fn join(
+        &self,
+        state: &mut State,
+        (session, introduction): (Option<SessionId>, &Introduction),
+        listener: &Arc<dyn Listener>,
+    ) -> Result<(Stage, Calling), Lost> {
+        let key = self.key(session);
+        // Servers ask while they are being connected to.
+        if let Some(link) = state.links.find(key, introduction) {
+            return Ok((link.stage.clone(), link.callers.join(session, listener)));
         }
-        let (connecting, calling) = {
-            let mut state = lock(&self.state);
-            let callers = match state.links.get(&key) {
-                Some(link) => Arc::clone(&link.callers),
-                None => Arc::default(),
-            };
-            // Servers ask while they are being connected to.
-            let calling = callers.join(session, listener);
-            let connecting = match state.links.get(&key).map(|link| &link.stage) {
-                Some(Stage::Open(connection)) => {
-                    return Ok(Line::new(Arc::clone(connection), Some(calling)));
-                }
-                Some(Stage::Connecting(_, connecting)) => connecting.clone(),
-                None => {
-                    state.trouble.may_try()?;
-                    self.make_room(&mut state)?;
-                    state.attempt += 1;
-                    let attempt = state.attempt;
-                    let connecting = self.start(key, attempt, &callers);
-                    let stage = Stage::Connecting(attempt, connecting.clone());
-                    state.links.insert(key, Link { callers, stage });
-                    connecting
-                }
-            };
-            (connecting, calling)
+        state.trouble.may_try()?;
+        self.make_room(state)?;
+        let callers = Arc::<Callers>::default();
+        let calling = callers.join(session, listener);
+        let number = state.links.number();
+        let connecting = self.start(number, introduction.clone(), &callers);
+        let stage = Stage::Connecting(introduction.clone(), connecting);
+        let link = Link {
+            session: key,
+            callers,
+            stage: stage.clone(),
         };
-        Ok(Line::new(connecting.await?, Some(calling)))
+        state.links.insert(number, link);
+        Ok((stage, calling))
     }
 
     /// Ends the connection that has been idle for longest where there are as many as there may
@@ -258,21 +258,23 @@ impl Upstream {
         }
     }
 
-    /// Forgets a connection that has ended by itself.
-    fn bury(&self, state: &mut State, key: Option<SessionId>) {
-        let Some(Stage::Open(connection)) = state.links.get(&key).map(|link| &link.stage) else {
-            return;
-        };
-        let Some(why) = connection.ended() else {
-            return;
-        };
-        tracing::info!("server `{}` has ended: {why}", self.setup.server);
-        let after = connection.opened.elapsed();
-        state.trouble.ended(why, after);
-        state.links.remove(&key);
+    /// Forgets connections that have ended by themselves.
+    fn bury(&self, state: &mut State) {
+        let State { links, trouble, .. } = state;
+        links.retain(|link| {
+            let Stage::Open(connection) = &link.stage else {
+                return true;
+            };
+            let Some(why) = connection.ended() else {
+                return true;
+            };
+            tracing::info!("server `{}` has ended: {why}", self.setup.server);
+            trouble.ended(why, connection.opened.elapsed());
+            false
+        });
     }
 
-    fn start(&self, key: Option<SessionId>, attempt: u64, callers: &Arc<Callers>) -> Connecting {
+    fn start(&self, number: u64, introduction: Introduction, callers: &Arc<Callers>) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let subscriptions = Arc::clone(&self.subscriptions);
@@ -285,7 +287,8 @@ impl Upstream {
                 callers,
                 questions: setup.questions.clone(),
                 gate: Some(Arc::clone(&setup.gate)),
-                spoke: setup.gate.spoke(),
+                introduction,
+                known: setup.gate.reactions(),
                 limits: setup.limits,
             };
             let result = match opening.open().await {
@@ -299,7 +302,7 @@ impl Upstream {
                 Err(lost) => Err(lost),
             };
             if let Some(me) = me.upgrade() {
-                me.settle((key, attempt), &result);
+                me.settle(number, &result);
             }
             // From now on it is told at once what a session says.
             if let Ok(connection) = &result {
@@ -314,19 +317,12 @@ impl Upstream {
     }
 
     /// Takes note of how an attempt has ended, unless it was stopped meanwhile.
-    fn settle(
-        &self,
-        (key, attempt): (Option<SessionId>, u64),
-        result: &Result<Arc<Connection>, Lost>,
-    ) {
+    fn settle(&self, number: u64, result: &Result<Arc<Connection>, Lost>) {
         let mut state = lock(&self.state);
         let state = &mut *state;
-        let Some(link) = state.links.get_mut(&key) else {
+        let Some(link) = state.links.get_mut(number) else {
             return;
         };
-        if !matches!(link.stage, Stage::Connecting(one, _) if one == attempt) {
-            return;
-        }
         match result {
             Ok(connection) => {
                 link.stage = Stage::Open(Arc::clone(connection));
@@ -334,7 +330,7 @@ impl Upstream {
                 state.server_info.clone_from(&connection.hello.server_info);
             }
             Err(lost) => {
-                state.links.remove(&key);
+                state.links.remove(number);
                 state.trouble.failed(lost.clone());
             }
         }
@@ -420,36 +416,32 @@ impl Upstream {
         self.subscriptions.add(uri)
     }
 
-    /// Has a session's connection know that the session wants to hear other logs. One
+    /// Has a session's connections know that the session wants to hear other logs. One
     /// that is being made is told when it is there.
     pub async fn level_changed(&self, session: SessionId) {
-        if let Some(line) = self.open(Some(session)) {
-            line.connection.set_level().await;
+        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        for stage in stages {
+            if let Stage::Open(connection) = stage {
+                connection.set_level().await;
+            }
         }
     }
 
-    /// Has a session's connection know that the session has other roots. Has to be
+    /// Has a session's connections know that the session has other roots. Has to be
     /// called inside of a tokio runtime.
     pub fn roots_changed(&self, session: SessionId) {
-        let connecting = {
-            let state = lock(&self.state);
-            let link = state.links.get(&self.key(Some(session)));
-            match link.map(|link| (&link.stage, &link.callers)) {
-                Some((_, callers)) if !callers.sessions().contains(&session) => return,
-                Some((Stage::Connecting(_, connecting), _)) => connecting.clone(),
-                Some((Stage::Open(connection), _)) => {
-                    std::future::ready(Ok(Arc::clone(connection)))
-                        .boxed()
-                        .shared()
+        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        for stage in stages {
+            tokio::spawn(async move {
+                let connected = match stage {
+                    Stage::Connecting(_, connecting) => connecting.await,
+                    Stage::Open(connection) => Ok(connection),
+                };
+                if let Ok(connection) = connected {
+                    connection.roots_changed().await;
                 }
-                None => return,
-            }
-        };
-        tokio::spawn(async move {
-            if let Ok(connection) = connecting.await {
-                connection.roots_changed().await;
-            }
-        });
+            });
+        }
     }
 
     /// Takes note that a connection is of no use before its user logs in.
@@ -459,28 +451,22 @@ impl Upstream {
     }
 
     fn forget(&self, gone: &Arc<Connection>) {
-        lock(&self.state).links.retain(
-            |_, link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)),
-        );
+        lock(&self.state)
+            .links
+            .retain(|link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)));
     }
 
-    /// Ends the connection of a session, once no call uses it any more.
+    /// Ends the connections of a session, once no call uses them any more.
     pub fn end_session(&self, session: SessionId) {
-        if self.setup.share {
-            if let Some(link) = lock(&self.state).links.get(&None) {
-                link.callers.leave(session);
-            }
-            return;
-        }
-        let link = lock(&self.state).links.remove(&Some(session));
-        drop(link);
+        let ended = lock(&self.state).links.end_session(session);
+        drop(ended);
     }
 
     /// Ends all connections, each once no call uses it any more, and forgets what
     /// has failed: the next request connects at once.
     pub fn stop(&self) {
         let mut state = lock(&self.state);
-        let links = std::mem::take(&mut state.links);
+        let links = state.links.take_all();
         state.trouble.forget();
         drop(state);
         drop(links);
@@ -498,13 +484,13 @@ impl Upstream {
             Some(Lost::Auth { challenge }) => status.needs_auth = Some(challenge.clone()),
             error => status.error = error.map(ToString::to_string),
         }
-        for (session, link) in &state.links {
+        for link in state.links.iter() {
             match &link.stage {
                 Stage::Connecting(..) => status.connecting = true,
                 Stage::Open(connection) => match connection.ended() {
                     Some(why) => status.error = Some(why),
                     None => status.connections.push(Connected {
-                        session: *session,
+                        session: link.session,
                         pid: connection.pid(),
                         since: connection.since,
                         protocol: connection.hello.protocol.clone(),

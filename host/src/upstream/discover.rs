@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::channel::Lost;
 use super::connection::Opening;
+use super::introduction::Introduction;
 use super::launch::Launch;
-use super::{Hub, Offered};
+use super::{Hub, Offered, Reactions};
 use crate::runtime::QuestionLimit;
 use crate::sandbox::UpstreamLimits;
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
-/// how long that may take, `spoke` the protocol version that it spoke last, if that
-/// is known.
+/// how long that may take, `known` what it has done with the first requests before.
 ///
 /// # Errors
 /// Why it cannot be asked.
@@ -21,7 +21,7 @@ pub async fn discover(
     server: &str,
     launch: &Launch,
     limits: UpstreamLimits,
-    (start_timeout, spoke): (Duration, Option<String>),
+    (start_timeout, known): (Duration, Reactions),
 ) -> Result<Offered, Lost> {
     let opening = Opening {
         hub,
@@ -32,7 +32,8 @@ pub async fn discover(
         // Nobody is there to be asked.
         questions: QuestionLimit::new(0),
         gate: None,
-        spoke,
+        introduction: Introduction::of_nobody(),
+        known,
         limits,
     };
     let (connection, offered) = opening.open().await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::Offered;
+use super::{Offered, Reactions};
 use crate::runtime::{Listener, SessionId};
 
 /// Knows what an upstream is supposed to offer, and decides what reaches it.
@@ -23,9 +23,9 @@ pub trait Gate: Send + Sync {
     /// that a caller may be told of.
     fn seen_tools(&self) -> BTreeSet<String>;
 
-    /// The protocol version that the upstream spoke when it was last connected, if
-    /// that is known.
-    fn spoke(&self) -> Option<String>;
+    /// What the upstream has done with the first requests of MCP's eras, as far as that is
+    /// known.
+    fn reactions(&self) -> Reactions;
 
     /// Whether a request may go to the upstream as it is now. A tool that has
     /// changed since its user last saw it may not; where the caller can ask the

@@ -2,60 +2,40 @@
 //!
 //! Since 2026-07-28 there is no handshake: a client asks what there is
 //! (`server/discover`) and says in each request who it is. Before, it had to
-//! `initialize`. Servers of then refuse the question, ignore it or die of it.
+//! `initialize`. Servers refuse the first request of an era that they do not know, ignore it
+//! or die of it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::channel::Lost;
+use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::http::excerpt;
+use super::introduction::Introduction;
 use super::message;
 use super::peer::Peer;
 use super::self_description::{bounded_instructions, read_bounded_object};
+use crate::runtime::{ClientEra, NEWEST_HANDSHAKE};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// The newest version with one.
-const LEGACY: &str = "2025-11-25";
-
-/// How long a server may leave `server/discover` unanswered before it is asked in
-/// the old way as well. Both answers count: it may only be slow to start.
-const PROBE: Duration = Duration::from_secs(5);
-
 /// Most bytes of what a server says of the versions that it speaks.
 const MAX_VERSIONS_BYTES: usize = 4096;
-
-/// Which way to begin with a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// The new way, then the old one.
-    Either,
-    /// The old way: the question of the new one might end it.
-    Legacy,
-}
 
 /// Why a server has not introduced itself.
 pub(super) struct Unmet {
     pub(super) failure: Failure,
-    /// Whether it was lost while it had the question of the new way before it, which
-    /// it may have died of.
-    pub(super) probed: bool,
-}
-
-impl From<Failure> for Unmet {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            probed: false,
-        }
-    }
+    /// The first requests that it had before it when it was lost: it may have died of them.
+    pub(super) sent: Vec<FirstRequest>,
 }
 
 /// What a server says of itself.
@@ -65,6 +45,8 @@ pub(super) struct Hello {
     pub(super) server_info: Map<String, Value>,
     pub(super) capabilities: Map<String, Value>,
     pub(super) instructions: Option<String>,
+    /// What it has done with the first requests.
+    pub(super) reactions: Reactions,
 }
 
 /// Who asks (MCP `Implementation`).
@@ -72,72 +54,119 @@ pub(super) fn us() -> Value {
     json!({ "name": "dormouse", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Greets a server.
-pub(super) async fn greet(peer: &Arc<Peer>, manner: Manner) -> Result<Hello, Unmet> {
-    if manner == Manner::Legacy {
-        return Ok(match initialize(peer).await {
-            // It may have learnt the new way since, and given up the old one.
-            Err(Failure::Refused(legacy)) => {
-                peer.speak(Some(MODERN));
-                let found = discover(peer).await;
-                found.map_err(|error| neither(error, &legacy))?
-            }
-            hello => hello?,
-        });
-    }
-    peer.speak(Some(MODERN));
-    let lost = |failure| Unmet {
+/// Greets a server in the name of a client.
+pub(super) async fn greet(
+    peer: &Arc<Peer>,
+    beginning: Beginning,
+    introduction: &Introduction,
+) -> Result<Hello, Unmet> {
+    let Beginning { first, silence } = beginning;
+    let second = first.other();
+    let unmet = |failure: Failure, sent: &[FirstRequest]| Unmet {
         failure,
-        probed: true,
+        sent: sent.to_vec(),
     };
-    let mut probe = std::pin::pin!(discover(peer));
+    let mut answer_to_first = send(peer, first, introduction);
     let refused = tokio::select! {
-        answer = &mut probe => match answer {
-            Ok(hello) => return Ok(hello),
+        answer = &mut answer_to_first => match answer {
+            Ok(hello) => return Ok(hello.after((first, Reaction::Answers), None)),
             Err(Failure::Refused(refused)) => Some(refused),
-            Err(failure) => return Err(lost(failure)),
+            Err(failure) => return Err(unmet(failure, &[first])),
         },
-        () = tokio::time::sleep(PROBE) => None,
+        () = silent_for(silence) => None,
     };
-    let mut initialize = std::pin::pin!(initialize(peer));
-    if let Some(modern) = refused {
-        return Ok(initialize.await.map_err(|error| match error {
-            Failure::Refused(legacy) => neither(Failure::Refused(modern), &legacy),
-            lost => lost,
-        })?);
+    let both = [first, second];
+    let mut answer_to_second = send(peer, second, introduction);
+    if let Some(refusal) = refused {
+        let refused = Some((first, Reaction::Refuses));
+        return match answer_to_second.await {
+            Ok(hello) => Ok(hello.after((second, Reaction::Answers), refused)),
+            Err(Failure::Refused(other)) => Err(unmet(neither(first, &refusal, &other), &[])),
+            Err(failure) => Err(unmet(failure, &both)),
+        };
     }
-    let first = tokio::select! {
-        hello = &mut initialize => Err(hello),
-        answer = &mut probe => Ok(answer),
-    };
-    match first {
-        Ok(Ok(hello)) => {
-            peer.speak(Some(MODERN));
-            Ok(hello)
-        }
-        Ok(Err(_)) => initialize.await.map_err(lost),
-        Err(Ok(hello)) => Ok(hello),
-        // It knows no `initialize`, and is about to say what it knows instead.
-        Err(Err(refused)) => match probe.await {
+    // Whatever the other one is answered with has been overtaken, or comes yet.
+    tokio::select! {
+        answer = &mut answer_to_first => match answer {
             Ok(hello) => {
-                peer.speak(Some(MODERN));
-                Ok(hello)
+                hello.speaks(peer);
+                Ok(hello.after((first, Reaction::Answers), None))
             }
-            Err(_) => Err(lost(refused)),
+            Err(_) => {
+                let refused = Some((first, Reaction::Refuses));
+                let hello = answer_to_second.await;
+                let hello = hello.map_err(|failure| unmet(failure, &both))?;
+                Ok(hello.after((second, Reaction::Answers), refused))
+            }
+        },
+        answer = &mut answer_to_second => match answer {
+            Ok(hello) => {
+                let silent = Some((first, Reaction::Fails));
+                Ok(hello.after((second, Reaction::Answers), silent))
+            }
+            // It may be about to answer the one that it knows.
+            Err(failure) => match answer_to_first.await {
+                Ok(hello) => {
+                    hello.speaks(peer);
+                    let refused = Some((second, Reaction::Refuses));
+                    Ok(hello.after((first, Reaction::Answers), refused))
+                }
+                Err(_) => Err(unmet(failure, &both)),
+            },
         },
     }
 }
 
-/// It knows neither way.
-fn neither(modern: Failure, legacy: &super::Refusal) -> Failure {
-    match modern {
-        Failure::Refused(modern) => Failure::Lost(Lost::Broken(format!(
-            "it answers neither `server/discover` ({}) nor `initialize` ({})",
-            excerpt(&modern.message),
-            excerpt(&legacy.message)
-        ))),
-        lost => lost,
+impl Hello {
+    /// The same, after these reactions of its server.
+    fn after(
+        mut self,
+        answered: (FirstRequest, Reaction),
+        other: Option<(FirstRequest, Reaction)>,
+    ) -> Self {
+        for (request, reaction) in [Some(answered), other].into_iter().flatten() {
+            self.reactions.set(request, reaction);
+        }
+        self
     }
+
+    /// Has its version be spoken, where another first request has been sent since.
+    fn speaks(&self, peer: &Peer) {
+        peer.speak(Some(&self.protocol));
+    }
+}
+
+/// Ends after that much silence; never, if there is none.
+async fn silent_for(silence: Option<Duration>) {
+    match silence {
+        Some(silence) => tokio::time::sleep(silence).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A first request and what is answered, once it is polled.
+fn send<'a>(
+    peer: &'a Arc<Peer>,
+    request: FirstRequest,
+    introduction: &'a Introduction,
+) -> BoxFuture<'a, Result<Hello, Failure>> {
+    match request {
+        FirstRequest::Initialize => initialize(peer, introduction).boxed(),
+        FirstRequest::Discover => discover(peer).boxed(),
+    }
+}
+
+/// It knows neither way.
+fn neither(first: FirstRequest, refusal: &super::Refusal, other: &super::Refusal) -> Failure {
+    let (discover, initialize) = match first {
+        FirstRequest::Discover => (refusal, other),
+        FirstRequest::Initialize => (other, refusal),
+    };
+    Failure::Lost(Lost::Broken(format!(
+        "it answers neither `initialize` ({}) nor `server/discover` ({})",
+        excerpt(&initialize.message),
+        excerpt(&discover.message)
+    )))
 }
 
 async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
@@ -153,6 +182,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         #[serde(borrow, default, rename = "_meta")]
         meta: Option<&'t RawValue>,
     }
+    peer.speak(Some(MODERN));
     let answer = peer.request("server/discover", "{}", None).await?;
     let answer = peer.secrets.redact_learnt_json(answer.get());
     let none = |why: String| {
@@ -175,6 +205,8 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         let versions = versions.join("`, `");
         return Err(none(format!("it speaks `{versions}`")));
     }
+    // It may have been sent `initialize` meanwhile.
+    peer.speak(Some(MODERN));
     let meta = found.meta.map_or("{}", RawValue::get);
     let meta = message::object(meta).map_err(|error| none(error.to_string()))?;
     let server_info = meta.get("io.modelcontextprotocol/serverInfo");
@@ -184,10 +216,29 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         server_info: read_bounded_object("serverInfo", server_info),
         capabilities: read_bounded_object("capabilities", found.capabilities),
         instructions: bounded_instructions(found.instructions),
+        reactions: Reactions::default(),
     })
 }
 
-async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
+/// Shakes hands in the revision that the client speaks, or in the newest one where that is
+/// refused: a server should offer another one itself, and not all do.
+async fn initialize(peer: &Arc<Peer>, introduction: &Introduction) -> Result<Hello, Failure> {
+    let ClientEra::Handshake(revision) = &introduction.era else {
+        return initialize_in(NEWEST_HANDSHAKE, peer, introduction).await;
+    };
+    match initialize_in(revision, peer, introduction).await {
+        Err(Failure::Refused(_)) if revision != NEWEST_HANDSHAKE => {
+            initialize_in(NEWEST_HANDSHAKE, peer, introduction).await
+        }
+        hello => hello,
+    }
+}
+
+async fn initialize_in(
+    revision: &str,
+    peer: &Arc<Peer>,
+    introduction: &Introduction,
+) -> Result<Hello, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Initialized<'t> {
@@ -200,12 +251,9 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         instructions: Option<String>,
     }
     peer.speak(None);
-    // It is told this once, and may rely on being told of other roots later, too.
-    let caller = peer.callers.latest(|_| true);
-    let tells_roots = caller.is_ok_and(|caller| caller.tells_roots());
     let params = message::params([
-        ("protocolVersion", json!(LEGACY)),
-        ("capabilities", peer.able.lasting(tells_roots)),
+        ("protocolVersion", json!(revision)),
+        ("capabilities", json!(introduction.capabilities)),
         ("clientInfo", us()),
     ]);
     let answer = peer.request("initialize", &params, None).await?;
@@ -228,5 +276,6 @@ async fn initialize(peer: &Arc<Peer>) -> Result<Hello, Failure> {
         server_info: read_bounded_object("serverInfo", found.server_info),
         capabilities: read_bounded_object("capabilities", found.capabilities),
         instructions: bounded_instructions(found.instructions),
+        reactions: Reactions::default(),
     })
 }

@@ -11,8 +11,9 @@ use super::message;
 use super::peer::{PATIENCE, Peer};
 use crate::runtime::LEVELS;
 
-/// What an agent hears that has not said what it wants to.
-const UNSAID: &str = "info";
+/// What an agent that has not said what it wants may hear, where another has: all that the
+/// upstream would tell one that has not.
+const UNSAID: &str = "debug";
 
 /// The level that an upstream was told last.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use super::large::without_blocking;
 use super::message;
 use super::peer::{Peer, lock};
 use super::server_secrets::ServerSecrets;
-use super::{Failure, Offered};
+use super::{Able, Failure, Offered};
 use crate::sandbox::UpstreamLimits;
 
 /// How many pages of one list are taken: far more than an agent could do with, and little
@@ -78,12 +78,13 @@ pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Fail
         server_info: hello.server_info.clone(),
         protocol: hello.protocol.clone(),
         capabilities: hello.capabilities.clone(),
-        able: peer.able.clone(),
+        able: Able::declared(&peer.introduction.capabilities),
         instructions: hello.instructions.clone(),
         tools,
         prompts,
         resources,
         templates,
+        reactions: hello.reactions,
         withdrawn: before.difference(&names).cloned().collect(),
     })
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::Able;
 use super::self_description::{bounded_instructions, bounded_object};
+use super::{Able, Reactions};
 
 /// All that an upstream says of itself when it is connected: the answers to the
 /// handshake and to its lists, each object byte for byte as it came.
@@ -20,6 +20,9 @@ pub struct Offered {
     /// What the client could be asked that it has said this to.
     #[serde(default)]
     pub able: Able,
+    /// What it has done with the first requests of MCP's eras, as far as that is known.
+    #[serde(default, skip_serializing_if = "Reactions::is_unknown")]
+    pub reactions: Reactions,
     /// What it wants a model to know of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,

@@ -16,10 +16,10 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::Level;
 
-use super::Able;
 use super::callers::{Callers, Nobody};
 use super::channel::{Lost, Outgoing, Outlet, Said};
 use super::handshake::MODERN;
+use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::message::{self, Refusal};
 use super::server_secrets::ServerSecrets;
@@ -45,8 +45,8 @@ pub(super) struct Peer {
     pub(super) server: String,
     outlet: Arc<dyn Outlet>,
     pub(super) callers: Arc<Callers>,
-    /// What it has been told that it may ask.
-    pub(super) able: Able,
+    /// How it has heard of the client that the connection was made for.
+    pub(super) introduction: Introduction,
     /// None where an upstream is only asked what it offers.
     pub(super) gate: Option<Arc<dyn Gate>>,
     pending: Mutex<Pending>,
@@ -135,7 +135,7 @@ pub(super) struct PeerPolicy {
 /// Clients that an upstream may ask, and how much at once.
 pub(super) struct Asking {
     pub(super) callers: Arc<Callers>,
-    pub(super) able: Able,
+    pub(super) introduction: Introduction,
     pub(super) questions: QuestionLimit,
 }
 
@@ -170,7 +170,7 @@ impl Peer {
             server: server.to_owned(),
             outlet,
             callers: asking.callers,
-            able: asking.able,
+            introduction: asking.introduction,
             questions: asking.questions,
             gate: policy.gate,
             pending: Mutex::default(),
@@ -303,14 +303,17 @@ impl Peer {
             meta.push(("progressToken", json!(id)));
         }
         if self.is_modern() {
-            let able = match listener {
-                Some(listener) => Able::of(listener.as_ref()),
-                None => self.able.clone(),
+            let capabilities = match listener {
+                Some(listener) => listener.declared(),
+                None => self.introduction.capabilities.clone(),
             };
             meta.extend([
                 ("io.modelcontextprotocol/protocolVersion", json!(MODERN)),
                 ("io.modelcontextprotocol/clientInfo", super::handshake::us()),
-                ("io.modelcontextprotocol/clientCapabilities", able.written()),
+                (
+                    "io.modelcontextprotocol/clientCapabilities",
+                    json!(capabilities),
+                ),
             ]);
             let level = listener.and_then(|listener| listener.level());
             meta.extend(level.map(|level| ("io.modelcontextprotocol/logLevel", json!(level))));

@@ -1,5 +1,6 @@
 //! Real child processes, each odd in its own way.
 
+mod eras;
 mod sessions;
 
 use std::collections::{BTreeSet, HashMap};
@@ -12,7 +13,9 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::runtime::{Answer, AskError, Capability, Listener, Question, QuestionLimit, SessionId};
+use crate::runtime::{
+    Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
+};
 use crate::sandbox::{HostLimits, UpstreamLimits};
 
 const ONE: SessionId = SessionId(1);
@@ -31,6 +34,7 @@ const CAPS: UpstreamLimits = UpstreamLimits {
 pub(crate) struct Ear {
     heard: Mutex<Vec<Value>>,
     able: Vec<Capability>,
+    era: ClientEra,
     /// What it wants to hear, and what its request says of itself.
     level: Mutex<Option<&'static str>>,
     meta: Map<String, Value>,
@@ -42,6 +46,14 @@ impl Ear {
     pub(crate) fn able(able: &[Capability]) -> Arc<Self> {
         Arc::new(Self {
             able: able.to_vec(),
+            ..Self::default()
+        })
+    }
+
+    fn of(era: ClientEra, able: &[Capability]) -> Arc<Self> {
+        Arc::new(Self {
+            able: able.to_vec(),
+            era,
             ..Self::default()
         })
     }
@@ -85,8 +97,17 @@ impl Listener for Ear {
         *self.level.lock().unwrap()
     }
 
-    fn tells_roots(&self) -> bool {
-        self.able.contains(&Capability::Roots)
+    fn era(&self) -> ClientEra {
+        self.era.clone()
+    }
+
+    fn declared(&self) -> Map<String, Value> {
+        let able = Able::with(|capability| self.supports(capability));
+        let mut declared = able.into_members();
+        if let Some(roots) = declared.get_mut("roots") {
+            *roots = json!({ "listChanged": true });
+        }
+        declared
     }
 
     fn meta(&self) -> Map<String, Value> {
@@ -100,7 +121,7 @@ pub(crate) struct Door {
     told: Mutex<Vec<String>>,
     /// Who can be told and asked something between calls.
     clients: Mutex<HashMap<SessionId, Arc<Ear>>>,
-    spoke: Mutex<Option<String>>,
+    reactions: Mutex<Reactions>,
 }
 
 impl Door {
@@ -126,12 +147,13 @@ impl Gate for Door {
         BTreeSet::new()
     }
 
-    fn spoke(&self) -> Option<String> {
-        self.spoke.lock().unwrap().clone()
+    fn reactions(&self) -> Reactions {
+        *self.reactions.lock().unwrap()
     }
 
     fn opened(&self, offered: Offered) {
-        *self.spoke.lock().unwrap() = Some(offered.protocol.clone());
+        let mut reactions = self.reactions.lock().unwrap();
+        *reactions = offered.reactions.or(*reactions);
         let told = format!("opened {}", Self::names(&offered).join(" "));
         self.told.lock().unwrap().push(told);
     }
@@ -411,16 +433,17 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
     // It is told who can be asked what, and what it asks of them goes out as it is, but
     // for whose question it is.
     let odd = odd(&[]);
-    let ear = Ear::able(&[Sampling, SamplingTools, SamplingContext]);
+    let ear = || Ear::able(&[Sampling, SamplingTools, SamplingContext]);
     let asked = json!({ "method": sampling, "params": tools });
-    let answer = odd.call_as(ONE, ear, ("ask", asked)).await.unwrap();
+    let answer = odd.call_as(ONE, ear(), ("ask", asked)).await.unwrap();
     let answer: Value = serde_json::from_str(&text(&answer)).unwrap();
     let mut asked = tools.clone();
     asked["systemPrompt"] = json!("[server `odd`] Rhyme.");
     // To a client, "this server" would be all of them.
     asked.as_object_mut().unwrap().remove("includeContext");
     assert_eq!(answer["params"], asked);
-    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    let stats = odd.call_as(ONE, ear(), ("stats", json!({}))).await.unwrap();
+    let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
     assert_eq!(
         stats["capabilities"],
         json!({ "sampling": { "tools": {}, "context": {} } })
@@ -430,11 +453,12 @@ async fn it_may_ask_only_in_the_ways_that_the_client_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_ask_what_the_callers_client_can_do_and_at_once() {
     let odd = odd(&["asks-early"]);
-    let ear = Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
-    odd.call_as(ONE, ear, ("echo", json!({}))).await.unwrap();
+    let ear = || Ear::able(&[Capability::ElicitationUrl, Capability::Roots]);
+    odd.call_as(ONE, ear(), ("echo", json!({}))).await.unwrap();
     let answered = async {
         loop {
-            let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+            let stats = odd.call_as(ONE, ear(), ("stats", json!({}))).await.unwrap();
+            let stats: Value = serde_json::from_str(&text(&stats)).unwrap();
             if !stats["early"].is_null() {
                 return stats;
             }
@@ -455,7 +479,9 @@ async fn oddities_are_put_up_with() {
         &["twice"],
         &["batch"],
         &["floods"],
-        &["dies-of-discover"],
+        &["dies-of-server/discover"],
+        &["dies-of-initialize", "modern"],
+        &["picky"],
         &["junk", "twice", "batch", "modern"],
     ] {
         let odd = odd(odds);
@@ -466,11 +492,16 @@ async fn oddities_are_put_up_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_old_way() {
-    let odd = odd(&["ignores-discover"]);
-    let begun = Instant::now();
-    odd.good().await;
-    assert!(begun.elapsed() < Duration::from_secs(15));
+async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
+    for (era, odds) in [
+        (ClientEra::Stateless, &["ignores-server/discover"][..]),
+        (ClientEra::default(), &["ignores-initialize", "modern"]),
+    ] {
+        let odd = odd(odds);
+        let ear = Ear::of(era, &[]);
+        let answer = odd.call_as(ONE, ear, ("echo", json!({}))).await;
+        assert!(answer.is_ok(), "{odds:?} {answer:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -515,7 +546,14 @@ async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once(
 async fn what_cannot_be_started_says_what_to_do() {
     let hub = Hub::new(None, Path::new("/none"));
     let start = async |stdio| {
-        let found = discover(&hub, "odd", &Launch::Stdio(stdio), CAPS, (LIMIT, None)).await;
+        let found = discover(
+            &hub,
+            "odd",
+            &Launch::Stdio(stdio),
+            CAPS,
+            (LIMIT, Reactions::default()),
+        )
+        .await;
         found.unwrap_err().to_string()
     };
     let none = Stdio {
@@ -695,14 +733,14 @@ async fn lines_that_are_not_whole_share_their_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_first_caller_who_gives_up_strands_nobody() {
-    let odd = odd(&["ignores-discover"]);
-    let listener: Arc<dyn Listener> = Arc::new(Ear::default());
+    let odd = odd(&["ignores-server/discover"]);
+    let listener: Arc<dyn Listener> = Ear::of(ClientEra::Stateless, &[]);
     {
         let first = odd.upstream.connect(Some(ONE), &listener);
         let soon = tokio::time::timeout(Duration::from_millis(200), first);
         assert!(soon.await.is_err());
     }
-    odd.good().await;
+    odd.upstream.connect(Some(ONE), &listener).await.unwrap();
     let opened = odd.door.told();
     let opened = opened.iter().filter(|told| told.starts_with("opened"));
     assert_eq!(opened.count(), 1);
@@ -843,9 +881,10 @@ async fn what_is_stopped_ends_with_all_that_it_has_started() {
 async fn it_can_be_asked_what_it_offers_and_nothing_else() {
     let hub = Hub::new(None, Path::new("/none"));
     for (era, version) in [(&[][..], "1"), (&["modern"], "2")] {
-        let offered = discover(&hub, "odd", &launch(era), CAPS, (LIMIT, None))
-            .await
-            .unwrap();
+        let start = (LIMIT, Reactions::default());
+        let launch = launch(era);
+        let offered = discover(&hub, "odd", &launch, CAPS, start).await;
+        let offered = offered.unwrap();
         assert_eq!(offered.tools.len(), 11, "{era:?}");
         assert_eq!(offered.server_info["version"], version);
         assert!(offered.tools[0].get().contains(r#""x-rate": 1.5"#));

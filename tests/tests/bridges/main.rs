@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod asked;
 mod browser;
 mod difference;
 mod exact;

@@ -61,7 +61,6 @@ impl Side {
     /// What this side has said, without what only it can have said.
     pub(crate) fn told(&self, answer: &Value) -> Value {
         let mut told = self.with(answer, &self.folder.display().to_string(), HERE);
-        without_era(&mut told);
         // Whose the words are is all that is said besides.
         if let Some(name) = self.prefix.strip_suffix("__") {
             told = self.with(&told, &format!("[server `{name}`] "), "");
@@ -254,21 +253,6 @@ fn text(result: &Value) -> String {
     let blocks = blocks.unwrap_or_else(|| panic!("no content in {result}"));
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")
-}
-
-/// Takes out what a server says in one era of the protocol only. A client that knows
-/// nothing but the older one hears that from a server that Dormouse speaks the newer
-/// one with, and from the server itself does not.
-fn without_era(outcome: &mut Value) {
-    let Some(result) = outcome.get_mut("result").and_then(Value::as_object_mut) else {
-        return;
-    };
-    if let Some(meta) = result.get_mut("_meta").and_then(Value::as_object_mut) {
-        meta.remove("io.modelcontextprotocol/serverInfo");
-        if meta.is_empty() {
-            result.remove("_meta");
-        }
-    }
 }
 
 /// A value with every text in it edited; names of members are left alone. Numbers are

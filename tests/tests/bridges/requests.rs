@@ -73,7 +73,8 @@ fn what_it_says_of_itself_reaches_the_server() {
     for legacy in [true, false] {
         let home = mirror(legacy);
         let mut client = home.serve().unwrap();
-        is_passed_on("mirror__", !legacy, |method, params| {
+        // It is spoken to as this client would, whatever else it knows.
+        is_passed_on("mirror__", false, |method, params| {
             client.request(method, params).unwrap()
         });
     }
@@ -88,7 +89,7 @@ fn what_it_says_of_itself_reaches_the_server_over_http() {
             server.stateless(method, params).unwrap()
         });
         let session = Session::open(&server).unwrap();
-        is_passed_on("mirror__", !legacy, |method, params| {
+        is_passed_on("mirror__", false, |method, params| {
             let request = session.request(1, method, params);
             server.ask(&request).unwrap().result().unwrap()
         });
@@ -147,18 +148,17 @@ fn the_level_that_is_set_is_the_servers() {
     }
 }
 
-/// Whoever has set none has none set for them; the newer era knows no such thing, and
-/// its servers are asked for what a host lets through.
+/// Whoever has set none has none set for them, and hears what the server tells such a one.
 #[test]
 fn a_level_that_nobody_has_set_is_the_servers_own() {
-    for (legacy, level) in [(true, "null"), (false, "\"info\"")] {
-        let home = mirror(legacy);
-        let mut client = home.serve().unwrap();
-        let told = client.text("mirror__level", json!({})).unwrap();
-        assert_eq!(told, level);
-        client.text("mirror__log", json!({})).unwrap();
-        let heard = heard(&mut client);
-        assert_eq!((heard.len(), heard[0].as_str()), (7, "info"), "{heard:?}");
+    for legacy in [true, false] {
+        let mut pair = Pair::start("mirror", |_| {}, |_| upstream::mirror(legacy));
+        assert_eq!(pair.same_call("level", json!({})), "null");
+        pair.same_call("log", json!({}));
+        let [direct, through] =
+            [&mut pair.direct, &mut pair.through].map(|side| heard(&mut side.client));
+        assert_eq!(through, direct);
+        assert_eq!((direct.len(), direct[0].as_str()), (8, "debug"));
     }
 }
 

@@ -35,6 +35,31 @@ fn odd_with(more: &str) -> Scripted {
     all
 }
 
+/// Nobody could ask for the second one, and whoever misses it has to hear why.
+#[test]
+fn of_several_of_one_name_the_others_are_told() {
+    let all = Scripted::new();
+    let tool = |description: &str| json!({ "name": "dup", "description": description, "inputSchema": { "type": "object" } });
+    let offer = json!({
+        "tools": [tool("One."), tool("Two.")],
+        "prompts": [{ "name": "p" }, { "name": "p" }],
+    });
+    all.offers_just("odd", &offer);
+    all.own("odd", "");
+    let said = all.run(&["sync", "odd"]);
+    for name in ["tool `dup`", "prompt `p`"] {
+        let line = format!("{name} is not shown: it is listed 2 times");
+        assert!(said.contains(&line), "no `{line}` in {said}");
+        assert!(all.run(&["doctor"]).contains(&line));
+    }
+    let mut host = all.serve(&[]);
+    let listed = host.tools().unwrap();
+    let listed: Vec<_> = listed.iter().map(|tool| &tool["description"]).collect();
+    assert_eq!(listed, [&json!("One.")]);
+    let status = all.run(&["status", "--json"]);
+    assert!(status.contains("tool `dup` is not shown"), "{status}");
+}
+
 #[test]
 fn one_odd_tool_costs_nobody_the_others() {
     let all = odd();

@@ -168,7 +168,7 @@ async fn starting_takes_its_own_time_and_answering_the_calls() {
         ..Limits::default()
     };
     // That one takes five seconds to be connected to.
-    let odd = bridged(launch(&["ignores-discover"]), limits);
+    let odd = bridged(launch(&["starts-slowly"]), limits);
     odd.tool("echo", json!({})).await.unwrap();
     let begun = Instant::now();
     let error = odd.tool("hang", json!({})).await.unwrap_err();

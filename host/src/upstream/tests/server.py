@@ -14,7 +14,7 @@ ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
                 "resources": {"subscribe": True}, "logging": {}}
-SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0}
+SEEN = {"requests": 0, "cancelled": [], "capabilities": None, "levels": [], "roots": 0, "first": []}
 
 
 def send(message):
@@ -56,6 +56,10 @@ def tools():
     return listed
 
 
+def is_modern(params):
+    return "io.modelcontextprotocol/clientInfo" in params.get("_meta", {})
+
+
 def call(id, params):
     name, arguments = params["name"], params.get("arguments", {})
     if name == "echo":
@@ -90,7 +94,7 @@ def call(id, params):
               "params": {"uri": "odd://x"}})
         result(id, text("told"))
     elif name == "ask":
-        if "modern" in ODD:
+        if is_modern(params):
             given = params.get("inputResponses")
             if given is None:
                 result(id, {"resultType": "input_required", "requestState": "s1",
@@ -118,12 +122,14 @@ def request(id, method, params):
     meta = params.get("_meta", {})
     if "silent" in ODD:
         return
-    if method == "server/discover":
-        if "dies-of-discover" in ODD:
+    if method in ("server/discover", "initialize"):
+        SEEN["first"].append(method)
+        if "dies-of-" + method in ODD:
             os._exit(1)
-        if "ignores-discover" in ODD:
+        if "ignores-" + method in ODD:
             return
-        if "modern" not in ODD:
+    if method == "server/discover":
+        if "modern" not in ODD and "both" not in ODD:
             return error(id, -32601, "Method not found")
         assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
         return result(id, {"resultType": "complete", "supportedVersions": ["2026-07-28"],
@@ -134,7 +140,10 @@ def request(id, method, params):
     if method == "initialize":
         if "modern" in ODD:
             return error(id, -32601, "Method not found")
+        if "picky" in ODD and params["protocolVersion"] != "2025-11-25":
+            return error(id, -32602, "Unsupported protocol version")
         SEEN["capabilities"] = params["capabilities"]
+        SEEN["version"] = params["protocolVersion"]
         return result(id, {"protocolVersion": params["protocolVersion"],
                            "capabilities": CAPABILITIES,
                            "serverInfo": {"name": "odd", "version": "1"}})
@@ -172,10 +181,16 @@ def request(id, method, params):
 
 
 def main():
+    for odd in ODD:
+        if odd.startswith("starts="):
+            with open(odd[len("starts="):], "a") as starts:
+                starts.write("started\n")
     print("odd server starting", file=sys.stderr, flush=True)
     if "dies-on-start" in ODD:
         print("no API key", file=sys.stderr, flush=True)
         sys.exit(3)
+    if "starts-slowly" in ODD:
+        time.sleep(5)
     if "floods" in ODD:
         for _ in range(50_000):
             print("x" * 200, file=sys.stderr)

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use rmcp::model::{
-    GetExtensions as _, ProgressToken, RequestId, ServerJsonRpcMessage, ServerNotification,
+    Extensions, GetExtensions as _, ProgressToken, RequestId, ServerJsonRpcMessage,
+    ServerNotification,
 };
 use rmcp::service::OriginatingRequestId;
 use tokio_util::sync::CancellationToken;
@@ -124,6 +125,13 @@ impl Routes {
         self.questions.remove(question);
     }
 
+    /// The stream of the request that a message says it belongs to, as long as it has one.
+    fn stream_of(&self, extensions: &Extensions) -> Option<u64> {
+        let origin = extensions.get::<OriginatingRequestId>()?;
+        let asked = self.asked.get(&origin.0).filter(|asked| asked.streams)?;
+        Some(asked.number)
+    }
+
     /// Where a message goes. What belongs to no request goes with the news.
     pub(super) fn of(&mut self, message: &ServerJsonRpcMessage) -> Route {
         let answer = |this: &mut Self, request: Option<&RequestId>| {
@@ -134,11 +142,8 @@ impl Routes {
             ServerJsonRpcMessage::Response(response) => answer(self, Some(&response.id)),
             ServerJsonRpcMessage::Error(error) => answer(self, error.id.as_ref()),
             ServerJsonRpcMessage::Request(question) => {
-                let origin = question.request.extensions().get::<OriginatingRequestId>();
-                let asked = origin.and_then(|origin| self.asked.get(&origin.0));
-                match asked.filter(|asked| asked.streams) {
-                    Some(asked) => {
-                        let number = asked.number;
+                match self.stream_of(question.request.extensions()) {
+                    Some(number) => {
                         self.questions.insert(question.id.clone(), number);
                         Route::On(number)
                     }
@@ -153,6 +158,9 @@ impl Routes {
                     ServerNotification::CancelledNotification(cancelled) => {
                         let question = cancelled.params.request_id.as_ref();
                         question.and_then(|question| self.questions.remove(question))
+                    }
+                    ServerNotification::LoggingMessageNotification(log) => {
+                        self.stream_of(&log.extensions)
                     }
                     _ => None,
                 };
@@ -202,6 +210,16 @@ mod tests {
         ServerJsonRpcMessage::request(request, id(number))
     }
 
+    fn log_of(request: i64) -> ServerJsonRpcMessage {
+        let mut said = log(0);
+        if let ServerJsonRpcMessage::Notification(said) = &mut said
+            && let ServerNotification::LoggingMessageNotification(log) = &mut said.notification
+        {
+            log.extensions.insert(OriginatingRequestId(id(request)));
+        }
+        said
+    }
+
     /// Two requests, each with a stream and progress of its own, and one without.
     fn routes() -> Routes {
         let mut routes = Routes::default();
@@ -230,6 +248,8 @@ mod tests {
             (question(1, None), Route::On(NEWS)),
             (cancelled(1), Route::On(NEWS)),
             (log(0), Route::On(NEWS)),
+            (log_of(2), Route::On(12)),
+            (log_of(3), Route::On(NEWS)),
         ] {
             assert_eq!(routes().of(&message), expected, "{message:?}");
         }
@@ -246,7 +266,7 @@ mod tests {
         routes.answered(&id(7));
         assert_eq!(routes.of(&cancelled(7)), Route::On(NEWS));
         assert_eq!(routes.of(&answer(1)), Route::Answer(11));
-        for message in [progress("a"), cancelled(8), question(9, Some(1))] {
+        for message in [progress("a"), cancelled(8), question(9, Some(1)), log_of(1)] {
             assert_eq!(routes.of(&message), Route::On(NEWS), "{message:?}");
         }
         assert_eq!(routes.of(&answer(1)), Route::Nowhere);

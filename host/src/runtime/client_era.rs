@@ -1,0 +1,22 @@
+//! Eras of MCP, as clients speak them.
+
+/// The newest revision of MCP that begins with a handshake.
+pub const NEWEST_HANDSHAKE: &str = "2025-11-25";
+
+/// The era of MCP that a client speaks. Servers behave differently in each: what they may ask,
+/// when, and what they log.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ClientEra {
+    /// Up to 2025-11-25: a client begins with `initialize`, by which this revision has been
+    /// agreed on.
+    Handshake(String),
+    /// Since 2026-07-28: each request says all by itself.
+    Stateless,
+}
+
+impl Default for ClientEra {
+    /// The era of whoever is no client of MCP. Every server that has users knows it.
+    fn default() -> Self {
+        Self::Handshake(NEWEST_HANDSHAKE.to_owned())
+    }
+}
