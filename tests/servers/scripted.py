@@ -80,6 +80,7 @@ for line in sys.stdin:
                 **{name: {} for name in ("prompts", "resources", "completions") if name in lists()},
             },
             "serverInfo": {"name": "scripted", "version": "1.2.3"},
+            **({"instructions": lists()["instructions"]} if "instructions" in lists() else {}),
         })
     elif method == "ping":
         answer(id, result={})

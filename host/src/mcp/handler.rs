@@ -24,6 +24,7 @@ use super::client::Client;
 use super::commands;
 use super::common::Common;
 use super::exchange::Begun;
+use super::instructions;
 use super::level::{self, Level, WantedLogs};
 use super::listen;
 use super::resources::{Subscriptions, with_uri};
@@ -212,10 +213,7 @@ impl ServerHandler for Host {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(self.capabilities())
             .with_server_info(ourselves())
-            .with_instructions(
-                "The tools of several servers. A tool's name begins with the name of its server; \
-                 each server is started by the first call of one of its tools.",
-            )
+            .with_instructions(instructions::OWN)
     }
 
     /// Answers a handshake. That rmcp's own keeps the version that is asked for would
@@ -225,7 +223,10 @@ impl ServerHandler for Host {
         mut request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        let result = self.negotiate_initialize(&request)?;
+        let mut result = self.negotiate_initialize(&request)?;
+        let snapshot = self.common.roster.snapshot();
+        let said = instructions::for_client(&snapshot, &request.client_info.name);
+        result.instructions = Some(said);
         request.protocol_version = result.protocol_version.clone();
         context.peer.set_peer_info(request);
         Ok(result)
@@ -237,7 +238,12 @@ impl ServerHandler for Host {
     ) -> Result<DiscoverResult, ErrorData> {
         level::wanted(&context.meta)?;
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+        let client = context.meta.get("io.modelcontextprotocol/clientInfo");
+        let client = client.and_then(|client| client.get("name")?.as_str());
+        let snapshot = self.common.roster.snapshot();
+        let said = instructions::for_client(&snapshot, client.unwrap_or_default());
+        let info = self.get_info().with_instructions(said);
+        Ok(DiscoverResult::from_server_info(versions, info))
     }
 
     async fn on_custom_request(
@@ -273,7 +279,7 @@ impl ServerHandler for Host {
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let roster = &self.common.roster;
-        if commands::is_status(&request.uri) {
+        if commands::is_status(&request.uri) || instructions::is_one(&request.uri) {
             let why = format!(
                 "of changes of `{}` nobody is told\nhint: read it again to see how it is",
                 request.uri

@@ -22,6 +22,7 @@ pub(crate) mod fuzz;
 mod handler;
 pub mod http;
 mod incoming;
+mod instructions;
 mod level;
 mod line;
 mod listen;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::caller::Caller;
 use super::commands;
 use super::handler::{Host, refusal};
+use super::instructions;
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::{FollowedResource, Refusal, Roster};
@@ -78,6 +79,7 @@ impl Host {
         list("resources", params, caller, |text| {
             snapshot.resources().write_list(text);
             commands::append_status(text);
+            instructions::append(&snapshot, text);
         })
     }
 
@@ -107,6 +109,9 @@ impl Host {
         let continued = Continued::take(&mut params, &caller.original)?;
         if let Some(status) = commands::read_status(&self.common.roster, &uri) {
             return Ok(read(status.into(), caller.stateless));
+        }
+        if let Some(said) = instructions::read(&self.common.roster.snapshot(), &uri) {
+            return Ok(read(said.into(), caller.stateless));
         }
         let source = self.common.roster.resource(&uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;

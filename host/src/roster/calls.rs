@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::bridge::{self, DISCOVER};
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
-use crate::runtime::{Answer, Arguments};
+use crate::runtime::{Answer, Arguments, attribution};
 
 impl Roster {
     /// Calls a tool by its server's and its own name. The answer is an MCP
@@ -75,10 +75,14 @@ impl Roster {
         };
         let config = found.config();
         let shown = |tool: &str| names::shown(name, config.prefix.as_deref(), tool);
-        let text = match found.listed() {
+        let mut text = match found.listed() {
             Some(listing) => bridge::signatures(name, listing, shown),
             None => format!("server `{name}` is disabled"),
         };
+        if let Some(instructions) = found.instructions() {
+            text.push_str("\n\nIts instructions:\n");
+            text.push_str(&attribution::message(name, instructions));
+        }
         json!({ "content": [{ "type": "text", "text": text }] })
     }
 }

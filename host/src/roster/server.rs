@@ -212,6 +212,16 @@ impl Server {
         self.known.as_ref()
     }
 
+    /// What its upstream wants a model to know of it, as far as its user has seen it and it is to
+    /// be shown. A component in front of the upstream says for itself what it is.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&str> {
+        self.listed()?;
+        let known = self.known().filter(|_| self.config.component().is_none())?;
+        let instructions = known.instructions.as_deref()?;
+        (!instructions.trim().is_empty()).then_some(instructions)
+    }
+
     fn read(&self) -> Option<(Arc<Listing>, Stamp)> {
         Some((self.listing.clone()?, self.stamp?))
     }

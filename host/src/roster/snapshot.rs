@@ -116,6 +116,12 @@ impl Snapshot {
         &self.servers
     }
 
+    /// The instructions of servers that agents are shown, by the servers' names.
+    pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
+        let servers = self.servers.iter();
+        servers.filter_map(|(name, server)| Some((name.as_str(), server.instructions()?)))
+    }
+
     /// The project whose servers are not among these, because nobody trusts it.
     #[must_use]
     pub fn untrusted(&self) -> Option<&UntrustedProject> {
@@ -224,8 +230,12 @@ impl Snapshot {
             }
             Catalog::Prompts => self.prompts.lists_as(&other.prompts),
             Catalog::Resources => {
+                // Instructions are resources of Dormouse's.
+                let [ours, theirs] =
+                    [self, other].map(|one| one.instructions().map(|(server, _)| server));
                 self.resources.lists_as(&other.resources)
                     && self.templates.lists_as(&other.templates)
+                    && ours.eq(theirs)
             }
         }
     }

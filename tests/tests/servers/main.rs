@@ -18,6 +18,7 @@ mod environment;
 mod floods;
 mod forged_words;
 mod hostile;
+mod instructions;
 mod leftovers;
 mod log_floods;
 mod odd;
