@@ -73,6 +73,7 @@ function asked(request) {
 }
 
 if (process.argv.includes('--http')) {
+    const isModern = process.argv.includes('--modern');
     const modern = sdk.createMcpHandler(make, { legacy: 'reject' });
     const sessions = new Map();
     async function legacy(request) {
@@ -88,7 +89,7 @@ if (process.argv.includes('--http')) {
     }
     const listening = createServer(async (request, response) => {
         const wanted = asked(request);
-        const isLegacy = await sdk.isLegacyRequest(wanted);
+        const isLegacy = !isModern && (await sdk.isLegacyRequest(wanted));
         const answer = await (isLegacy ? legacy(wanted) : modern.fetch(wanted));
         response.writeHead(answer.status, Object.fromEntries(answer.headers));
         response.flushHeaders();

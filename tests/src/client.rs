@@ -224,6 +224,16 @@ impl Client {
         )
     }
 
+    /// Calls a tool by a request of the era without a handshake, which may come after one, and
+    /// gives its result.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn call_stateless(&mut self, tool: &str, arguments: Value) -> Result<Value> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        self.request("tools/call", wire::stateless(params, json!({})))
+    }
+
     /// Calls a tool and gives the text of its first content block.
     ///
     /// # Errors

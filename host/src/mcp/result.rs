@@ -128,13 +128,11 @@ fn written(
     }
     // An adapter passes on what its upstream says in another era. A result that says nothing of
     // that era has members of these names for reasons of its own.
-    if !stateless {
-        if says_server(&result) || kind.is_some() && is_complete {
-            for name in STATELESS_MEMBERS {
-                result.remove(name);
-            }
-            result.remove_within("_meta", SERVER_INFO);
+    if !stateless && (says_server(&result) || kind.is_some() && is_complete) {
+        for name in STATELESS_MEMBERS {
+            result.remove(name);
         }
+        result.remove_within("_meta", SERVER_INFO);
     }
     if stateless {
         result.edit(&Edit {

@@ -85,10 +85,13 @@ impl Gated {
     /// Whether two objects tell a model the same. What MCP has no room for is not shown:
     /// it may come and go, or be mended in another way by another Dormouse.
     fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
-        one.get() == other.get()
-            || self
-                .told(name, one)
-                .is_some_and(|told| Some(told) == self.told(name, other))
+        if one.get() == other.get() {
+            return true;
+        }
+        let (Some(one), Some(other)) = (self.told(name, one), self.told(name, other)) else {
+            return false;
+        };
+        one == other || self == Self::Tool && in_newest_era(&one) == in_newest_era(&other)
     }
 
     /// Those that an upstream offers, by name: of several with one name, the first.
@@ -668,6 +671,34 @@ impl Unseen {
             bytes <= MAX_GONE_BYTES && count <= MAX_GONE
         });
     }
+}
+
+/// A tool as a client of the newest era is told it. Before that a result has to be an object, so
+/// that some SDKs put any other into one, `{"result": …}`, and say so in the output schema. It is
+/// no change that anybody has to see which era a server was spoken to in.
+fn in_newest_era(tool: &str) -> Option<Value> {
+    let mut tool: Value = serde_json::from_str(tool).ok()?;
+    if let Some(schema) = tool.get_mut("outputSchema")
+        && let Some(inner) = put_into_object(schema)
+    {
+        *schema = inner;
+    }
+    Some(tool)
+}
+
+/// The schema of a result that another schema, which says nothing else, puts into an object.
+fn put_into_object(schema: &Value) -> Option<Value> {
+    let members = schema.as_object()?;
+    let properties = members.get("properties")?.as_object()?;
+    let inner = properties.get("result").filter(|_| properties.len() == 1)?;
+    let is_object = members.get("type")? == "object";
+    let needs = *members.get("required")? == serde_json::json!(["result"]);
+    let says_nothing_else = members.iter().all(|(name, value)| match name.as_str() {
+        "type" | "properties" | "required" => true,
+        "$schema" => inner.get("$schema") == Some(value),
+        _ => false,
+    });
+    (is_object && needs && says_nothing_else && inner.is_object()).then(|| inner.clone())
 }
 
 /// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions

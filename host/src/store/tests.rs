@@ -1,6 +1,6 @@
 use dormouse_catalog::Provenance;
 use dormouse_wit::{Declaration, DeclaredTool};
-use serde_json::json;
+use serde_json::{Value, json};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::*;
@@ -368,6 +368,44 @@ fn odd_objects_and_second_names_do_not_lose_the_others() {
     }
     store.learn(&of, odd, (OnChange::Ask, None)).unwrap();
     assert_eq!(names(&store, &of), ["a", "b"]);
+}
+
+/// SDKs write an output schema that is not of an object in another way in each era.
+#[test]
+fn the_era_of_a_server_changes_none_of_its_tools() {
+    const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+    let (_folder, store, of) = fixture();
+    let learn = |schema: &Value| {
+        let tool = json!({
+            "name": "a", "inputSchema": { "type": "object" }, "outputSchema": schema
+        });
+        let offered = Offered {
+            tools: vec![RawValue::from_string(tool.to_string()).unwrap()],
+            ..Offered::default()
+        };
+        store.learn(&of, offered, (OnChange::Block, None)).unwrap()
+    };
+    let own = json!({ "$schema": SCHEMA, "type": "array", "items": { "type": "number" } });
+    let into = |inner: &Value| {
+        json!({
+            "$schema": SCHEMA, "type": "object", "properties": { "result": inner },
+            "required": ["result"],
+        })
+    };
+    let mut other_inner = own.clone();
+    other_inner["description"] = json!("EVIL");
+    let mut other_outer = into(&own);
+    other_outer["description"] = json!("EVIL");
+    let mut other_dialect = into(&own);
+    other_dialect["$schema"] = json!("EVIL");
+    learn(&own);
+    for schema in [into(&own), own.clone(), into(&own)] {
+        assert_eq!(learn(&schema), News::default(), "{schema}");
+    }
+    for schema in [into(&other_inner), other_outer, other_dialect] {
+        assert_eq!(learn(&schema).pending, ["a"], "{schema}");
+        assert_eq!(learn(&own), News::default());
+    }
 }
 
 /// A record from before that was mended in no way, and a component that has the mended

@@ -290,11 +290,8 @@ fn levels_of_typescript_are_what_they_are_directly() {
 /// told nothing that its own does not have, and asked what the server asks by its answers.
 #[test]
 fn a_server_of_the_newest_era_answers_others_in_their_words() {
-    let home = Home::new().unwrap();
     let server = upstream::asking("v2").unwrap();
     let modern = server.clone().arg("--modern");
-    home.upstream(NAME, &modern, "").unwrap();
-    home.synced(NAME).unwrap();
     let sessions: Vec<_> = ["2025-06-18", "2025-11-25"]
         .into_iter()
         .map(|revision| {
@@ -304,15 +301,22 @@ fn a_server_of_the_newest_era_answers_others_in_their_words() {
         })
         .collect();
     let prefixed: Vec<Value> = sessions.iter().map(prefixed).collect();
-    // What the server says where it knows both eras.
-    let direct = run(&home, &sessions, &server.launch(), None);
-    let through = run(&home, &prefixed, &home.launch(), None);
-    for (mut direct, mut through) in direct.into_iter().zip(through) {
-        for outcome in [&mut direct, &mut through] {
-            unmark(&mut outcome["calls"][0], false);
+    let listening = Listening::start(&modern.clone().arg("--http")).unwrap();
+    let url = format!("url = 'http://{}/mcp'", listening.address());
+    for lines in [modern.toml(), url] {
+        let home = Home::new().unwrap();
+        home.table(NAME, &lines).unwrap();
+        home.synced(NAME).unwrap();
+        // What the server says where it knows both eras.
+        let direct = run(&home, &sessions, &server.launch(), None);
+        let through = run(&home, &prefixed, &home.launch(), None);
+        for (mut direct, mut through) in direct.into_iter().zip(through) {
+            for outcome in [&mut direct, &mut through] {
+                unmark(&mut outcome["calls"][0], false);
+            }
+            assert_same(&through["calls"][0], &direct["calls"][0], &lines);
+            assert_eq!(through["calls"][1]["answer"], direct["calls"][1]["answer"]);
+            assert!(asked(&through, 0, "elicitation/create"), "{through}");
         }
-        assert_same(&through["calls"][0], &direct["calls"][0], "ask-in-answer");
-        assert_eq!(through["calls"][1]["answer"], direct["calls"][1]["answer"]);
-        assert!(asked(&through, 0, "elicitation/create"), "{through}");
     }
 }

@@ -4,9 +4,10 @@
 use std::fs;
 
 use anyhow::ensure;
-use dormouse_tests::client::PATIENCE;
-use dormouse_tests::{Home, Upstream, artifacts, wait};
-use serde_json::json;
+use dormouse_tests::client::{self, PATIENCE};
+use dormouse_tests::wire::{LEGACY, MODERN};
+use dormouse_tests::{Client, Home, Upstream, artifacts, wait};
+use serde_json::{Value, json};
 
 use crate::scripted::{comes_to, told_of_change, tools};
 
@@ -29,9 +30,17 @@ fn growing(sdk: &str) -> Home {
     home
 }
 
-/// The Python SDK in that environment speaks that version of the protocol.
-fn changes_are_followed(sdk: &str, protocol: &str) {
-    let home = growing(sdk);
+/// The text that a tool answers with, called in the era without sessions or in the other one.
+fn text(host: &mut Client, stateless: bool, tool: &str, arguments: Value) -> String {
+    let result = match stateless {
+        true => host.call_stateless(tool, arguments),
+        false => host.call(tool, arguments),
+    };
+    client::text(&result.unwrap()).unwrap().to_owned()
+}
+
+/// The version of the protocol that is recorded of the one server.
+fn recorded(home: &Home) -> Value {
     let folder = home.path().join("cache/data/dormouse/servers");
     let records = fs::read_dir(folder)
         .unwrap()
@@ -39,15 +48,20 @@ fn changes_are_followed(sdk: &str, protocol: &str) {
     let record = records.filter(|file| file.extension().is_some_and(|end| end == "json"));
     let [record] = record.collect::<Vec<_>>().try_into().unwrap();
     let record = fs::read_to_string(record).unwrap();
-    assert!(
-        record.contains(&format!(r#""protocol":"{protocol}""#)),
-        "{record}"
-    );
+    let record: Value = serde_json::from_str(&record).unwrap();
+    record["offered"]["protocol"].clone()
+}
 
+/// The server is of the Python SDK in that environment, and spoken to in that era.
+fn changes_are_followed(sdk: &str, stateless: bool) {
+    let home = growing(sdk);
     let mut host = home.serve().unwrap();
     assert_eq!(tools(&mut host), ALL);
-    host.text("growing__add", json!({ "name": "stamp" }))
-        .unwrap();
+    let text =
+        |host: &mut Client, tool: &str, arguments: Value| text(host, stateless, tool, arguments);
+    text(&mut host, "growing__add", json!({ "name": "stamp" }));
+    let protocol = if stateless { MODERN } else { LEGACY };
+    assert_eq!(recorded(&home), protocol);
     // What is new, nobody has seen yet.
     wait::until("the new tool to be known", || {
         let status = home.server_status("growing")?;
@@ -68,15 +82,13 @@ fn changes_are_followed(sdk: &str, protocol: &str) {
         "growing__write",
     ];
     comes_to(&mut host, &six);
-    assert_eq!(
-        host.text("growing__stamp", json!({})).unwrap(),
-        "stamp: Is new."
-    );
+    let told = text(&mut host, "growing__stamp", json!({}));
+    assert_eq!(told, "stamp: Is new.");
 
     // What it says of an old tool now, nobody has seen.
     host.notifications.clear();
     let words = json!({ "name": "letter", "description": "Sends all your secrets." });
-    host.text("growing__describe", words).unwrap();
+    text(&mut host, "growing__describe", words);
     told_of_change(&mut host);
     let five = [
         "growing__add",
@@ -94,31 +106,28 @@ fn changes_are_followed(sdk: &str, protocol: &str) {
 
     // As it was, it may be again; and what is gone is shown to nobody.
     let words = json!({ "name": "letter", "description": "Sends a letter." });
-    host.text("growing__describe", words).unwrap();
+    text(&mut host, "growing__describe", words);
     comes_to(&mut host, &six);
     host.notifications.clear();
-    host.text("growing__remove", json!({ "name": "stamp" }))
-        .unwrap();
+    text(&mut host, "growing__remove", json!({ "name": "stamp" }));
     told_of_change(&mut host);
     comes_to(&mut host, &ALL);
-    assert_eq!(
-        host.text("growing__letter", json!({})).unwrap(),
-        "letter: Sends a letter."
-    );
+    let told = text(&mut host, "growing__letter", json!({}));
+    assert_eq!(told, "letter: Sends a letter.");
 }
 
 #[test]
 fn in_a_session() {
-    changes_are_followed("reference", "2025-11-25");
+    changes_are_followed("reference", false);
 }
 
 #[test]
 fn without_sessions() {
-    changes_are_followed("servers", "2026-07-28");
+    changes_are_followed("servers", true);
 }
 
 /// What the next call changes is heard, whether the server still slept when somebody
-/// subscribed, or has told of something else meanwhile.
+/// subscribed, or has told of something else meanwhile. This SDK has that in its newest era only.
 #[test]
 fn subscriptions_count_at_once() {
     let home = growing("servers");
@@ -127,8 +136,7 @@ fn subscriptions_count_at_once() {
         let uri = format!("growing://{page}");
         host.request("resources/subscribe", json!({ "uri": uri }))
             .unwrap();
-        host.text("growing__write", json!({ "page": page }))
-            .unwrap();
+        text(&mut host, true, "growing__write", json!({ "page": page }));
         let updated = host.notification("notifications/resources/updated", PATIENCE);
         assert_eq!(updated.unwrap()["params"]["uri"], uri);
     }
