@@ -1,7 +1,7 @@
 use dormouse_catalog::Provenance;
 use dormouse_wit::{Declaration, DeclaredTool};
-use serde_json::{Value, json};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use super::*;
 use crate::upstream::{Launch, Stdio};
