@@ -76,6 +76,18 @@ pub enum NoSuchTool {
         /// The nearest name that exists.
         nearest: Option<String>,
     },
+    /// Nobody has found out yet what the server has.
+    #[error(
+        "nothing is known yet of what server `{server}` offers, so `{tool}` cannot be called\n{hint}"
+    )]
+    NotKnown {
+        /// The server.
+        server: String,
+        /// The name asked for.
+        tool: String,
+        /// What to do.
+        hint: String,
+    },
     /// The server is there, but not to be called.
     #[error("server `{server}` is {state}")]
     Unavailable {

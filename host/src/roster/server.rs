@@ -423,6 +423,20 @@ impl Server {
     }
 
     fn no_tool(&self, tool: &str, nearest: Option<String>) -> NoSuchTool {
+        if self.is_unknown() {
+            let name = &self.config.name;
+            let hint = match self.reachable() {
+                Ok(_) => format!(
+                    "hint: `dormouse sync {name}` finds out, and so does its tool `discover`"
+                ),
+                Err(why) => why,
+            };
+            return NoSuchTool::NotKnown {
+                server: name.clone(),
+                tool: tool.to_owned(),
+                hint,
+            };
+        }
         NoSuchTool::Tool {
             server: self.config.name.clone(),
             tool: tool.to_owned(),

@@ -206,3 +206,21 @@ fn what_a_policy_denies_stays_asleep() {
     comes_to(&mut host, &["more__discover", "notes__discover"]);
     assert_eq!(all.starts("notes"), 0);
 }
+
+#[test]
+fn a_tool_of_a_server_of_which_nothing_is_known_is_not_said_to_be_missing() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    let said = all.fails(&["call", "notes", "add", "{}"]);
+    assert!(
+        said.contains("nothing is known yet of what server `notes` offers"),
+        "{said}"
+    );
+    assert!(said.contains("`dormouse sync notes`"), "{said}");
+    assert_eq!(all.starts("notes"), 0);
+    all.run(&["sync", "notes"]);
+    all.run(&["call", "notes", "add", "{}"]);
+    let said = all.fails(&["call", "notes", "ad", "{}"]);
+    assert!(said.contains("did you mean `add`?"), "{said}");
+}
