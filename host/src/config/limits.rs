@@ -9,7 +9,7 @@ use toml_edit::Item;
 use super::problem::within;
 use super::reader::Reader;
 use super::units;
-use crate::sandbox::Limits;
+use crate::sandbox::{Limits, NEVER};
 
 /// A limit that a key sets.
 enum Limit<'l> {
@@ -17,6 +17,8 @@ enum Limit<'l> {
     /// Bytes of something that is in memory as a whole.
     BytesInMemory(&'l mut usize),
     Time(&'l mut Duration),
+    /// A time that may be `never`.
+    TimeOrNever(&'l mut Duration),
     Count(&'l mut u32),
     /// How many things there may be in memory.
     CountInMemory(&'l mut usize),
@@ -44,7 +46,7 @@ const KEYS: [Key; 13] = [
     key("total_timeout", |limits| {
         Limit::Time(&mut limits.total_timeout)
     }),
-    key("idle", |limits| Limit::Time(&mut limits.idle)),
+    key("idle", |limits| Limit::TimeOrNever(&mut limits.idle)),
     key("result", |limits| Limit::Bytes(&mut limits.result)),
     key("output", |limits| Limit::Bytes(&mut limits.output)),
     key("instances", |limits| Limit::Count(&mut limits.instances)),
@@ -96,7 +98,7 @@ impl Key {
         match (self.limit)(limits) {
             Limit::Bytes(bytes) => Value::Bytes(*bytes),
             Limit::BytesInMemory(bytes) => Value::Bytes(in_memory(bytes)),
-            Limit::Time(time) => Value::Time(*time),
+            Limit::Time(time) | Limit::TimeOrNever(time) => Value::Time(*time),
             Limit::Count(count) => Value::Count(u64::from(*count)),
             Limit::CountInMemory(count) => Value::Count(in_memory(count)),
         }
@@ -107,7 +109,7 @@ impl Key {
         match ((self.limit)(limits), value) {
             (Limit::Bytes(limit), Value::Bytes(bytes)) => *limit = bytes,
             (Limit::BytesInMemory(limit), Value::Bytes(bytes)) => *limit = in_memory(bytes),
-            (Limit::Time(limit), Value::Time(time)) => *limit = time,
+            (Limit::Time(limit) | Limit::TimeOrNever(limit), Value::Time(time)) => *limit = time,
             (Limit::Count(limit), Value::Count(count)) => {
                 *limit = u32::try_from(count).unwrap_or(u32::MAX);
             }
@@ -148,6 +150,7 @@ pub(super) fn unusual(limits: &Limits, usual: &Limits) -> Vec<String> {
         .map(|(key, value, _)| {
             let value = match value {
                 Value::Bytes(bytes) => units::human_size(bytes),
+                Value::Time(NEVER) => "never".to_owned(),
                 Value::Time(time) => format!("{time:?}"),
                 Value::Count(count) => count.to_string(),
             };
@@ -175,6 +178,12 @@ impl Reader<'_> {
                     self.measure(item, &here, units::size).map(Value::Bytes)
                 }
                 Limit::Time(_) => self.measure(item, &here, units::duration).map(Value::Time),
+                Limit::TimeOrNever(_) => self
+                    .measure(item, &here, |text| match text {
+                        "never" => Ok(NEVER),
+                        text => units::duration(text),
+                    })
+                    .map(Value::Time),
                 Limit::Count(_) | Limit::CountInMemory(_) => self
                     .count_at_most(item, &here, key.max.map(|max| max()))
                     .map(|count| Value::Count(u64::from(count))),

@@ -18,6 +18,7 @@ use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
 use super::{Call, Phase, SessionId, Target, Wanted};
+use crate::sandbox::NEVER;
 use crate::upstream::Upstream;
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
@@ -271,6 +272,9 @@ async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
     loop {
         let Some(slot) = slot.upgrade() else { return };
         let idle = slot.target.limits.idle;
+        if idle == NEVER {
+            return;
+        }
         let wait = {
             let life = lock(&slot.life);
             if life.era != era {

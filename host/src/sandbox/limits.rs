@@ -30,6 +30,9 @@ impl Default for UpstreamLimits {
     }
 }
 
+/// A time that does not come.
+pub const NEVER: Duration = Duration::MAX;
+
 /// The caps on one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -41,7 +44,7 @@ pub struct Limits {
     pub timeout: Duration,
     /// `total_timeout`: wall time of one call, however often that is put off.
     pub total_timeout: Duration,
-    /// `idle`: how long after its last call a server is stopped.
+    /// `idle`: how long after its last call a server is stopped; [`NEVER`] where it is not.
     pub idle: Duration,
     /// `result`: size of one result, in bytes of JSON, and of the base64 in the
     /// arguments of one call.

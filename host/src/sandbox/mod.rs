@@ -31,7 +31,7 @@ pub(crate) use granted::{GrantedFolders, Preopens};
 pub use grants::{FsGrant, FsMode, Grants};
 pub use host_limits::HostLimits;
 pub(crate) use http::{HttpHooks, HttpMemory, HttpState, http_context};
-pub use limits::{Limits, UpstreamLimits};
+pub use limits::{Limits, NEVER, UpstreamLimits};
 pub(crate) use network::{NetworkGate, NetworkState};
 pub(crate) use output::Output;
 pub use own::{OwnPlace, OwnPlaces};

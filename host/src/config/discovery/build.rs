@@ -46,7 +46,8 @@ pub(super) fn build(
         Written::Http(http) => Launch::Http(filling.http(http)?),
     };
     launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
-    if itself::is(name, &launch) {
+    let path = filling.filler.around.value("PATH");
+    if itself::is(name, &launch) || itself::is_this_program(&launch, path) {
         return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
     }
     let bridge = Bridge {

@@ -1,5 +1,8 @@
 //! Recognising Dormouse among the servers, which must not front itself.
 
+use std::path::Path;
+
+use crate::own_program;
 use crate::upstream::Launch;
 
 const NAME: &str = "dormouse";
@@ -42,6 +45,34 @@ pub(super) fn is(name: &str, launch: &Launch) -> bool {
     words.next().is_some_and(|word| program(word) == NAME) && words.any(|word| *word == "serve")
 }
 
+/// Whether a server is this very program, by its file: `install` writes down the path of whatever
+/// is running, which need not be called `dormouse`. The file that is named is looked up.
+pub(super) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
+    let Launch::Stdio(stdio) = launch else {
+        return false;
+    };
+    if !stdio.args.iter().any(|arg| arg == "serve") {
+        return false;
+    }
+    let own = own_program::path().and_then(|own| own.canonicalize());
+    let is_own = |file: &Path| {
+        let own = own.as_ref().ok();
+        own.is_some_and(|own| file.canonicalize().is_ok_and(|file| file == *own))
+    };
+    let command = Path::new(&stdio.command);
+    if command.components().count() > 1 {
+        return is_own(command);
+    }
+    let folders = path.map(std::env::split_paths);
+    let mut files = folders
+        .into_iter()
+        .flatten()
+        .map(|folder| folder.join(command));
+    files
+        .find(|file| file.is_file())
+        .is_some_and(|file| is_own(&file))
+}
+
 /// The name of a program: without its folders, its extension on Windows, and the
 /// version that a package runner is given.
 fn program(path: &str) -> &str {
@@ -56,6 +87,32 @@ fn program(path: &str) -> &str {
 mod tests {
     use super::*;
     use crate::upstream::{Http, Stdio};
+
+    #[test]
+    fn this_program_is_recognised_by_its_file() {
+        let own = std::env::current_exe().unwrap();
+        let folder = own.parent().unwrap().to_str().unwrap();
+        let name = own.file_name().unwrap().to_str().unwrap();
+        let launch = |command: &str, args: &[&str]| {
+            Launch::Stdio(Stdio {
+                command: command.to_owned(),
+                args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                ..Stdio::default()
+            })
+        };
+        let serve = ["serve", "--client", "cursor"];
+        for (command, args, path, itself) in [
+            (own.to_str().unwrap(), &serve[..], None, true),
+            (name, &serve, Some(folder), true),
+            (name, &serve, Some("/nowhere"), false),
+            (name, &serve, None, false),
+            (own.to_str().unwrap(), &["list"], None, false),
+            ("sh", &serve, Some("/bin"), false),
+        ] {
+            let found = is_this_program(&launch(command, args), path);
+            assert_eq!(found, itself, "{command} {args:?} {path:?}");
+        }
+    }
 
     #[test]
     fn dormouse_is_recognised() {

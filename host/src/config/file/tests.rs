@@ -800,3 +800,13 @@ fn variables_are_passed_by_name_or_all() {
         assert!(!problems[0].message.contains("hush"), "{problems:?}");
     }
 }
+
+#[test]
+fn a_server_may_never_be_idle_for_too_long() {
+    let text = "[servers.a]\ncommand = 'a'\nlimits = { idle = 'never' }\n";
+    let (config, problems) = parse(Path::new(FILE), text);
+    assert_eq!(problems, []);
+    assert_eq!(config.servers["a"].limits.idle, crate::sandbox::NEVER);
+    let (_, problems) = parse(Path::new(FILE), &text.replace("idle", "timeout"));
+    assert_eq!(problems.len(), 1, "only that may be");
+}
