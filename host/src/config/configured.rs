@@ -120,8 +120,12 @@ fn launch(server: &ServerConfig) -> Option<Fingerprint> {
     launch.map(Fingerprint::of)
 }
 
-/// Has a child get what all of them get.
+/// Has a child of the user's get what all of them get. What a project's gets was shown when the
+/// project was trusted.
 fn pass_env(server: &mut ServerConfig, names: &[String]) {
+    if matches!(server.origin.scope, Scope::Project(_)) {
+        return;
+    }
     let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter else {
         return;
     };

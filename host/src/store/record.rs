@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use dormouse_catalog::{Listing, Odd, Provenance, What, shown};
+use dormouse_jsonrpc::{MessageLimits, Object, member};
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -91,7 +92,13 @@ impl Gated {
         let (Some(one), Some(other)) = (self.told(name, one), self.told(name, other)) else {
             return false;
         };
-        one == other || self == Self::Tool && in_newest_era(&one) == in_newest_era(&other)
+        let in_newest_era =
+            |one: &str, other: &str| match (in_newest_era(one), in_newest_era(other)) {
+                // As texts: numbers of values have fewer digits than those that models are told.
+                (Some(one), Some(other)) => one == other,
+                _ => false,
+            };
+        one == other || self == Self::Tool && in_newest_era(&one, &other)
     }
 
     /// Those that an upstream offers, by name: of several with one name, the first.
@@ -676,14 +683,16 @@ impl Unseen {
 /// A tool as a client of the newest era is told it. Before that a result has to be an object, so
 /// that some SDKs put any other into one, `{"result": …}`, and say so in the output schema. It is
 /// no change that anybody has to see which era a server was spoken to in.
-fn in_newest_era(tool: &str) -> Option<Value> {
-    let mut tool: Value = serde_json::from_str(tool).ok()?;
-    if let Some(schema) = tool.get_mut("outputSchema")
-        && let Some(inner) = put_into_object(schema)
-    {
-        *schema = inner;
-    }
-    Some(tool)
+/// Gives its text without the output schema, and that.
+fn in_newest_era(tool: &str) -> Option<(String, String)> {
+    let mut tool = Object::parse(tool, MessageLimits::default().members).ok()?;
+    let schema = tool.get("outputSchema")?.to_owned();
+    let read: Value = serde_json::from_str(&schema).ok()?;
+    let inner = put_into_object(&read)
+        .and_then(|_| member(member(&schema, "properties")?, "result"))
+        .map(str::to_owned);
+    tool.remove("outputSchema");
+    Some((tool.into_text().into_owned(), inner.unwrap_or(schema)))
 }
 
 /// The schema of a result that another schema, which says nothing else, puts into an object.

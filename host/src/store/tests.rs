@@ -408,6 +408,30 @@ fn the_era_of_a_server_changes_none_of_its_tools() {
     }
 }
 
+/// Models are told the digits, whatever a number comes to.
+#[test]
+fn digits_that_nobody_has_seen_are_a_change() {
+    let (_folder, store, of) = fixture();
+    let learn = |default: &str, output: &str| {
+        let tool = format!(
+            r#"{{"inputSchema":{{"default":{default},"type":"object"}},"name":"a"{output}}}"#
+        );
+        let offered = Offered {
+            tools: vec![RawValue::from_string(tool).unwrap()],
+            ..Offered::default()
+        };
+        store.learn(&of, offered, (OnChange::Block, None)).unwrap()
+    };
+    for output in ["", r#","outputSchema":{"type":"object"}"#] {
+        learn("0.5", output);
+        let more = learn("0.50000000000000000000000000769376101115", output);
+        assert_eq!(more.pending, ["a"], "{output}");
+        store
+            .learn(&of, Offered::default(), (OnChange::Accept, None))
+            .unwrap();
+    }
+}
+
 /// A record from before that was mended in no way, and a component that has the mended
 /// object in it, are of the same tool.
 #[test]

@@ -24,7 +24,20 @@ const PASSED: &[Passed] = &[
     passed(
         "a program finds its user, its files and other programs",
         &[
-            "HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER", "XDG_*",
+            "HOME",
+            "LOGNAME",
+            "PATH",
+            "SHELL",
+            "TERM",
+            "TMPDIR",
+            "USER",
+            "XDG_*_DIR",
+            "XDG_*_DIRS",
+            "XDG_*_HOME",
+            "XDG_CURRENT_DESKTOP",
+            "XDG_SEAT",
+            "XDG_SESSION_*",
+            "XDG_VTNR",
         ],
     ),
     #[cfg(windows)]
@@ -209,7 +222,7 @@ pub(crate) fn is_inherited(name: &str) -> bool {
 }
 
 /// Whether one of the patterns that a user has written names a variable.
-fn is_named(patterns: &[String], name: &str) -> bool {
+pub(super) fn is_named(patterns: &[String], name: &str) -> bool {
     !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
 }
 

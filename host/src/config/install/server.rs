@@ -7,7 +7,6 @@ use toml_edit::{Array, Item, Table, Value};
 
 use crate::config::discovery::Found;
 use crate::config::{Bridge, Client};
-use crate::sandbox::Limits;
 use crate::upstream::{HttpTransport, Launch, OAuth, Secret};
 
 /// The table of a server that a client has, as it is written into `dormouse.toml`.
@@ -64,7 +63,7 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
         table.insert("oauth", Item::Table(oauth));
     }
     let timeout = found.server.limits.timeout;
-    if timeout != Limits::default().timeout {
+    if timeout != found.server.adapter.usual_limits().timeout {
         let mut limits = Table::new();
         limits.insert("timeout", Item::Value(duration(timeout).into()));
         table.insert("limits", Item::Table(limits));
