@@ -30,7 +30,8 @@ impl RefusedServer {
             count => format!("{count} things are"),
         };
         format!(
-            "{count} wrong in its table in your configuration, line {}, so that it is not used\n             hint: `dormouse doctor` says what",
+            "{count} wrong in its table in your configuration, line {}, so that it is not used\n\
+             hint: `dormouse doctor` says what",
             self.origin.line
         )
     }

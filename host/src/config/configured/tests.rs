@@ -516,6 +516,46 @@ fn what_the_user_has_is_the_users_whatever_a_project_calls_it() {
 }
 
 #[test]
+fn what_is_switched_off_stays_off_where_a_project_takes_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    let server = r#"{"mcpServers": {"NAME": {"command": "npx", "args": ["gh"]}}}"#;
+    std::fs::write(
+        home.path().join(".claude.json"),
+        server.replace("NAME", "gh"),
+    )
+    .unwrap();
+    let cursor = home.path().join(".cursor");
+    std::fs::create_dir(&cursor).unwrap();
+    std::fs::write(cursor.join("mcp.json"), server.replace("NAME", "github")).unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    std::fs::write(
+        project.join(".mcp.json"),
+        r#"{"mcpServers": {"gh": {"command": "true"}}}"#,
+    )
+    .unwrap();
+    let own = "[servers.gh]\nenabled = false\n";
+    let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+    let trust = Trust::new(&home.path().join("data"));
+    let states = |folder: Option<&Path>| {
+        let around = Surroundings::new(home.path().to_owned(), [].into(), folder);
+        let all = Configured::new(own.clone(), Some(&around), &trust);
+        let servers = all.servers.values();
+        let states = servers.map(|server| (server.name.clone(), server.enabled));
+        states.collect::<Vec<_>>()
+    };
+    let off = vec![("gh".to_owned(), false)];
+    assert_eq!(states(None), off);
+    assert_eq!(states(Some(&project)), off);
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+    let all = Configured::for_review(own.clone(), Some(&around), &trust, &project);
+    trust
+        .grant(&project, &all.review(&project).unwrap().content)
+        .unwrap();
+    assert_eq!(states(Some(&project)), off);
+}
+
+#[test]
 fn mistakes_that_are_not_said_any_more_count_as_well() {
     let wrong: String = (0..150)
         .map(|n| format!(r#""w{n}": {{"command": 5}}, "#))

@@ -55,14 +55,22 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     let found: Vec<_> = found
         .filter(|found| trusted(&found.server.origin))
         .collect();
+    // What the user's own come to where there is no project.
+    let alone = found.iter().map(|found| match is_of_project(found) {
+        true => Fate::Excluded,
+        false => Fate::Open,
+    });
+    let alone = Merging {
+        fate: alone.collect(),
+        found: found.clone(),
+    };
+    let alone = alone.decided();
     let mut merging = Merging {
         fate: vec![Fate::Open; found.len()],
         found,
     };
-    merging.entries_read_twice();
-    merging.of_users_and_projects();
-    merging.within_clients();
-    merging.across_clients();
+    merging = merging.decided();
+    merging.stay_with_those_that_are_lost(&alone);
     merging.result()
 }
 
@@ -95,6 +103,27 @@ struct Merging<'d> {
 }
 
 impl<'d> Merging<'d> {
+    fn decided(mut self) -> Self {
+        self.entries_read_twice();
+        self.of_users_and_projects();
+        self.within_clients();
+        self.across_clients();
+        self
+    }
+
+    /// What is the same as another of the user's goes with that one where a project takes its
+    /// name: it does not come up under its own name, for which its user has said nothing.
+    fn stay_with_those_that_are_lost(&mut self, alone: &Self) {
+        for (index, _) in self.open() {
+            let first = alone.taken_as(index).filter(|first| *first != index);
+            if let Some(first) = first
+                && matches!(self.fate.get(first), Some(Fate::Lost(_)))
+            {
+                self.decide(index, Fate::Same(first));
+            }
+        }
+    }
+
     /// Those that are still in question.
     fn open(&self) -> Vec<(usize, &'d Found)> {
         let all = self.found.iter().copied().enumerate();
