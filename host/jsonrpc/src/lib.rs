@@ -31,7 +31,7 @@ pub use limits::MessageLimits;
 pub use lines::{Line, LineReader};
 pub use message::{Envelope, Message, MessageError, Unreadable};
 pub use object::{Member, Object, ObjectError, member};
-pub use structure::{RESERVED_NAME, StructureError, check_structure};
+pub use structure::{RESERVED_NAME, StructureError, TextPart, check_structure, text_parts};
 pub use text::{is_json, on_one_line, quoted, without_half_characters};
 pub use write::{error, notification, request, response};
 

@@ -56,6 +56,31 @@ pub fn check_structure(text: &str, limit: usize) -> Result<(), StructureError> {
     Ok(())
 }
 
+/// A part of a JSON text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextPart {
+    /// A string, with its quotes: how many bytes it has.
+    String(usize),
+    /// Another byte.
+    Byte(u8),
+}
+
+/// The parts of a JSON text, one after the other. Nothing of it is read: a text that is no JSON
+/// has parts as well.
+pub fn text_parts(text: &[u8]) -> impl Iterator<Item = TextPart> {
+    let mut at = 0_usize;
+    std::iter::from_fn(move || {
+        let byte = *text.get(at)?;
+        let start = at;
+        at += 1;
+        if byte != b'"' {
+            return Some(TextPart::Byte(byte));
+        }
+        at = text.len().min(end_of_string(text, at) + 1);
+        Some(TextPart::String(at - start))
+    })
+}
+
 /// Position of the quote that ends a string, or of the end of a text in which none does.
 /// `start` is behind the quote that begins it. Nearly all of a long message is in strings, so
 /// they are not looked at byte by byte.
@@ -104,6 +129,28 @@ mod tests {
                 assert_eq!(check_structure(text, limit), Err(error), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn strings_are_one_part() {
+        let parts = |text: &str| text_parts(text.as_bytes()).collect::<Vec<_>>();
+        use TextPart::{Byte, String};
+        assert_eq!(
+            parts(r#"{"a\"{":[1,""]}"#),
+            [
+                Byte(b'{'),
+                String(6),
+                Byte(b':'),
+                Byte(b'['),
+                Byte(b'1'),
+                Byte(b','),
+                String(2),
+                Byte(b']'),
+                Byte(b'}'),
+            ]
+        );
+        assert_eq!(parts(r#"1"a\"#), [Byte(b'1'), String(3)]);
+        assert_eq!(parts(""), []);
     }
 
     #[test]

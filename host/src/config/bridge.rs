@@ -174,6 +174,15 @@ pub enum OnChange {
     Block,
 }
 
+impl OnChange {
+    /// Each with its word in the configuration.
+    pub(super) const WORDS: [(&'static str, Self); 3] = [
+        ("ask", Self::Ask),
+        ("block", Self::Block),
+        ("accept", Self::Accept),
+    ];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,7 +126,7 @@ fn pass_env(server: &mut ServerConfig, names: &[String]) {
     if matches!(server.origin.scope, Scope::Project(_)) {
         return;
     }
-    let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter else {
+    let Some(bridge) = server.bridge_mut() else {
         return;
     };
     if let Launch::Stdio(stdio) = &mut bridge.launch {
@@ -141,9 +141,7 @@ fn pass_env(server: &mut ServerConfig, names: &[String]) {
 /// Has a server of a project ask its user where it would take every change: that is nothing that
 /// a project decides. Gives a note of it, if it is so.
 fn heard_as_asking(server: &mut ServerConfig) -> Option<String> {
-    let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter else {
-        return None;
-    };
+    let bridge = server.bridge_mut()?;
     if bridge.on_change != OnChange::Accept {
         return None;
     }
@@ -280,8 +278,7 @@ impl Configured {
             }
         }
         for server in self.servers.values_mut() {
-            let (Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge)) = &mut server.adapter
-            else {
+            let Some(bridge) = server.bridge_mut() else {
                 continue;
             };
             if let Some((most, other)) = cautious.get(&bridge.fingerprint)
@@ -325,10 +322,6 @@ impl Configured {
             max_bytes: self.discovery.filled_in,
         };
         self.found = discover(around, &clients, &policy);
-        // Whoever is asked to trust a project is shown what its servers see.
-        for found in &mut self.found.found {
-            pass_env(&mut found.server, &self.discovery.pass_env);
-        }
         if let Some((folder, text)) = around.project.as_deref().zip(text.as_deref()) {
             let content = self.found.content_of(folder);
             let content = content.and_then(|content| content.own_files.as_ref());
@@ -542,9 +535,6 @@ impl Configured {
             server
         });
         self.of_project = servers.collect();
-        for server in &mut self.of_project {
-            pass_env(server, &self.discovery.pass_env);
-        }
         self.refused_of_project = config.refused;
     }
 

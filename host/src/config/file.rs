@@ -154,12 +154,6 @@ fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
 /// What is said where a table names nothing to run.
 const NOTHING: &str = "add the plugin's file (`component = \"path/to/plugin.wasm\"`), or how its MCP server is reached (`command = \"npx\"`, `url = \"https://…\"`)";
 
-const ON_CHANGE: [(&str, OnChange); 3] = [
-    ("ask", OnChange::Ask),
-    ("block", OnChange::Block),
-    ("accept", OnChange::Accept),
-];
-
 const INSTANCE: [(&str, Instance); 2] = [
     ("per-call", Instance::PerCall),
     ("per-session", Instance::PerSession),
@@ -351,7 +345,7 @@ impl Reader<'_> {
                         overlay.settings = settings;
                     }
                 }
-                "on_change" => overlay.on_change = self.choice(item, &here, &ON_CHANGE),
+                "on_change" => overlay.on_change = self.choice(item, &here, &OnChange::WORDS),
                 "share" => overlay.share = self.boolean(item, &here),
                 "from" => overlay.from = self.clients(item, &here),
                 "project" => {

@@ -217,6 +217,14 @@ impl ServerConfig {
         }
     }
 
+    /// The upstream, to be changed, where the server has one.
+    pub(crate) fn bridge_mut(&mut self) -> Option<&mut Bridge> {
+        match &mut self.adapter {
+            Adapter::Plugin(_) | Adapter::Refused(_) => None,
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => Some(bridge),
+        }
+    }
+
     /// The upstream, where the server has one.
     #[must_use]
     pub fn bridge(&self) -> Option<&Bridge> {

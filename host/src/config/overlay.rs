@@ -77,8 +77,8 @@ impl Overlay {
     /// Something is said that does not fit the server: the reason, for the user. The server is
     /// as it was.
     pub fn apply(&self, server: &mut ServerConfig) -> Result<(), String> {
-        match &mut server.adapter {
-            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => {
+        match server.bridge_mut() {
+            Some(bridge) => {
                 self.upstream.apply(bridge)?;
                 if let Some(on_change) = self.on_change {
                     bridge.on_change = on_change;
@@ -87,7 +87,7 @@ impl Overlay {
                     bridge.share = share;
                 }
             }
-            Adapter::Plugin(_) | Adapter::Refused(_) => {
+            None => {
                 if let Some(key) = self.upstream.keys().next() {
                     return Err(format!(
                         "has `{key}`, and the server of that name has no upstream"
@@ -152,14 +152,10 @@ impl Overlay {
     #[must_use]
     pub fn said(&self) -> Vec<String> {
         let enabled = self.enabled.map(|enabled| format!("enabled = {enabled}"));
-        let on_change = self.on_change.map(|on_change| {
-            let word = match on_change {
-                OnChange::Accept => "accept",
-                OnChange::Ask => "ask",
-                OnChange::Block => "block",
-            };
-            format!("on_change = {word}")
-        });
+        let on_change = OnChange::WORDS
+            .into_iter()
+            .find(|(_, value)| Some(*value) == self.on_change)
+            .map(|(word, _)| format!("on_change = {word}"));
         let others = [
             ("prefix", self.prefix.is_some()),
             ("instance", self.instance.is_some()),
@@ -167,11 +163,8 @@ impl Overlay {
             ("share", self.share.is_some()),
         ];
         let others = others.into_iter().filter(|(_, is_said)| *is_said);
-        let of_upstream = UpstreamOverlay {
-            launch: None,
-            ..self.upstream.clone()
-        };
-        let names = others.map(|(key, _)| key).chain(of_upstream.keys());
+        let names = others.map(|(key, _)| key);
+        let names = names.chain(self.upstream.keys_beside_launch());
         let names = names.map(str::to_owned);
         let said = self.gifts().into_iter().chain(enabled).chain(on_change);
         said.chain(names).collect()
@@ -181,19 +174,11 @@ impl Overlay {
     fn gifts(&self) -> Vec<String> {
         let mut gifts = Vec::new();
         if let Some(launch) = &self.upstream.launch {
-            let names: Vec<&String> = match &launch.written {
-                Launch::Stdio(stdio) => stdio.env.keys().collect(),
-                Launch::Http(http) => http.headers.keys().collect(),
+            let (word, names, passed) = match &launch.written {
+                Launch::Stdio(stdio) => ("variable", stdio.env.keys(), stdio.pass_env.as_slice()),
+                Launch::Http(http) => ("header", http.headers.keys(), &[][..]),
             };
-            let word = match &launch.written {
-                Launch::Stdio(_) => "variable",
-                Launch::Http(_) => "header",
-            };
-            gifts.extend(names.iter().map(|name| format!("{word} {name}")));
-            if let Launch::Stdio(stdio) = &launch.written {
-                let passed = stdio.pass_env.iter();
-                gifts.extend(passed.map(|name| format!("variable {name}")));
-            }
+            gifts.extend(names.chain(passed).map(|name| format!("{word} {name}")));
             let others = launch.keys.iter();
             let others = others.filter(|key| !["env", "headers", "pass_env"].contains(*key));
             gifts.extend(others.map(|key| (*key).to_owned()));
@@ -213,14 +198,19 @@ impl UpstreamOverlay {
     /// The keys that the table has.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         let launch = self.launch.iter().flat_map(|launch| launch.keys.iter());
-        let others = [
+        launch.copied().chain(self.keys_beside_launch())
+    }
+
+    /// Those of them that do not say how it is reached.
+    fn keys_beside_launch(&self) -> impl Iterator<Item = &'static str> {
+        let keys = [
             ("tools", self.stubs.is_some()),
             ("include_tools", self.include.is_some()),
             ("exclude_tools", self.exclude.is_some()),
             ("start_timeout", self.start_timeout.is_some()),
         ];
-        let others = others.into_iter().filter(|(_, is_said)| *is_said);
-        launch.copied().chain(others.map(|(key, _)| key))
+        let keys = keys.into_iter().filter(|(_, is_said)| *is_said);
+        keys.map(|(key, _)| key)
     }
 
     fn apply(&self, bridge: &mut Bridge) -> Result<(), String> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, member};
+use dormouse_jsonrpc::{
+    INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, TextPart, member, text_parts,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -320,23 +322,12 @@ pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
     const VALUE: usize = 63;
     let may_be_long = method == "sampling/createMessage";
     let mut counted = params.len();
-    let (mut start, mut is_escaped) = (None, false);
-    for (at, byte) in params.bytes().enumerate() {
-        match (start, byte) {
-            _ if is_escaped => is_escaped = false,
-            (Some(_), b'\\') => is_escaped = true,
-            (Some(from), b'"') => {
-                let bytes = at - from;
-                counted -= if may_be_long && bytes > LONG {
-                    bytes
-                } else {
-                    0
-                };
-                start = None;
-            }
-            (None, b'"') => start = Some(at),
-            (None, b',' | b'{' | b'[') => counted += VALUE,
-            _ => {}
+    for part in text_parts(params.as_bytes()) {
+        match part {
+            // Its closing quote does not count to its length.
+            TextPart::String(bytes) if may_be_long && bytes - 1 > LONG => counted -= bytes - 1,
+            TextPart::Byte(b',' | b'{' | b'[') => counted += VALUE,
+            TextPart::Byte(_) | TextPart::String(_) => {}
         }
     }
     counted

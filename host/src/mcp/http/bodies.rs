@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use dormouse_jsonrpc::{TextPart, text_parts};
 use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -154,18 +155,12 @@ fn bytes_of_values(text: &[u8]) -> usize {
     const OBJECT: usize = 2 << 10;
     /// A place in an array or an object, as often as it is copied meanwhile.
     const PLACE: usize = 128;
-    let (mut bytes, mut is_text, mut is_escaped) = (0_usize, false, false);
-    for byte in text {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            b'{' if !is_text => bytes += OBJECT,
-            b',' | b'[' if !is_text => bytes += PLACE,
-            _ => {}
-        }
-    }
-    bytes
+    let parts = text_parts(text).map(|part| match part {
+        TextPart::Byte(b'{') => OBJECT,
+        TextPart::Byte(b',' | b'[') => PLACE,
+        TextPart::Byte(_) | TextPart::String(_) => 0,
+    });
+    parts.sum()
 }
 
 #[cfg(test)]

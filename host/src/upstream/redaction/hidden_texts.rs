@@ -7,6 +7,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use dormouse_jsonrpc::{TextPart, text_parts};
 use percent_encoding::percent_decode_str;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -329,18 +330,6 @@ pub(crate) struct HiddenTexts {
     written: usize,
 }
 
-/// Length of the JSON string that a text begins with, with its quotes.
-fn string_bytes(text: &str) -> usize {
-    let mut is_escaped = false;
-    let inner = text.bytes().skip(1);
-    let end = inner.enumerate().find_map(|(index, byte)| {
-        let ends = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        ends.then_some(index + 2)
-    });
-    end.unwrap_or(text.len())
-}
-
 /// A part of a text that is hidden.
 struct HiddenPart {
     range: Range<usize>,
@@ -375,7 +364,10 @@ impl HiddenTexts {
         let mut rest = json;
         while let Some(c) = rest.chars().next() {
             let bytes = match c {
-                '"' => string_bytes(rest),
+                '"' => match text_parts(rest.as_bytes()).next() {
+                    Some(TextPart::String(bytes)) => bytes,
+                    Some(TextPart::Byte(_)) | None => 1,
+                },
                 '-' | '0'..='9' => rest
                     .find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c))
                     .unwrap_or(rest.len()),

@@ -89,13 +89,7 @@ async fn who_never_begins_to_answer_is_given_up_where_nothing_takes_long() {
             });
         }
     });
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     for message in [
         request(1, "initialize"),
         notification("notifications/initialized"),
@@ -116,13 +110,7 @@ async fn who_is_not_there_or_hangs_up_is_named() {
         url: format!("http://{}/mcp?key=secret", listener.local_addr().unwrap()),
         ..Http::default()
     };
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     let hang_up = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut read = [0; 4096];

@@ -102,14 +102,13 @@ impl Server {
     }
 
     async fn connect(&self) -> Channel {
-        connect(
-            &self.http(),
-            None,
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        .unwrap()
+        connect_to(&self.http()).await.unwrap()
     }
+}
+
+/// Connects with nobody logged in, and room for nobody else's messages.
+async fn connect_to(http: &Http) -> Result<Channel, Lost> {
+    connect(http, None, &ReadRoom::default()).await
 }
 
 fn status(status: u16) -> Response<Body> {

@@ -86,13 +86,7 @@ async fn value(channel: &mut Channel) -> Value {
 async fn is_spoken_to_in_the_older_era() {
     for json in [false, true] {
         let http = serve(json).await;
-        let mut channel = connect(
-            &http,
-            None,
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        .unwrap();
+        let mut channel = connect_to(&http).await.unwrap();
         let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
         channel
             .outlet
@@ -146,13 +140,7 @@ async fn is_spoken_to_in_the_older_era() {
 #[tokio::test]
 async fn is_spoken_to_in_the_newest_era() {
     let http = serve(false).await;
-    let mut channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let mut channel = connect_to(&http).await.unwrap();
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
     let hello = modern(says(1, "server/discover", &format!("{{{meta}}}")));
     channel.outlet.send(hello).await.unwrap();

@@ -70,13 +70,9 @@ async fn a_refused_token_is_replaced_once() {
     ] {
         let before = server.seen().len();
         let auth = Tokens::new(tokens);
-        let channel = connect(
-            &server.http(),
-            Some(auth.clone()),
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        .unwrap();
+        let channel = connect(&server.http(), Some(auth.clone()), &ReadRoom::default())
+            .await
+            .unwrap();
         assert_eq!(
             channel.outlet.send(request(1, "initialize")).await,
             expected,
@@ -144,13 +140,9 @@ async fn redirects_at_home_lose_nothing() {
         })
         .await;
         let auth = Tokens::new(&["token-secret"]);
-        let channel = connect(
-            &secretive(&server),
-            Some(auth),
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        .unwrap();
+        let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
+            .await
+            .unwrap();
         channel.outlet.send(request(1, "initialize")).await.unwrap();
         channel.outlet.send(request(1, "tools/list")).await.unwrap();
         let seen = server.seen();
@@ -188,7 +180,7 @@ async fn redirects_abroad_take_no_secret_along() {
     let channel = connect(
         &secretive(&server),
         Some(auth.clone()),
-        &crate::upstream::read_room::ReadRoom::default(),
+        &ReadRoom::default(),
     )
     .await
     .unwrap();
@@ -219,13 +211,9 @@ async fn redirects_abroad_take_no_secret_along() {
     );
     assert!(auth.challenges.lock().unwrap().is_empty());
     // Neither does a session of this server go there.
-    let channel = connect(
-        &secretive(&server),
-        Some(auth),
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect(&secretive(&server), Some(auth), &ReadRoom::default())
+        .await
+        .unwrap();
     let mut first = request(1, "initialize");
     first.text = first.text.replace("jsonrpc", "at home");
     channel.outlet.send(first).await.unwrap();
@@ -266,13 +254,9 @@ async fn the_users_own_header_goes_before_a_token() {
         .insert("Content-Length".to_owned(), Secret::new("1"));
     http.headers
         .insert("User-Agent".to_owned(), Secret::new("mine"));
-    let channel = connect(
-        &http,
-        Some(Tokens::new(&["token"])),
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect(&http, Some(Tokens::new(&["token"])), &ReadRoom::default())
+        .await
+        .unwrap();
     channel.outlet.send(request(1, "ping")).await.unwrap();
     let seen = &server.seen()[0];
     assert_eq!(seen.header("authorization"), Some("Basic dXNlcg=="));
@@ -298,13 +282,7 @@ async fn a_secret_that_a_server_repeats_is_not_shown() {
     let mut http = secretive(&server);
     http.headers
         .insert("X-Api-Key".to_owned(), Secret::new("Bearer entry-secret"));
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     let why = broken(channel.outlet.send(request(1, "ping")).await);
     assert!(why.contains("the key … is wrong, and so is …"), "{why}");
     assert!(!why.contains("in-the-url"), "{why}");
@@ -318,13 +296,9 @@ async fn a_token_that_a_server_repeats_is_not_shown() {
     })
     .await;
     let tokens = Tokens::new(&["kept-secret"]);
-    let channel = connect(
-        &server.http(),
-        Some(tokens),
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect(&server.http(), Some(tokens), &ReadRoom::default())
+        .await
+        .unwrap();
     let why = broken(channel.outlet.send(request(1, "ping")).await);
     assert!(why.contains("you have sent Bearer …"), "{why}");
 }

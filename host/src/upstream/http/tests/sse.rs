@@ -89,13 +89,7 @@ async fn its_end_is_the_end_of_the_connection() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let mut channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let mut channel = connect_to(&http).await.unwrap();
     channel.outlet.send(request(1, "initialize")).await.unwrap();
     assert_eq!(next(&mut channel).await, answer(1));
     *feed.lock().unwrap() = None;
@@ -119,13 +113,7 @@ async fn the_connection_ends_with_the_channel() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     let sender = feed.lock().unwrap().clone().unwrap();
     drop(channel);
     tokio::time::timeout(Duration::from_secs(5), sender.closed())
@@ -146,13 +134,7 @@ async fn messages_go_to_no_other_origin() {
             transport: HttpTransport::Sse,
             ..server.http()
         };
-        let Err(Lost::Broken(why)) = connect(
-            &http,
-            None,
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        else {
+        let Err(Lost::Broken(why)) = connect_to(&http).await else {
             panic!("{endpoint}");
         };
         assert!(
@@ -178,13 +160,7 @@ async fn where_there_is_neither_both_are_named() {
         transport: HttpTransport::Streamable,
         ..server.http()
     };
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     broken(channel.outlet.send(request(1, "initialize")).await);
     assert_eq!(server.seen().len(), 3);
 }
@@ -204,13 +180,7 @@ async fn a_stream_that_never_begins_is_given_up() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let Err(Lost::Broken(why)) = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    else {
+    let Err(Lost::Broken(why)) = connect_to(&http).await else {
         panic!();
     };
     assert!(why.contains("within 2 s"), "{why}");
@@ -223,13 +193,7 @@ async fn an_endpoint_that_is_gone_is_a_lost_session() {
         transport: HttpTransport::Sse,
         ..server.http()
     };
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     assert_eq!(
         channel.outlet.send(request(1, "initialize")).await,
         Err(Lost::Session)

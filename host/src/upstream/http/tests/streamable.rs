@@ -31,13 +31,7 @@ async fn nothing_is_dialled_before_the_first_message() {
         url: format!("http://{}/", listener.local_addr().unwrap()),
         ..Http::default()
     };
-    let _channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let _channel = connect_to(&http).await.unwrap();
     let accepted = tokio::time::timeout(Duration::from_millis(100), listener.accept()).await;
     assert!(accepted.is_err());
 }
@@ -205,13 +199,7 @@ async fn connections_are_used_again() {
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         }
     });
-    let channel = connect(
-        &http,
-        None,
-        &crate::upstream::read_room::ReadRoom::default(),
-    )
-    .await
-    .unwrap();
+    let channel = connect_to(&http).await.unwrap();
     for _ in 0..5 {
         for method in ["stream", "plain"] {
             channel.outlet.send(request(1, method)).await.unwrap();
@@ -234,13 +222,7 @@ async fn to_drop_a_request_ends_its_post() {
         "",
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hi\n\n",
     ] {
-        let channel = connect(
-            &http,
-            None,
-            &crate::upstream::read_room::ReadRoom::default(),
-        )
-        .await
-        .unwrap();
+        let channel = connect_to(&http).await.unwrap();
         let sent = tokio::spawn(channel.outlet.send(modern(request(1, "tools/call"))));
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut read = [0; 4096];
