@@ -8,9 +8,7 @@ use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 use super::limits::LimitSettings;
-use super::{
-    Adapter, Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig,
-};
+use super::{Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig};
 use crate::sandbox::Grants;
 use crate::upstream::{HttpTransport, Launch};
 

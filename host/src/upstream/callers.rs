@@ -1,11 +1,12 @@
-//! Whom an upstream can talk to: the calls that run over its connection, and the
-//! sessions that it is theirs.
+//! Clients that an upstream may talk to: those whose calls run over its connection, and the
+//! sessions that it belongs to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
+use super::given_up::{GivenUpRequests, Requester};
 use crate::runtime::{Listener, SessionId};
 
 /// The listeners of the calls that run, or wait for the connection, and the sessions
@@ -19,6 +20,7 @@ struct Inner {
     listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
     /// Until they end.
     sessions: BTreeSet<SessionId>,
+    given_up: GivenUpRequests,
     /// When a call has ended last.
     last_left: Option<Instant>,
 }
@@ -37,10 +39,14 @@ pub(super) enum Nobody {
     Unable,
     /// Nothing says whose call it is about.
     #[error(
-        "calls of several agents are running, and nothing says which of them this is about\n\
+        "calls of several agents are running, or were given up and not answered yet, and nothing \
+         says which of them this is about\n\
          hint: without `share = true`, each session of an agent has a server of its own"
     )]
     Unclear,
+    /// The call that it is about was given up.
+    #[error("nobody waits for the call that this is about any more")]
+    GivenUp,
 }
 
 impl Callers {
@@ -80,7 +86,7 @@ impl Callers {
             Some(_) => other == session,
             None => Arc::ptr_eq(its, listener),
         });
-        match clear {
+        match clear && inner.given_up.are_all_of(*session) {
             true => Ok(Arc::clone(listener)),
             false => Err(Nobody::Unclear),
         }
@@ -100,7 +106,25 @@ impl Callers {
         // A call that waits for answers can outlive its session.
         let mut callers = inner.listeners.values();
         let only = Some(*only);
-        callers.all(|(other, _)| *other == only).then_some(only)?
+        let is_clear = callers.all(|(other, _)| *other == only) && inner.given_up.are_all_of(only);
+        is_clear.then_some(only)?
+    }
+
+    /// Remembers a request of a caller's that nobody waits for any more, until it is answered.
+    /// `listener` is that of the call, which still is among the callers.
+    pub(super) fn give_up(&self, id: u64, listener: Option<&Arc<dyn Listener>>) {
+        let mut inner = self.inner();
+        let requester = listener.map_or(Requester::Dormouse, |listener| {
+            let mut callers = inner.listeners.values();
+            let caller = callers.find(|(_, its)| Arc::ptr_eq(its, listener));
+            Requester::Client(caller.and_then(|(session, _)| *session))
+        });
+        inner.given_up.add(id, requester);
+    }
+
+    /// Whether an answer to that id may be one to a request that was given up. That is over then.
+    pub(super) fn take_given_up(&self, id: u64) -> bool {
+        self.inner().given_up.take(id)
     }
 
     /// Whether no call runs.

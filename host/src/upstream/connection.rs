@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::callers::Callers;
 use super::channel::{Lost, Outlet};
+use super::connection_room::ConnectionPermit;
 use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::follow;
 use super::handshake::{self, Hello};
@@ -42,6 +43,8 @@ pub(crate) struct Connection {
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
+    /// Kept until what is behind the connection is gone.
+    permit: Option<Arc<ConnectionPermit>>,
 }
 
 /// What is needed to make one.
@@ -60,6 +63,8 @@ pub(super) struct Opening<'a> {
     pub(super) known: Reactions,
     /// How much it may say.
     pub(super) limits: UpstreamLimits,
+    /// Its place among the connections of its server; none where it is made to look only.
+    pub(super) permit: Option<Arc<ConnectionPermit>>,
 }
 
 /// Why a connection could not be made.
@@ -170,6 +175,7 @@ impl Opening<'_> {
             level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
+            permit: self.permit.clone(),
         };
         let peer = Arc::clone(&connection.peer);
         let greeting = handshake::greet(&peer, beginning, &self.introduction);
@@ -317,7 +323,11 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.hub.closing(self.outlet.close());
+        let (closed, permit) = (self.outlet.close(), self.permit.take());
+        self.hub.closing(async move {
+            closed.await;
+            drop(permit);
+        });
     }
 }
 

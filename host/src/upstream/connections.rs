@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
+use super::connection_room::{ConnectionCount, ConnectionPermit, Full};
 use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::launch::Launch;
@@ -23,6 +24,13 @@ use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
 use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
+
+/// How often a caller looks whether there is room for its connection.
+const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a connection that was ended may take to be gone, before another one is ended for
+/// the same caller.
+const MAX_ENDING: Duration = Duration::from_secs(10);
 
 /// A server's upstream, as it is configured.
 #[derive(Clone)]
@@ -51,6 +59,7 @@ pub struct Upstream {
     setup: Setup,
     state: Mutex<State>,
     subscriptions: Arc<Subscriptions>,
+    count: ConnectionCount,
 }
 
 #[derive(Default)]
@@ -61,17 +70,15 @@ struct State {
 }
 
 impl State {
-    /// Ends the connection of that server's that has been idle for longest. False where none
-    /// is idle.
-    fn end_idle(&mut self, server: &str) -> bool {
-        let Some((_, number)) = self.links.longest_idle() else {
-            return false;
-        };
-        tracing::info!(
-            "there are as many connections as are allowed: that of server `{server}` to an idle \
-             session is ended for another one"
-        );
-        self.links.remove(number)
+    /// Ends the connection of that server's that has been idle for longest, if one is.
+    fn end_idle(&mut self, server: &str) {
+        if let Some((_, number)) = self.links.longest_idle() {
+            tracing::info!(
+                "there are as many connections as are allowed: that of server `{server}` to an \
+                 idle session is ended for another one"
+            );
+            self.links.remove(number);
+        }
     }
 }
 
@@ -101,14 +108,10 @@ impl Upstream {
             setup,
             state: Mutex::default(),
             subscriptions: Arc::default(),
+            count: ConnectionCount::default(),
         });
         upstream.hub.add(Arc::downgrade(&upstream));
         upstream
-    }
-
-    /// How many connections there are.
-    pub(super) fn connections(&self) -> usize {
-        lock(&self.state).links.len()
     }
 
     /// Since when the connection is idle that has been for longest, if one is.
@@ -183,20 +186,25 @@ impl Upstream {
     ) -> Result<Line, Lost> {
         let key = self.key(session);
         let introduction = Introduction::of(listener.as_ref());
+        let mut permit = None;
         let (stage, calling) = loop {
-            let is_new = {
-                let mut state = lock(&self.state);
-                self.bury(&mut state);
-                state.links.find(key, &introduction).is_none()
-            };
-            if is_new {
-                self.hub.make_room()?;
+            if permit.is_none() && self.is_new(key, &introduction) {
+                permit = Some(self.room_for_one().await?);
             }
             let undecided = {
                 let mut state = lock(&self.state);
                 match state.links.undecided(key, &introduction) {
                     Some(connecting) => connecting,
-                    None => break self.join(&mut state, (session, &introduction), listener)?,
+                    None => match self.join(
+                        &mut state,
+                        (session, &introduction),
+                        listener,
+                        &mut permit,
+                    )? {
+                        Some(joined) => break joined,
+                        // The one that was there has ended meanwhile.
+                        None => continue,
+                    },
                 }
             };
             // Whether it can be shared shows when it is there; if it never is, that is
@@ -210,24 +218,36 @@ impl Upstream {
         Ok(Line::new(connection, Some(calling)))
     }
 
-    /// Has a caller be among those of its connection, which is begun if there is none.
+    /// Whether there is no connection, nor one being made, for such a client.
+    fn is_new(&self, key: Option<SessionId>, introduction: &Introduction) -> bool {
+        let mut state = lock(&self.state);
+        self.bury(&mut state);
+        state.links.find(key, introduction).is_none()
+    }
+
+    /// Has a caller be among those of its connection, which is begun if there is none: that
+    /// takes the permit. None where there is neither.
     fn join(
         &self,
         state: &mut State,
         (session, introduction): (Option<SessionId>, &Introduction),
         listener: &Arc<dyn Listener>,
-    ) -> Result<(Stage, Calling), Lost> {
+        permit: &mut Option<Arc<ConnectionPermit>>,
+    ) -> Result<Option<(Stage, Calling)>, Lost> {
         let key = self.key(session);
         // Servers ask while they are being connected to.
         if let Some(link) = state.links.find(key, introduction) {
-            return Ok((link.stage.clone(), link.callers.join(session, listener)));
+            let calling = link.callers.join(session, listener);
+            return Ok(Some((link.stage.clone(), calling)));
         }
         state.trouble.may_try()?;
-        self.make_room(state)?;
+        let Some(permit) = permit.take() else {
+            return Ok(None);
+        };
         let callers = Arc::<Callers>::default();
         let calling = callers.join(session, listener);
         let number = state.links.number();
-        let connecting = self.start(number, introduction.clone(), &callers);
+        let connecting = self.start(number, introduction.clone(), &callers, permit);
         let stage = Stage::Connecting(introduction.clone(), connecting);
         let link = Link {
             session: key,
@@ -235,26 +255,37 @@ impl Upstream {
             stage: stage.clone(),
         };
         state.links.insert(number, link);
-        Ok((stage, calling))
+        Ok(Some((stage, calling)))
     }
 
-    /// Ends the connection that has been idle for longest where there are as many as there may
-    /// be: each may be a process of its own.
+    /// Room for another connection: each may be a process of its own. Where there are as many
+    /// as there may be, the one that has been idle for longest is ended, and its end waited for.
     ///
     /// # Errors
-    /// None of them is idle.
-    fn make_room(&self, state: &mut State) -> Result<(), Lost> {
-        let most = self.setup.limits.connections;
-        if state.links.len() < most {
-            return Ok(());
-        }
-        let server = &self.setup.server;
-        match state.end_idle(server) {
-            true => Ok(()),
-            false => Err(Lost::Broken(format!(
-                "it has {most} connections, all of them in use, and no more are allowed\n\
-                 hint: end some sessions, or raise `connections` in `[servers.{server}.limits]`"
-            ))),
+    /// None has ended in the time that a start may take.
+    async fn room_for_one(&self) -> Result<Arc<ConnectionPermit>, Lost> {
+        lock(&self.state).trouble.may_try()?;
+        let end = Instant::now() + self.setup.start_timeout;
+        let mut ends_next = Instant::now();
+        loop {
+            let room = &self.hub.connection_room;
+            let full = match room.take(&self.count, self.setup.limits.connections) {
+                Ok(permit) => return Ok(permit),
+                Err(full) => full,
+            };
+            let now = Instant::now();
+            if now >= end {
+                return Err(Lost::Broken(full.message(&self.setup.server)));
+            }
+            // One that has been ended may take a while to be gone.
+            if now >= ends_next {
+                ends_next = now + MAX_ENDING;
+                match full {
+                    Full::Server(_) => self.end_idle(),
+                    Full::Host(_) => self.hub.end_idle(),
+                }
+            }
+            tokio::time::sleep(ROOM_POLL_INTERVAL).await;
         }
     }
 
@@ -274,7 +305,13 @@ impl Upstream {
         });
     }
 
-    fn start(&self, number: u64, introduction: Introduction, callers: &Arc<Callers>) -> Connecting {
+    fn start(
+        &self,
+        number: u64,
+        introduction: Introduction,
+        callers: &Arc<Callers>,
+        permit: Arc<ConnectionPermit>,
+    ) -> Connecting {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let subscriptions = Arc::clone(&self.subscriptions);
@@ -290,6 +327,7 @@ impl Upstream {
                 introduction,
                 known: setup.gate.reactions(),
                 limits: setup.limits,
+                permit: Some(permit),
             };
             let result = match opening.open().await {
                 Ok((connection, offered)) => {

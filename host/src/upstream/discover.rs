@@ -35,6 +35,7 @@ pub async fn discover(
         introduction: Introduction::of_nobody(),
         known,
         limits,
+        permit: None,
     };
     let (connection, offered) = opening.open().await?;
     connection.close().await;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
 use super::channel::{Channel, Lost, Outlet};
+use super::connection_room::ConnectionRoom;
 use super::connections::Upstream;
 use super::http::Credentials as _;
 use super::launch::{Http, Launch};
@@ -38,8 +38,7 @@ pub struct Hub {
     read_rooms: Mutex<HashMap<String, ReadRoom>>,
     /// All upstreams, among them some that are gone.
     upstreams: Mutex<Vec<Weak<Upstream>>>,
-    /// How many connections they may have together.
-    max_connections: AtomicUsize,
+    pub(super) connection_room: ConnectionRoom,
 }
 
 impl Hub {
@@ -57,14 +56,13 @@ impl Hub {
             logs: Mutex::default(),
             read_rooms: Mutex::default(),
             upstreams: Mutex::default(),
-            max_connections: AtomicUsize::new(HostLimits::default().connections),
+            connection_room: ConnectionRoom::new(HostLimits::default().connections),
         })
     }
 
     /// Sets the limits of the host that are about connections.
     pub fn set_limits(&self, limits: &HostLimits) {
-        self.max_connections
-            .store(limits.connections, Ordering::Relaxed);
+        self.connection_room.set_most(limits.connections);
     }
 
     /// Counts the connections of another upstream from now on.
@@ -74,35 +72,16 @@ impl Hub {
         upstreams.push(upstream);
     }
 
-    /// Ends the connection of any upstream that has been idle for longest where there are as
-    /// many as the host may have.
-    ///
-    /// # Errors
-    /// None of them is idle.
-    pub(super) fn make_room(&self) -> Result<(), Lost> {
-        let most = self.max_connections.load(Ordering::Relaxed);
+    /// Ends the connection of any upstream that has been idle for longest, if one is.
+    pub(super) fn end_idle(&self) {
         let upstreams: Vec<_> = {
             let upstreams = lock(&self.upstreams);
             upstreams.iter().filter_map(Weak::upgrade).collect()
         };
-        let all: usize = upstreams
-            .iter()
-            .map(|upstream| upstream.connections())
-            .sum();
-        if all < most {
-            return Ok(());
-        }
         let idle = upstreams.iter();
         let idle = idle.filter_map(|upstream| Some((upstream.idle_since()?, upstream)));
-        match idle.min_by_key(|(since, _)| *since) {
-            Some((_, upstream)) => {
-                upstream.end_idle();
-                Ok(())
-            }
-            None => Err(Lost::Broken(format!(
-                "the host has {most} connections, all of them in use, and no more are allowed\n\
-                 hint: end some sessions, or raise `connections` in `[limits]`"
-            ))),
+        if let Some((_, upstream)) = idle.min_by_key(|(since, _)| *since) {
+            upstream.end_idle();
         }
     }
 

@@ -150,8 +150,4 @@ impl Links {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
         self.all.values()
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
-    }
 }

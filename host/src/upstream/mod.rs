@@ -9,6 +9,7 @@ mod callers;
 mod channel;
 mod child;
 mod connection;
+mod connection_room;
 mod connections;
 #[cfg(unix)]
 mod descendants;
@@ -18,6 +19,7 @@ mod failure;
 mod first_request;
 mod follow;
 mod gate;
+mod given_up;
 mod handshake;
 mod http;
 mod hub;

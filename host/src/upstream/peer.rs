@@ -1,6 +1,6 @@
 //! JSON-RPC with one upstream: who waits for which answer.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -78,33 +78,8 @@ pub(super) struct Peer {
 struct Pending {
     next: u64,
     waiting: HashMap<u64, Waiting>,
-    /// Requests that nobody waits for any more, the oldest first: their answers may come yet.
-    given_up: VecDeque<u64>,
     /// Why there will be no answer any more.
     ended: Option<String>,
-}
-
-/// Requests that were given up, and whose late answers are no surprise.
-const MAX_GIVEN_UP: usize = 64;
-
-impl Pending {
-    /// Forgets who waits for an answer. False where nobody does.
-    fn give_up(&mut self, id: u64) -> bool {
-        let open = self.waiting.remove(&id).is_some();
-        if open {
-            if self.given_up.len() == MAX_GIVEN_UP {
-                self.given_up.pop_front();
-            }
-            self.given_up.push_back(id);
-        }
-        open
-    }
-
-    /// Whether a request was given up and has had no answer yet. It has one now.
-    fn take_given_up(&mut self, id: u64) -> bool {
-        let at = self.given_up.iter().position(|other| *other == id);
-        at.and_then(|at| self.given_up.remove(at)).is_some()
-    }
 }
 
 struct Waiting {
@@ -432,7 +407,7 @@ impl Peer {
         let waiting = id.and_then(|id| lock(&self.pending).waiting.remove(&id));
         let Some(waiting) = waiting else {
             // A slow one may have had no time to hear that it is cancelled.
-            return match id.is_some_and(|id| lock(&self.pending).take_given_up(id)) {
+            return match id.is_some_and(|id| self.callers.take_given_up(id)) {
                 true => {}
                 false => self.odd(Oddity::UnknownId),
             };
@@ -467,9 +442,17 @@ impl Peer {
         about: Option<u64>,
         wanted: impl Fn(&dyn Listener) -> bool,
     ) -> Result<Arc<dyn Listener>, Nobody> {
-        match about.and_then(|request| self.listener(request)) {
+        let Some(about) = about else {
+            return self.callers.latest(wanted);
+        };
+        let pending = lock(&self.pending);
+        let waiting = pending.waiting.get(&about).ok_or(Nobody::GivenUp)?;
+        let listener = waiting.listener.clone();
+        drop(pending);
+        match listener {
             Some(listener) if wanted(listener.as_ref()) => Ok(listener),
             Some(_) => Err(Nobody::Unable),
+            // A request of Dormouse's own, for whoever calls.
             None => self.callers.latest(wanted),
         }
     }
@@ -542,8 +525,13 @@ struct Unanswered<'a> {
 
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
-        let open = lock(&self.peer.pending).give_up(self.id);
-        if !open || self.quiet || self.peer.over.is_cancelled() {
+        // Dropped while its call still is among the callers.
+        let waiting = lock(&self.peer.pending).waiting.remove(&self.id);
+        if let Some(waiting) = &waiting {
+            let listener = waiting.listener.as_ref();
+            self.peer.callers.give_up(self.id, listener);
+        }
+        if waiting.is_none() || self.quiet || self.peer.over.is_cancelled() {
             return;
         }
         let params = message::params([
@@ -562,29 +550,4 @@ impl Drop for Unanswered<'_> {
 /// Locks what no panic can have left half done.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_to_what_was_given_up_is_expected_once() {
-        let mut pending = Pending::default();
-        assert!(!pending.give_up(1), "nobody has waited");
-        for id in 0..100 {
-            let (answer, _) = oneshot::channel();
-            pending.waiting.insert(
-                id,
-                Waiting {
-                    answer,
-                    listener: None,
-                },
-            );
-            assert!(pending.give_up(id));
-        }
-        assert_eq!(pending.given_up.len(), MAX_GIVEN_UP);
-        assert!(pending.take_given_up(99) && !pending.take_given_up(99));
-        assert!(!pending.take_given_up(0), "too long ago");
-    }
 }

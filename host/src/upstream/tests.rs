@@ -644,21 +644,60 @@ async fn there_are_only_so_many_connections() {
     #[cfg(unix)]
     gone(two).await;
     assert_eq!((pid(1).await, pid(3).await), (one, three));
-    // None that is in use does.
-    let slow = |session: u64| {
+    // None that is in use does: it is waited for.
+    let slow = |session: u64, seconds: u64| {
         let ear = Arc::new(Ear::default());
-        odd.call_as(SessionId(session), ear, ("slow", json!({ "seconds": 3 })))
+        let arguments = json!({ "seconds": seconds });
+        odd.call_as(SessionId(session), ear, ("slow", arguments))
     };
-    let full = async {
+    let late = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
+        pid(4).await
+    };
+    let (first, second, four) = tokio::join!(slow(1, 2), slow(3, 4), late);
+    assert!(first.is_ok() && second.is_ok());
+    assert!(four != one && four != three);
+}
+
+/// One that does not end at once is there until it has ended.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_being_ended_count() {
+    let limits = UpstreamLimits {
+        connections: 2,
+        ..CAPS
+    };
+    let odd = limited(&["stubborn"], LIMIT, None, limits);
+    let mut pids = Vec::new();
+    for session in 1..=4 {
         let ear = Arc::new(Ear::default());
-        let refused = odd.call_as(SessionId(4), ear, ("pid", json!({}))).await;
+        let answer = odd.call_as(SessionId(session), ear, ("pid", json!({})));
+        pids.push(text(&answer.await.unwrap()).parse::<u32>().unwrap());
+        let alive = pids.iter().filter(|pid| lives(**pid));
+        assert!(alive.count() <= 2, "{pids:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_too_long_for_a_connection_is_told_why() {
+    let limits = UpstreamLimits {
+        connections: 1,
+        ..CAPS
+    };
+    let odd = limited(&[], Duration::from_secs(5), None, limits);
+    let ear = || Arc::new(Ear::default());
+    let hangs = odd.call_as(SessionId(1), ear(), ("hang", json!({})));
+    let late = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let refused = odd.call_as(SessionId(2), ear(), ("pid", json!({}))).await;
         refused.unwrap_err().to_string()
     };
-    let (first, second, refused) = tokio::join!(slow(1), slow(3), full);
-    assert!(first.is_ok() && second.is_ok());
+    let refused = tokio::select! {
+        _ = hangs => panic!("it hangs"),
+        refused = late => refused,
+    };
     assert!(
-        refused.contains("2 connections, all of them in use"),
+        refused.contains("1 connections, all of them in use"),
         "{refused}"
     );
     assert!(refused.contains("[servers.odd.limits]"), "{refused}");
@@ -678,7 +717,7 @@ async fn all_upstreams_share_the_connections_of_the_host() {
             server: "other".into(),
             launch: launch(&[]),
             share: false,
-            start_timeout: LIMIT,
+            start_timeout: Duration::from_secs(5),
             questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),
         },
@@ -691,7 +730,8 @@ async fn all_upstreams_share_the_connections_of_the_host() {
     drop(connect(&two, 1).await.unwrap());
     // The other one's is idle, and this one's is not.
     let second = connect(&one.upstream, 2).await.unwrap();
-    assert_eq!((one.upstream.connections(), two.connections()), (2, 0));
+    let open = |upstream: &Upstream| upstream.status().connections.len();
+    assert_eq!((open(&one.upstream), open(&two)), (2, 0));
     let Err(refused) = connect(&two, 1).await else {
         panic!("there is room");
     };
@@ -855,8 +895,19 @@ async fn nobody_is_asked_on_behalf_of_another_agent() {
         assert_eq!(answer["code"], -32601);
         let why = answer["message"].as_str().unwrap();
         assert!(why.contains("calls of several agents"), "{why}");
-        let alone = odd.call_as(one, able(), ("ask", asked())).await.unwrap();
-        assert!(text(&alone).contains("roots/list"));
+        let asks = async || {
+            let answer = odd.call_as(one, able(), ("ask", asked())).await;
+            text(&answer.unwrap())
+        };
+        assert!(asks().await.contains("roots/list"));
+        // A call that was given up may be what it is about, until it is answered.
+        let slow = odd.call_as(other, able(), ("slow", json!({ "seconds": 2 })));
+        let given_up = tokio::time::timeout(Duration::from_millis(300), slow);
+        assert!(given_up.await.is_err());
+        let why = asks().await;
+        assert!(why.contains("were given up and not answered yet"), "{why}");
+        let answered = async { while !asks().await.contains("roots/list") {} };
+        tokio::time::timeout(LIMIT, answered).await.unwrap();
     }
 }
 

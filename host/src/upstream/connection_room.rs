@@ -1,0 +1,123 @@
+//! Room for connections: how many a server and a host may have, with those that are being ended.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::peer::lock;
+
+/// Connections that are there, are being made, or are being ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ConnectionCount(Arc<AtomicUsize>);
+
+/// A connection counts until this is dropped: when what is behind it is gone.
+#[derive(Debug)]
+pub(super) struct ConnectionPermit([ConnectionCount; 2]);
+
+/// Limit that a new connection would exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Full {
+    /// The server has as many connections as it may have.
+    Server(usize),
+    /// All servers together have as many as the host may have.
+    Host(usize),
+}
+
+impl Full {
+    /// What is said to who gets none, of which server.
+    pub(super) fn message(self, server: &str) -> String {
+        let (whose, most, table) = match self {
+            Self::Server(most) => ("it", most, format!("[servers.{server}.limits]")),
+            Self::Host(most) => ("the host", most, "[limits]".to_owned()),
+        };
+        format!(
+            "{whose} has {most} connections, all of them in use, and no more are allowed\n\
+             hint: end some sessions, or raise `connections` in `{table}`"
+        )
+    }
+}
+
+impl ConnectionCount {
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        for count in &self.0 {
+            count.0.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// Room for the connections of all servers of a host.
+#[derive(Debug)]
+pub(super) struct ConnectionRoom {
+    most: AtomicUsize,
+    all: ConnectionCount,
+    /// Held while a connection is counted in.
+    counting: Mutex<()>,
+}
+
+impl ConnectionRoom {
+    /// Room for that many.
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            most: AtomicUsize::new(most),
+            all: ConnectionCount::default(),
+            counting: Mutex::default(),
+        }
+    }
+
+    /// Changes how many there may be. Those that are there stay.
+    pub(super) fn set_most(&self, most: usize) {
+        self.most.store(most, Ordering::Relaxed);
+    }
+
+    /// Counts in a connection of a server, which has those of `count` and may have `most`.
+    ///
+    /// # Errors
+    /// There is no room for it.
+    pub(super) fn take(
+        &self,
+        count: &ConnectionCount,
+        most: usize,
+    ) -> Result<Arc<ConnectionPermit>, Full> {
+        let _counting = lock(&self.counting);
+        let most_of_host = self.most.load(Ordering::Relaxed);
+        if count.get() >= most {
+            return Err(Full::Server(most));
+        }
+        if self.all.get() >= most_of_host {
+            return Err(Full::Host(most_of_host));
+        }
+        let counts = [count.clone(), self.all.clone()];
+        for count in &counts {
+            count.0.fetch_add(1, Ordering::AcqRel);
+        }
+        Ok(Arc::new(ConnectionPermit(counts)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_has_room_in_its_server_and_in_the_host() {
+        let room = ConnectionRoom::new(3);
+        let [one, other] = [(); 2].map(|()| ConnectionCount::default());
+        let first = room.take(&one, 2).unwrap();
+        let second = room.take(&one, 2).unwrap();
+        assert_eq!(room.take(&one, 2).unwrap_err(), Full::Server(2));
+        let third = room.take(&other, 2).unwrap();
+        assert_eq!(room.take(&other, 2).unwrap_err(), Full::Host(3));
+        drop(first);
+        let fourth = room.take(&other, 2).unwrap();
+        room.set_most(2);
+        drop((second, third));
+        assert_eq!(room.take(&one, 2).map(drop), Ok(()));
+        drop(fourth);
+        assert_eq!((one.get(), other.get(), room.all.get()), (0, 0, 0));
+    }
+}
