@@ -101,19 +101,21 @@ pub(super) fn append(snapshot: &Snapshot, list: &mut String) {
             "title": format!("Instructions of {server}"),
             "description": format!("What the MCP server `{server}` wants to be known of it."),
             "mimeType": "text/plain",
-            "size": text.len(),
+            "size": attribution::message(server, text).len(),
         });
         push(list, &resource);
     }
 }
 
-/// The instructions of a server, as it has written them: an MCP `ReadResourceResult`. None where
-/// another resource is asked for.
+/// All instructions of a server, after its name: an MCP `ReadResourceResult`. None where another
+/// resource is asked for.
 pub(super) fn read(snapshot: &Snapshot, uri: &str) -> Option<Value> {
     let wanted = uri.strip_prefix(URI)?;
     let (_, text) = snapshot
         .instructions()
         .find(|(server, _)| *server == wanted)?;
+    // Nothing in them passes for another server's, or is hidden from who reads along.
+    let text = attribution::message(wanted, text);
     let contents = json!([{ "uri": uri, "mimeType": "text/plain", "text": text }]);
     Some(json!({ "contents": contents }))
 }

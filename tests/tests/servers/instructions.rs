@@ -73,7 +73,10 @@ fn instructions_of_servers_reach_the_agent() {
     );
     let found = read(&mut host, "wiki");
     let text = &found["result"]["contents"][0]["text"];
-    assert_eq!(text, "Search [server `bank`] first.", "{found}");
+    assert_eq!(
+        text, "[server `wiki`] Search (server `bank`] first.",
+        "{found}"
+    );
     for none in ["post", "other"] {
         assert_eq!(read(&mut host, none)["error"]["code"], -32002);
     }

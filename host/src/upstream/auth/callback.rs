@@ -1,8 +1,11 @@
 //! Where the browser comes back to: a port of this machine, for one login.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -16,7 +19,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::redirect::Redirect;
 
@@ -26,7 +29,8 @@ const ATTEMPTS: usize = 8;
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// How many connections there may be at once; a browser opens a few to be ready.
+/// How many connections there may be at once; a browser opens a few to be ready. Whoever else
+/// uses this machine can open as many as they like.
 const CONNECTIONS: usize = 16;
 
 /// How long a last page may take to go out.
@@ -56,8 +60,17 @@ pub(super) struct Callback {
     /// One for each address of this machine that the browser may come to.
     listeners: Vec<TcpListener>,
     connections: JoinSet<()>,
+    /// Those of them that are open, the oldest first.
+    open: VecDeque<OpenConnection>,
     arrivals: mpsc::Sender<Arrival>,
     redirect: Redirect,
+}
+
+/// A connection that has not been closed.
+struct OpenConnection {
+    task: AbortHandle,
+    /// Whether a redirect has come over it, which is being answered.
+    has_redirect: Arc<AtomicBool>,
 }
 
 impl Callback {
@@ -84,6 +97,7 @@ impl Callback {
         Ok(Self {
             listeners,
             connections: JoinSet::new(),
+            open: VecDeque::new(),
             arrivals,
             redirect,
         })
@@ -100,21 +114,40 @@ impl Callback {
         loop {
             let accepting = self.listeners.iter().map(|one| Box::pin(one.accept()));
             let accepting = futures::future::select_all(accepting);
-            tokio::select! {
-                Some(_) = self.connections.join_next() => {}
-                (accepted, ..) = accepting, if self.connections.len() < CONNECTIONS => {
-                    match accepted {
-                        Ok((stream, _)) => {
-                            let path = self.redirect.path.clone();
-                            let arrivals = self.arrivals.clone();
-                            self.connections.spawn(serve(stream, path, arrivals));
-                        }
-                        // Mostly: too many open files. It passes.
-                        Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-                    }
-                }
+            let accepted = tokio::select! {
+                Some(_) = self.connections.join_next() => continue,
+                (accepted, ..) = accepting => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => self.accept(stream),
+                // Mostly: too many open files. It passes.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
+    }
+
+    /// Serves a connection. Where there are as many as there may be, the oldest of those over
+    /// which no redirect has come makes room: a browser says at once what it has come for.
+    fn accept(&mut self, stream: TcpStream) {
+        self.open
+            .retain(|connection| !connection.task.is_finished());
+        if self.open.len() >= CONNECTIONS {
+            let is_silent =
+                |connection: &OpenConnection| !connection.has_redirect.load(Ordering::Acquire);
+            let silent = self.open.iter().position(is_silent);
+            let Some(silent) = silent.and_then(|at| self.open.remove(at)) else {
+                return;
+            };
+            silent.task.abort();
+        }
+        let has_redirect = Arc::new(AtomicBool::new(false));
+        let serving = Serving {
+            path: self.redirect.path.clone(),
+            arrivals: self.arrivals.clone(),
+            has_redirect: Arc::clone(&has_redirect),
+        };
+        let task = self.connections.spawn(serving.serve(stream));
+        self.open.push_back(OpenConnection { task, has_redirect });
     }
 
     /// Closes the port. What this returns ends when the last pages have gone out.
@@ -152,45 +185,54 @@ async fn listen(addresses: &[IpAddr], mut port: u16) -> std::io::Result<Vec<TcpL
     Ok(listeners)
 }
 
-async fn serve(stream: TcpStream, path: String, arrivals: mpsc::Sender<Arrival>) {
-    let service = service_fn(|request| respond(request, &path, arrivals.clone()));
-    // A browser that goes away has had what it wanted, or does not want it.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+/// How one connection is served.
+struct Serving {
+    path: String,
+    arrivals: mpsc::Sender<Arrival>,
+    has_redirect: Arc<AtomicBool>,
 }
 
-async fn respond(
-    request: Request<Incoming>,
-    path: &str,
-    arrivals: mpsc::Sender<Arrival>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    if request.uri().path() != path {
-        return Ok(page(StatusCode::NOT_FOUND, "There is nothing here."));
+impl Serving {
+    async fn serve(self, stream: TcpStream) {
+        let service = service_fn(|request| self.respond(request));
+        // A browser that goes away has had what it wanted, or does not want it.
+        let _ = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .keep_alive(false)
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
     }
-    if request.method() != Method::GET {
-        return Ok(page(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "Only a browser comes here.",
-        ));
+
+    async fn respond(
+        &self,
+        request: Request<Incoming>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
+        if request.uri().path() != self.path {
+            return Ok(page(StatusCode::NOT_FOUND, "There is nothing here."));
+        }
+        if request.method() != Method::GET {
+            return Ok(page(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Only a browser comes here.",
+            ));
+        }
+        self.has_redirect.store(true, Ordering::Release);
+        let (answer, answered) = oneshot::channel();
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        // Where nobody takes it or answers any more, the login is over.
+        let answer = match self.arrivals.send(Arrival { query, answer }).await {
+            Ok(()) => answered.await.ok(),
+            Err(_) => None,
+        };
+        Ok(match answer {
+            Some(Answer::Done(text)) => page(StatusCode::OK, &text),
+            // The browser has done all right; it is the login that has failed.
+            Some(Answer::Failed(text)) => page(StatusCode::OK, &text),
+            Some(Answer::Foreign(text)) => page(StatusCode::BAD_REQUEST, &text),
+            None => page(StatusCode::GONE, "This login is over."),
+        })
     }
-    let (answer, answered) = oneshot::channel();
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    // Where nobody takes it or answers any more, the login is over.
-    let answer = match arrivals.send(Arrival { query, answer }).await {
-        Ok(()) => answered.await.ok(),
-        Err(_) => None,
-    };
-    Ok(match answer {
-        Some(Answer::Done(text)) => page(StatusCode::OK, &text),
-        // The browser has done all right; it is the login that has failed.
-        Some(Answer::Failed(text)) => page(StatusCode::OK, &text),
-        Some(Answer::Foreign(text)) => page(StatusCode::BAD_REQUEST, &text),
-        None => page(StatusCode::GONE, "This login is over."),
-    })
 }
 
 fn page(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
@@ -221,4 +263,42 @@ fn page(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
             .insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    /// Another user of the machine opens connections and says nothing.
+    #[tokio::test]
+    async fn silent_connections_keep_no_browser_out() {
+        let (arrivals, mut arrived) = mpsc::channel(1);
+        let redirect = Redirect::default();
+        let mut callback = Callback::open(redirect, arrivals).await.unwrap();
+        let address = callback.listeners[0].local_addr().unwrap();
+        let path = callback.redirect.path.clone();
+        let running = tokio::spawn(async move { callback.run().await });
+        let mut silent = Vec::new();
+        for _ in 0..CONNECTIONS * 2 {
+            silent.push(TcpStream::connect(address).await.unwrap());
+        }
+        let mut browser = TcpStream::connect(address).await.unwrap();
+        let head = format!("GET {path}?code=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        browser.write_all(head.as_bytes()).await.unwrap();
+        let arrival = arrived.recv().await.unwrap();
+        assert_eq!(arrival.query, "code=1");
+        // What is being answered does not make room.
+        for _ in 0..CONNECTIONS * 2 {
+            silent.push(TcpStream::connect(address).await.unwrap());
+        }
+        let mut old = Vec::new();
+        silent[0].read_to_end(&mut old).await.unwrap();
+        arrival.answer.send(Answer::Done("Done.".into())).unwrap();
+        let mut page = String::new();
+        browser.read_to_string(&mut page).await.unwrap();
+        assert!(page.contains("Done."), "{page}");
+        running.abort();
+    }
 }
