@@ -406,6 +406,21 @@ fn a_call_that_needs_a_login() {
     // Nobody has begun anything: that is for a call, or for the user.
     assert_eq!(server.count("registrations").unwrap(), 0);
 
+    // A link of a command that has ended leads back to nobody.
+    let is_sent_to_login = |tool: &str| {
+        let output = home.run(&["call", "notes", tool]).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let words = "`dormouse login notes` gives a link and waits";
+        assert!(said.contains(words), "{said}");
+        assert!(
+            !said.contains("redirect_uri") && !said.contains("open this link"),
+            "{said}"
+        );
+    };
+    is_sent_to_login("discover");
+    assert_eq!(server.count("registrations").unwrap(), 0);
+
     let mut host = home.serve().unwrap();
     assert_eq!(server.count("registrations").unwrap(), 0);
     let refused = host.call("notes__discover", json!({})).unwrap();
@@ -417,6 +432,9 @@ fn a_call_that_needs_a_login() {
     assert_ne!(found["isError"], json!(true), "{found}");
     let answer = host.call("notes__whoami", json!({})).unwrap();
     assert_eq!(answer["structuredContent"]["scopes"], json!(["notes"]));
+    drop(host);
+    assert!(home.run(&["logout", "notes"]).unwrap().status.success());
+    is_sent_to_login("whoami");
 }
 
 #[test]

@@ -110,6 +110,11 @@ impl Listener for Terminal {
         self.person.is_some() && matches!(capability, ElicitationForm | ElicitationUrl)
     }
 
+    /// The command ends with its call, and with it the page that a login comes back to.
+    fn outlives_call(&self) -> bool {
+        false
+    }
+
     /// There is a terminal, and whoever sits at it is the user.
     fn may_decide(&self) -> bool {
         self.person.is_some()

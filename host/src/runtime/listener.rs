@@ -73,6 +73,12 @@ pub trait Listener: Send + Sync {
         false
     }
 
+    /// Whether this process goes on when the call is over, so that what it has begun (a page that
+    /// the user is to open) can still be answered then.
+    fn outlives_call(&self) -> bool {
+        true
+    }
+
     /// Why the client is not asked what it does not [support](Self::supports). Whoever
     /// has to tell the client so takes note of it here.
     fn lacks(&self, lacked: &[Capability]) -> String {

@@ -162,6 +162,10 @@ impl Listener for Patient {
         self.listener.may_decide()
     }
 
+    fn outlives_call(&self) -> bool {
+        self.listener.outlives_call()
+    }
+
     fn lacks(&self, lacked: &[Capability]) -> String {
         self.listener.lacks(lacked)
     }

@@ -122,15 +122,8 @@ impl Auth {
     /// # Errors
     /// There is no way to log in there, or none that can be found now.
     pub async fn begin(&self, challenge: Option<&str>) -> Result<Arc<Pending>, Failure> {
+        self.check()?;
         let http = &self.0.http;
-        if http.oauth.off {
-            return Err(Failure::Off { url: http.shown() });
-        }
-        http.oauth.check()?;
-        if http.has_authorization() {
-            let url = http.shown();
-            return Err(Failure::Header { url });
-        }
         // Held while the link is got: that is done once for all who want it.
         let mut pending = self.0.pending.lock().await;
         if let Some(open) = pending.as_ref().filter(|pending| pending.is_open()) {
@@ -141,19 +134,47 @@ impl Auth {
         Ok(Arc::clone(pending.insert(new)))
     }
 
+    /// Sees whether the configuration has room for a login. Asks nobody.
+    fn check(&self) -> Result<(), Failure> {
+        let http = &self.0.http;
+        if http.oauth.off {
+            return Err(Failure::Off { url: http.shown() });
+        }
+        http.oauth.check()?;
+        if http.has_authorization() {
+            let url = http.shown();
+            return Err(Failure::Header { url });
+        }
+        Ok(())
+    }
+
     /// Has the user log in, on behalf of a call that was refused: asks them, where the
     /// caller's client can show them a page, and returns when they are logged in.
     ///
     /// # Errors
     /// They are not, in words for the caller. Where the client cannot ask, these have
     /// the link in them, which stays good for a while: once the user has followed it,
-    /// the same call works.
+    /// the same call works. Where this process ends with the call, nobody would be there when
+    /// the user comes back from that link, so the words name the command that waits.
     pub async fn authorize(
         &self,
         listener: &Arc<dyn Listener>,
         challenge: Option<&str>,
     ) -> Result<(), String> {
         let server = &self.0.server;
+        let can_ask = listener.supports(Capability::ElicitationUrl);
+        let by_command = || {
+            format!(
+                "`{server}` needs a login\nhint: `dormouse login {server}` gives a link and waits \
+                 until you have followed it"
+            )
+        };
+        if !can_ask && !listener.outlives_call() {
+            return Err(match self.check() {
+                Ok(()) => by_command(),
+                Err(failure) => format!("`{server}` needs a login: {failure}"),
+            });
+        }
         let pending = self
             .begin(challenge)
             .await
@@ -161,7 +182,7 @@ impl Auth {
         let refused = |failure: Failure| {
             format!("{failure}\nhint: call again for a new link, or run `dormouse login {server}`")
         };
-        if listener.supports(Capability::ElicitationUrl) {
+        if can_ask {
             // A user is asked once, however many calls wait for them: who gets the
             // lock when all is over asks nothing.
             let _asking = tokio::select! {
@@ -182,6 +203,9 @@ impl Auth {
                 }
                 None => {}
             }
+        }
+        if !listener.outlives_call() {
+            return Err(by_command());
         }
         Err(format!(
             "`{server}` needs a login; open this link in a browser, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
