@@ -413,6 +413,29 @@ fn a_token_that_leaves_this_machine_is_warned_of() {
 }
 
 #[test]
+fn whoever_has_servers_twice_is_told() {
+    let home = home();
+    let http = ["install", "cursor", "--http", "127.0.0.1:8137", "--no-sync"];
+    let told = run(&home, &http);
+    assert!(
+        told.contains("cursor loads `github`, `remote` itself"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`dormouse import cursor --replace`"),
+        "{told}"
+    );
+    let codex = home.path().join(".codex/config.toml");
+    let plain = "[mcp_servers.dormouse]\ncommand = \"dormouse\"\nargs = [\"serve\"]\n";
+    fs::write(&codex, plain).unwrap();
+    let doctor = said(&home.run(&["doctor"]).unwrap());
+    assert!(doctor.contains("without `--client codex`"), "{doctor}");
+    run(&home, &["install", "codex", "--no-sync"]);
+    let doctor = said(&home.run(&["doctor"]).unwrap());
+    assert!(!doctor.contains("without `--client codex`"), "{doctor}");
+}
+
+#[test]
 fn dormouse_is_installed_over_http_with_its_token() {
     let home = Home::new().unwrap();
     let address = ["--http", "127.0.0.1:8137"];

@@ -36,26 +36,22 @@ pub(crate) fn run() -> Result<()> {
         .envs(home.environment());
     step::run(&mut session)?;
 
-    println!("\nTo use it, add servers to your own configuration with `dormouse add NAME FILE`,");
-    println!("and Dormouse to your agent:\n{}", agents()?);
+    println!("\nYours: the servers in the files of your clients are found as they are, and");
+    println!("`dormouse add NAME FILE` adds plugins.\n{}", next_steps()?);
     Ok(())
 }
 
-/// The line that adds Dormouse to each agent.
-fn agents() -> Result<String> {
+/// What to run next.
+fn next_steps() -> Result<String> {
     let program = artifacts::program("dormouse")?;
     let program = program
         .to_str()
         .context("the path of `dormouse` is no Unicode")?;
-    let quoted = serde_json::to_string(program)?;
     Ok(format!(
-        r#"
-Claude Code   claude mcp add --scope user dormouse -- {program} serve
-Codex         codex mcp add dormouse -- {program} serve
-VS Code       code --add-mcp '{{"name":"dormouse","command":{quoted},"args":["serve"]}}'
-Copilot CLI   in ~/.copilot/mcp-config.json, under "mcpServers":
-              "dormouse": {{ "type": "local", "command": {quoted}, "args": ["serve"], "tools": ["*"] }}
-OpenCode      in ~/.config/opencode/opencode.json, under "mcp":
-              "dormouse": {{ "type": "local", "command": [{quoted}, "serve"] }}"#
+        "\n  {program} doctor                 which files were found, what is in them\n  \
+         {program} install claude-code    puts Dormouse into a client's own file; also codex,\n  \
+         {:width$}                        vscode, copilot, opencode, cursor, gemini, …",
+        "",
+        width = program.len()
     ))
 }

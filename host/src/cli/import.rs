@@ -110,7 +110,10 @@ impl Import {
         let ready = import.decisions.iter().filter(|decision| {
             let first = decision.found.first();
             let found = first.and_then(|index| discovery.found.get(*index));
-            found.is_some_and(|found| found.server.enabled && found.own.missing.is_empty())
+            let is_on = decision
+                .said(&discovery.found)
+                .is_none_or(|said| said.enabled);
+            is_on && found.is_some_and(|found| found.own.missing.is_empty())
         });
         let names: Vec<_> = ready.map(|decision| decision.name.clone()).collect();
         self.then.offer_sync(places, &names)
@@ -196,8 +199,15 @@ fn told(decision: &Decision, discovery: &Discovery) -> String {
             first.written_name.escape_debug()
         ));
     }
+    let said = decision.said(&discovery.found);
     if !first.own.missing.is_empty() {
         text.push_str(", switched off for now");
+    } else if said.as_ref().is_some_and(|said| !said.enabled) {
+        text.push_str(", switched off as it is there");
+    }
+    let rules = said.map(|said| said.rules.told()).unwrap_or_default();
+    for line in rules {
+        text.push_str(&format!("\n  {}", output::clean(&line)));
     }
     for line in first.own.missing.iter().chain(&first.own.notes) {
         text.push_str(&format!("\n  {}", output::clean(line)));

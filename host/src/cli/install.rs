@@ -10,10 +10,10 @@ use clap::Args;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
-use crate::config::Client;
-use crate::config::discovery::Surroundings;
+use crate::config::discovery::{FillPolicy, Surroundings, discover};
 use crate::config::install::diff::{self, Kind};
 use crate::config::install::{self as files, Change, Program, Reach, backup};
+use crate::config::{self, Client, Scope};
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::upstream::Secret;
@@ -25,7 +25,9 @@ use crate::upstream::Secret;
     itself are not shown to it a second time. To have it load Dormouse instead of them: \
     `dormouse import CLIENT --replace`. `dormouse import --undo` puts the file back.\n\n\
     With `--http` the client shares a host that you run: `dormouse serve --http ADDR:PORT`. Its \
-    entry has the host's token, so the file is made readable by you alone."
+    entry has the host's token, so the file is made readable by you alone. Such a host shows the \
+    same to all clients, also what one of them loads itself: `dormouse import CLIENT --replace` \
+    first takes that out of the client's file."
 )]
 pub(super) struct Install {
     /// The client, like `cursor` or `claude-code`.
@@ -128,6 +130,7 @@ impl Install {
         )?;
         output::say(&format!("{client} loads Dormouse from its next start on"));
         if let Some(address) = self.http {
+            say_what_is_shown_twice(places, client, &around)?;
             output::say(&format!(
                 "hint: it finds the host while `dormouse serve --http {address}` runs; start that \
                  before the client, best as a service of yours: the client sends the token to \
@@ -136,6 +139,39 @@ impl Install {
         }
         self.then.offer_sync(places, &[])
     }
+}
+
+/// Tells of the servers that a client loads itself and is shown by a shared host as well.
+fn say_what_is_shown_twice(
+    places: &Places,
+    client: Client,
+    around: &Surroundings,
+) -> anyhow::Result<()> {
+    let config = config::load(&places.config)?;
+    let discovery = discover(
+        around,
+        &[client],
+        &FillPolicy {
+            inputs: &config.discovery.inputs,
+            may_fill: &|_, _| false,
+            may_follow: &|_| false,
+            max_bytes: config.discovery.filled_in,
+        },
+    );
+    let found = discovery.found.iter();
+    let found =
+        found.filter(|found| found.server.enabled && found.server.origin.scope == Scope::User);
+    let names: Vec<_> = found
+        .map(|found| format!("`{}`", found.server.name))
+        .collect();
+    if !names.is_empty() {
+        output::warn(&format!(
+            "{client} loads {} itself, and is shown what they have a second time by the host\n\
+             hint: `dormouse import {client} --replace`, and then this again",
+            output::clean(&names.join(", "))
+        ));
+    }
+    Ok(())
 }
 
 impl Then {

@@ -95,7 +95,17 @@ impl List {
             ]);
             table.row(row);
         }
-        let not_shown: String = servers.iter().map(status::not_shown).collect();
+        let mut not_shown: String = servers.iter().map(status::not_shown).collect();
+        for (name, server) in snapshot.servers() {
+            let rules = server.config().bridge().map(|bridge| bridge.rules.told());
+            for told in rules.unwrap_or_default() {
+                not_shown.push_str(&format!(
+                    "{}: {}\n",
+                    output::styled(STRONG, name),
+                    output::clean(&told)
+                ));
+            }
+        }
         output::print(&(table.render() + &not_shown))?;
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {

@@ -71,16 +71,16 @@ const LOG: &str = "DORMOUSE_LOG";
     version,
     about = "One MCP server in front of all of your MCP servers, asleep until first use",
     long_about = "One MCP server in front of all of your MCP servers.\n\n\
-        Each server is a plugin: a WebAssembly component that offers tools, declares them in \
-        its file, and sleeps until one of them is called. It may do nothing that you have not \
-        granted it.",
+        They are the servers that your agents have already (programs and URLs, found in their \
+        files), and plugins: WebAssembly components that declare their tools in their file and \
+        may do nothing that you have not granted. Each sleeps until one of its tools is called.",
     after_help = "Examples:\n  \
+        dormouse list                                 the servers that you have\n  \
         dormouse add time ./time.wasm                 add a server\n  \
         dormouse add notes ./files.wasm --grant-fs ~/notes:rw\n  \
         dormouse tools                                what your agents see\n  \
         dormouse call time get_current_time '{\"timezone\": \"Europe/Paris\"}'\n  \
-        dormouse serve                                what your agents run\n  \
-        claude mcp add dormouse -- dormouse serve     tell one of them\n\n\
+        dormouse install claude-code                  have an agent run `dormouse serve`\n\n\
         `dormouse COMMAND --help` says more about each. `dormouse doctor` finds out what is wrong.",
     propagate_version = true,
     arg_required_else_help = true,
@@ -109,7 +109,9 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(
-        after_help = "Agents start this. For Claude Code: `claude mcp add dormouse -- dormouse serve`."
+        after_help = "Agents start this: `dormouse install CLIENT` writes it into a client's own file, with \
+            `--client CLIENT`. By hand, for Claude Code: \
+            `claude mcp add dormouse -- dormouse serve --client claude-code`."
     )]
     Serve(serve::Serve),
     List(list::List),

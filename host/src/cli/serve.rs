@@ -20,13 +20,14 @@ use http::Http;
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);
 
-/// Serves all configured plugins to one agent over stdin and stdout, or to many over HTTP.
+/// Serves all of your servers to one agent over stdin and stdout, or to many over HTTP.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// How the tools are shown to the agent.
     #[arg(long, value_enum, default_value_t = Expose::Direct)]
     pub expose: Expose,
-    /// The client that starts this: servers that it loads itself are not shown a second time.
+    /// The client that starts this: servers that it loads itself are not shown a second time,
+    /// nor what its own file forbids it.
     #[arg(long, value_name = "CLIENT")]
     pub client: Option<Client>,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
-use crate::config::name;
+use crate::config::{Client, name};
 use crate::roster::{Places, Roster, Server, Shown, Snapshot};
 
 /// Lists the tools that agents see.
@@ -16,17 +16,22 @@ use crate::roster::{Places, Roster, Server, Shown, Snapshot};
 #[command(after_help = "Examples:\n  \
     dormouse tools          all of them, one a line\n  \
     dormouse tools time     those of `time`, with signatures and descriptions\n  \
-    dormouse tools --json   as agents get them\n\n\
+    dormouse tools --json   as agents get them\n  \
+    dormouse tools --client gemini   what that client is shown\n\n\
     No plugin is run for this: tools are declared in the plugins' files.")]
 pub(super) struct Tools {
     /// Only this server's, in detail.
     server: Option<String>,
+    /// What this client is shown: not what it loads itself, nor what its file forbids.
+    #[arg(long, value_name = "CLIENT")]
+    client: Option<Client>,
     #[command(flatten)]
     format: Format,
 }
 
 impl Tools {
-    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
+        places.client = self.client;
         let roster = Roster::open(places)?;
         roster.save();
         let snapshot = roster.snapshot();

@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::ClientRules;
 use crate::upstream::{Launch, Secret};
+use crate::visible::visible_line;
 use crate::wildcard::matches;
 
 /// An upstream to bridge, as it is configured.
@@ -24,6 +26,8 @@ pub struct Bridge {
     pub needs: Vec<Need>,
     /// Which of its tools are shown.
     pub filter: Filter,
+    /// Which of these single clients are not shown.
+    pub rules: ClientRules,
     /// Tools that it is said to have, by name, to be shown until more is known.
     pub stubs: Vec<String>,
     /// How long its start may take; a call has its time from the server's limits.
@@ -148,6 +152,9 @@ pub struct Filter {
     pub include: Option<Vec<String>>,
     /// Names or patterns; they win.
     pub exclude: Vec<String>,
+    /// More lists, each of which has to have a tool for it to be shown: two lists of patterns are
+    /// not one.
+    pub also: Vec<Vec<String>>,
 }
 
 impl Filter {
@@ -155,8 +162,71 @@ impl Filter {
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
         let named = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
-        let included = self.include.as_deref().is_none_or(named);
-        included && !named(&self.exclude)
+        let mut lists = self.include.iter().chain(&self.also);
+        lists.all(|patterns| named(patterns)) && !named(&self.exclude)
+    }
+
+    /// Shows no more than another filter does, either.
+    pub fn restrict(&mut self, other: &Self) {
+        for list in other.include.iter().chain(&other.also) {
+            if self.include.is_none() {
+                self.include = Some(list.clone());
+            } else if self.include.as_ref() != Some(list) && !self.also.contains(list) {
+                self.also.push(list.clone());
+            }
+        }
+        for pattern in &other.exclude {
+            if !self.exclude.contains(pattern) {
+                self.exclude.push(pattern.clone());
+            }
+        }
+    }
+
+    /// The tools that are included, as one list: where there are several, the patterns of each
+    /// that all others have, so that nothing more is shown.
+    #[must_use]
+    pub fn single_include(&self) -> Option<Vec<String>> {
+        let first = self.include.as_ref()?;
+        if self.also.is_empty() {
+            return Some(first.clone());
+        }
+        let lists = || std::iter::once(first).chain(&self.also);
+        let in_all =
+            |pattern: &&String| lists().all(|list| list.iter().any(|of| matches(of, pattern)));
+        let mut single: Vec<String> = lists().flatten().filter(in_all).cloned().collect();
+        single.sort_unstable();
+        single.dedup();
+        Some(single)
+    }
+
+    /// What is shown of a server's tools, for a person: of long lists so many patterns.
+    #[must_use]
+    pub fn told(&self, most: usize) -> String {
+        let few = |patterns: &[String]| {
+            let shown = patterns.iter().take(most);
+            let shown: Vec<_> = shown
+                .map(|pattern| format!("`{}`", visible_line(pattern)))
+                .collect();
+            match patterns.len().saturating_sub(most) {
+                0 if shown.is_empty() => "none".to_owned(),
+                0 => shown.join(", "),
+                more => format!("{} and {more} more", shown.join(", ")),
+            }
+        };
+        let lists = self.include.iter().chain(&self.also);
+        let mut parts: Vec<_> = lists
+            .map(|list| format!("of its tools only {}", few(list)))
+            .collect();
+        if !self.exclude.is_empty() {
+            parts.push(match parts.is_empty() {
+                true => format!("all of its tools but {}", few(&self.exclude)),
+                false => format!("not {}", few(&self.exclude)),
+            });
+        }
+        match parts.is_empty() {
+            true => "all of its tools".to_owned(),
+            false => parts.join(", and "),
+        }
     }
 }
 
@@ -209,6 +279,7 @@ mod tests {
             let filter = Filter {
                 include: (include != "-").then(|| texts(include)),
                 exclude: texts(exclude),
+                also: Vec::new(),
             };
             assert_eq!(filter.shows(tool), shown, "{filter:?} {tool}");
         }

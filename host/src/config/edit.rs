@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::{Client, file, name, paths};
+use super::{Client, ClientRules, file, name, paths};
 use crate::replace::{Access, replace};
 use crate::sandbox::{FsMode, Grants};
 
@@ -188,6 +188,8 @@ pub enum Change {
     Table(Box<Table>),
     /// Its `from` is set: to the clients that load the server themselves.
     From(Vec<Client>),
+    /// These are added to its `clients`: what single ones are shown of it.
+    Rules(ClientRules),
 }
 
 /// The text of a configuration file with servers changed, and everything else in
@@ -213,6 +215,12 @@ pub fn with_servers(
                         set_from(table_like(server, &name)?, &clients);
                     }
                 }
+                Change::Rules(rules) => {
+                    let servers = document.get_mut("servers");
+                    if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
+                        add_rules(table_like(server, &name)?, &rules)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -236,6 +244,18 @@ fn keep_overlay(document: &DocumentMut, server: &str, table: &mut Table) {
     for (key, item) in old.iter() {
         table.insert(key, item.clone());
     }
+}
+
+fn add_rules(table: &mut dyn TableLike, rules: &ClientRules) -> anyhow::Result<()> {
+    let Some(old) = table.get_mut("clients") else {
+        table.insert("clients", Item::Value(rules.value().into()));
+        return Ok(());
+    };
+    let old = table_like(old, "clients")?;
+    for (client, rule) in rules.iter() {
+        old.insert(client.name(), Item::Value(rule.value().into()));
+    }
+    Ok(())
 }
 
 fn set_from(table: &mut dyn TableLike, clients: &[Client]) {

@@ -57,6 +57,7 @@ const SERVER: &[&str] = &[
     "tools",
     "include_tools",
     "exclude_tools",
+    "clients",
     "start_timeout",
     "on_change",
     "share",

@@ -3,6 +3,7 @@
 
 pub mod bridge;
 pub mod client;
+mod client_rules;
 mod configured;
 pub mod discovery;
 pub mod edit;
@@ -36,6 +37,7 @@ use crate::sandbox::{Grants, HostLimits, Limits};
 
 pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, OnChange};
 pub use client::{Client, Scope};
+pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
 pub use limits::LimitSettings;
@@ -197,6 +199,19 @@ impl ServerConfig {
             denied: None,
             origin,
         }
+    }
+
+    /// The same as one client is shown it; none where it is of no known client, which gets only
+    /// what no client is forbidden.
+    #[must_use]
+    pub fn for_client(&self, client: Option<Client>) -> Self {
+        let mut server = self.clone();
+        if let Some(bridge) = server.bridge_mut() {
+            bridge.filter = bridge.rules.filter(&bridge.filter, client);
+            let enabled = bridge.rules.enable(client);
+            server.enabled &= enabled;
+        }
+        server
     }
 
     /// What is wrong with it, where it is one that cannot be used as it is written.

@@ -8,7 +8,9 @@ use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 use super::limits::LimitSettings;
-use super::{Bridge, Client, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig};
+use super::{
+    Bridge, Client, ClientRules, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig,
+};
 use crate::sandbox::Grants;
 use crate::upstream::{HttpTransport, Launch};
 
@@ -47,6 +49,7 @@ pub struct UpstreamOverlay {
     pub stubs: Option<Vec<String>>,
     pub include: Option<Vec<String>>,
     pub exclude: Option<Vec<String>>,
+    pub rules: Option<ClientRules>,
     pub start_timeout: Option<Duration>,
 }
 
@@ -205,6 +208,7 @@ impl UpstreamOverlay {
             ("tools", self.stubs.is_some()),
             ("include_tools", self.include.is_some()),
             ("exclude_tools", self.exclude.is_some()),
+            ("clients", self.rules.is_some()),
             ("start_timeout", self.start_timeout.is_some()),
         ];
         let keys = keys.into_iter().filter(|(_, is_said)| *is_said);
@@ -223,6 +227,9 @@ impl UpstreamOverlay {
         }
         if let Some(exclude) = &self.exclude {
             bridge.filter.exclude.clone_from(exclude);
+        }
+        if let Some(rules) = &self.rules {
+            bridge.rules.extend(rules);
         }
         if self.start_timeout.is_some() {
             bridge.start_timeout = self.start_timeout;

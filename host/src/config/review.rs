@@ -266,8 +266,14 @@ impl Lines {
             (Launch::Stdio(_), Launch::Http(_)) | (Launch::Http(_), Launch::Stdio(_)) => {}
         }
         self.given(bridge);
-        let Filter { include, exclude } = &bridge.filter;
-        self.names("shows only", include.iter().flatten());
+        let Filter {
+            include,
+            exclude,
+            also,
+        } = &bridge.filter;
+        for list in include.iter().chain(also) {
+            self.names("shows only", list.iter());
+        }
         self.names("hides", exclude.iter());
         self.names("has tools", bridge.stubs.iter());
         if bridge.share {

@@ -15,7 +15,7 @@ use super::overlay::{LaunchOverlay, UpstreamOverlay};
 use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
-use super::{paths, units};
+use super::{ClientRules, paths, units};
 use crate::upstream::environment::is_inherited;
 use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio, shown_wrong};
 
@@ -34,6 +34,7 @@ pub(super) struct UpstreamTable {
     stubs: Option<Vec<String>>,
     include: Option<Vec<String>>,
     exclude: Option<Vec<String>>,
+    rules: Option<ClientRules>,
     start_timeout: Option<Duration>,
 }
 
@@ -104,6 +105,7 @@ impl Reader<'_> {
             "tools" => table.stubs = Some(self.strings(item, at)),
             "include_tools" => table.include = Some(self.strings(item, at)),
             "exclude_tools" => table.exclude = Some(self.strings(item, at)),
+            "clients" => table.rules = Some(self.client_rules(item, at)),
             "start_timeout" => table.start_timeout = self.measure(item, at, units::duration),
             _ => return false,
         }
@@ -207,7 +209,7 @@ impl Reader<'_> {
         port
     }
 
-    fn strings(&mut self, item: &Item, at: &str) -> Vec<String> {
+    pub(super) fn strings(&mut self, item: &Item, at: &str) -> Vec<String> {
         let items = self.items(item, at);
         let texts = items.iter().enumerate().filter_map(|(index, item)| {
             let text = self.string(item, &format!("{at}[{index}]"))?;
@@ -314,7 +316,9 @@ impl Reader<'_> {
             filter: Filter {
                 include: upstream.include,
                 exclude: upstream.exclude.unwrap_or_default(),
+                also: Vec::new(),
             },
+            rules: upstream.rules.unwrap_or_default(),
             stubs: upstream.stubs.unwrap_or_default(),
             start_timeout: upstream.start_timeout,
             on_change: OnChange::default(),
@@ -363,6 +367,7 @@ impl Reader<'_> {
             stubs: upstream.stubs,
             include: upstream.include,
             exclude: upstream.exclude,
+            rules: upstream.rules,
             start_timeout: upstream.start_timeout,
         };
         if let Some(written) = written {

@@ -393,10 +393,11 @@ impl Roster {
         let shown = config.servers.values();
         let shown = shown.filter(|server| !self.is_loaded_elsewhere(server));
         let shown: Vec<ServerConfig> = shown
-            .map(|server| ServerConfig {
-                enabled: server.denied.is_none()
-                    && *once.get(&server.name).unwrap_or(&server.enabled),
-                ..server.clone()
+            .map(|server| {
+                let mut server = server.for_client(self.places.client);
+                let enabled = *once.get(&server.name).unwrap_or(&server.enabled);
+                server.enabled = enabled && server.denied.is_none();
+                server
             })
             .collect();
         let components = shown.iter().filter(|server| server.enabled);

@@ -12,6 +12,7 @@
 mod adapting;
 mod approval;
 mod changing;
+mod client_rules;
 mod discovery;
 mod doctor;
 mod environment;

@@ -32,6 +32,9 @@ impl Rows {
             let from = &server.origin;
             self.ok(&about, format!("{}{state} ({from})", bridge.written));
         }
+        for told in bridge.rules.told() {
+            self.ok(&about, told);
+        }
         if let Launch::Http(http) = &bridge.launch
             && bridge.needs.is_empty()
             && !http.has_authorization()

@@ -9,7 +9,7 @@ use super::filler::{self, Filler};
 use super::{dotenv, itself, oauth};
 use crate::config::problem::{quoted, within};
 use crate::config::{
-    Adapter, Bridge, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
+    Adapter, Bridge, ClientRules, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
 };
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
@@ -48,7 +48,7 @@ pub(super) fn build(
     launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
     let path = filling.filler.around.value("PATH");
     if itself::is(name, &launch) || itself::is_this_program(&launch, path) {
-        return Err(Refused::Skipped("it is Dormouse itself".to_owned()));
+        return Err(Refused::Skipped(itself::told(&launch, &origin)));
     }
     let bridge = Bridge {
         launch,
@@ -57,6 +57,7 @@ pub(super) fn build(
         needs: std::mem::take(&mut filling.filler.needs),
         filled_in: std::mem::take(&mut filling.filler.filled_in),
         filter: draft.filter,
+        rules: ClientRules::default(),
         stubs: draft.stubs,
         start_timeout: draft.start_timeout,
         on_change: OnChange::default(),

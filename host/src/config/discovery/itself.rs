@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::config::{Origin, Scope};
 use crate::own_program;
 use crate::upstream::Launch;
 
@@ -73,6 +74,31 @@ pub(super) fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
         .is_some_and(|file| is_own(&file))
 }
 
+/// What is said of an entry that is Dormouse: also that its client is shown twice what it loads
+/// itself, where the entry does not say which client it is.
+pub(super) fn told(launch: &Launch, origin: &Origin) -> String {
+    const ITSELF: &str = "it is Dormouse itself";
+    let Some(client) = origin.client.filter(|_| origin.scope == Scope::User) else {
+        return ITSELF.to_owned();
+    };
+    match launch {
+        Launch::Stdio(stdio) => {
+            let mut words = stdio.args.iter().flat_map(|arg| arg.split_whitespace());
+            if words.any(|word| word == "--client" || word.starts_with("--client=")) {
+                return ITSELF.to_owned();
+            }
+            format!(
+                "{ITSELF}, without `--client {client}`: other servers in this file are shown to \
+                 {client} twice\nhint: `dormouse install {client}` mends it"
+            )
+        }
+        Launch::Http(_) => format!(
+            "{ITSELF}, over HTTP: other servers in this file are shown to {client} twice\n\
+             hint: `dormouse import {client} --replace` takes them out of it"
+        ),
+    }
+}
+
 /// The name of a program: without its folders, its extension on Windows, and the
 /// version that a package runner is given.
 fn program(path: &str) -> &str {
@@ -86,7 +112,39 @@ fn program(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Client;
     use crate::upstream::{Http, Stdio};
+
+    #[test]
+    fn an_entry_without_its_client_is_told() {
+        let origin = |client| Origin {
+            client,
+            ..Origin::default()
+        };
+        let stdio = |args: &[&str]| {
+            Launch::Stdio(Stdio {
+                command: "dormouse".to_owned(),
+                args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+                ..Stdio::default()
+            })
+        };
+        let zed = origin(Some(Client::Zed));
+        for (launch, origin, hint) in [
+            (stdio(&["serve"]), &zed, Some("dormouse install zed")),
+            (stdio(&["serve", "--client", "zed"]), &zed, None),
+            (stdio(&["serve", "--client=zed"]), &zed, None),
+            (stdio(&["serve"]), &origin(None), None),
+            (
+                Launch::Http(Http::default()),
+                &zed,
+                Some("dormouse import zed --replace"),
+            ),
+        ] {
+            let told = told(&launch, origin);
+            assert_eq!(told.contains("hint"), hint.is_some(), "{told}");
+            assert!(told.contains(hint.unwrap_or_default()), "{told}");
+        }
+    }
 
     #[test]
     fn this_program_is_recognised_by_its_file() {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Discovery, Found};
-use crate::config::{Client, Fingerprint, Origin, Scope, ServerConfig};
+use crate::config::{
+    Client, ClientConsensus, ClientRule, Fingerprint, Origin, Scope, ServerConfig,
+};
 
 /// What was found, with one server for each name.
 #[derive(Debug, Clone, Default)]
@@ -280,15 +282,50 @@ impl<'d> Merging<'d> {
                 });
             }
         }
+        let mut said = self.said_by_clients();
         for (index, found) in self.open() {
+            let mut server = found.server.clone();
+            let said = said.remove(&index).unwrap_or_default();
+            if let (Some(all), Some(bridge)) = (ClientConsensus::of(said), server.bridge_mut()) {
+                bridge.filter = all.filter;
+                bridge.rules = all.rules;
+            }
             let choice = Choice {
-                server: found.server.clone(),
+                server,
                 notes: found.notes.clone(),
                 also: also.remove(&index).unwrap_or_default(),
             };
             merged.servers.insert(found.server.name.clone(), choice);
         }
         merged
+    }
+
+    /// What each client's file says of the servers that are taken, by these. A project neither
+    /// filters nor switches off what its user has.
+    fn said_by_clients(&self) -> BTreeMap<usize, Vec<(Client, ClientRule)>> {
+        let mut said: BTreeMap<usize, Vec<(Client, ClientRule)>> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            let Some(taken) = self.taken_as(index) else {
+                continue;
+            };
+            let is_of_users = self
+                .found
+                .get(taken)
+                .is_some_and(|taken| !is_of_project(taken));
+            // Of one name in its files, a client itself takes one alone.
+            let loses = match self.fate.get(index) {
+                Some(Fate::Same(other)) => self.found.get(*other).is_some_and(|other| {
+                    other.server.origin.client == found.server.origin.client
+                        && other.written_name == found.written_name
+                }),
+                _ => false,
+            };
+            if loses || (is_of_users && is_of_project(found)) {
+                continue;
+            }
+            said.entry(taken).or_default().extend(found.rule());
+        }
+        said
     }
 
     /// The server that another one was found to be the same as, in the end.

@@ -46,7 +46,7 @@ pub use surroundings::{Surroundings, project_of};
 use self::fill_policy::EnteredProject;
 use self::library::Library;
 use self::search::{Search, Setting};
-use super::{Client, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use super::{Client, ClientRule, Origin, Problem, RefusedServer, Scope, ServerConfig};
 
 /// What the search of the clients' files has come to.
 #[derive(Debug, Clone, Default)]
@@ -133,6 +133,18 @@ pub struct Skipped {
     pub written_name: String,
     /// Why it is none.
     pub why: String,
+}
+
+impl Found {
+    /// What its client's file allows that client. None where it is no client's.
+    #[must_use]
+    pub fn rule(&self) -> Option<(Client, ClientRule)> {
+        let rule = ClientRule {
+            enabled: self.server.enabled,
+            filter: self.server.bridge()?.filter.clone(),
+        };
+        Some((self.server.origin.client?, rule))
+    }
 }
 
 impl Discovery {

@@ -147,7 +147,7 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "xyz = 1",
             "3:1",
             "`xyz` is no key of `[servers.t]`",
-            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `start_timeout`, `on_change`, `share`, `from`, `project`",
+            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `clients`, `start_timeout`, `on_change`, `share`, `from`, `project`",
         ),
         (
             "url = \"https://x/mcp\"\noauth.clientid = \"x\"",

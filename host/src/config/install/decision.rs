@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::config::discovery::Found;
-use crate::config::{Client, Config, Fingerprint, Scope};
+use crate::config::{
+    Client, ClientConsensus, ClientRules, Config, Filter, Fingerprint, Scope, ServerConfig,
+};
 
 /// What becomes of one server, which several clients may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,37 @@ pub struct Decision {
     pub action: Action,
     /// Which of those that were found it is: the first is the one that is taken.
     pub found: Vec<usize>,
+}
+
+impl Decision {
+    /// What each client that has it is shown of it.
+    #[must_use]
+    pub fn said(&self, found: &[Found]) -> Option<ClientConsensus> {
+        let all = self.found.iter().filter_map(|index| found.get(*index));
+        ClientConsensus::of(all.filter_map(Found::rule))
+    }
+
+    /// What single clients are forbidden of a server that is in `dormouse.toml` already, where
+    /// that does not say so yet.
+    #[must_use]
+    pub fn more_rules(&self, found: &[Found], known: &ServerConfig) -> ClientRules {
+        let mut more = ClientRules::default();
+        let Some(bridge) = known.bridge() else {
+            return more;
+        };
+        let all = self.found.iter().filter_map(|index| found.get(*index));
+        for (client, mut rule) in all.filter_map(Found::rule) {
+            if bridge.rules.has(client) {
+                continue;
+            }
+            if rule.filter == bridge.filter {
+                rule.filter = Filter::default();
+            }
+            rule.enabled |= !known.enabled;
+            more.restrict(client, rule);
+        }
+        more
+    }
 }
 
 /// What happens to a server in `dormouse.toml`.

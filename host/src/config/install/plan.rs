@@ -124,11 +124,18 @@ fn own(
             (Action::Add | Action::Replace, Some(first)) => {
                 // Values are copied as they are, and any of them may be a secret.
                 access = Access::Private;
-                let table = server::table(&decision.name, first, &from);
+                let said = decision.said(found);
+                let table = server::table(&decision.name, first, &from, said.as_ref());
                 ServerChange::Table(Box::new(table))
             }
             _ => {
                 let known = config.servers.get(&decision.name);
+                if let Some(known) = known {
+                    let rules = decision.more_rules(found, known);
+                    if !rules.is_empty() {
+                        changes.push((decision.name.clone(), ServerChange::Rules(rules)));
+                    }
+                }
                 let known = known
                     .map(|server| server.from.as_slice())
                     .unwrap_or_default();

@@ -6,15 +6,20 @@ use std::time::Duration;
 use toml_edit::{Array, Item, Table, Value};
 
 use crate::config::discovery::Found;
-use crate::config::{Bridge, Client};
+use crate::config::{Bridge, Client, ClientConsensus, Filter};
 use crate::upstream::{HttpTransport, Launch, OAuth, Secret};
 
 /// The table of a server that a client has, as it is written into `dormouse.toml`.
 /// `from` are the clients that load it themselves, and so are not to be shown it a
-/// second time. What only a client can fill in makes it one that is off, with a
+/// second time; `said` is what each of the clients is shown of it. What only a client can fill in makes it one that is off, with a
 /// comment that says what to write.
 #[must_use]
-pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
+pub(super) fn table(
+    name: &str,
+    found: &Found,
+    from: &[Client],
+    said: Option<&ClientConsensus>,
+) -> Table {
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| {
         table.insert(key, Item::Value(value));
@@ -44,11 +49,19 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
             ("headers", &http.headers)
         }
     };
-    if !(found.server.enabled && found.own.missing.is_empty()) {
+    let enabled = said.map_or(found.server.enabled, |said| said.enabled);
+    if !(enabled && found.own.missing.is_empty()) {
         put("enabled", false.into());
     }
     if let Some(bridge) = found.server.bridge() {
-        filters(bridge, &mut put);
+        let filter = said.map_or(&bridge.filter, |said| &said.filter);
+        filters(bridge, filter, &mut put);
+    }
+    if let Some(rules) = said
+        .map(|said| &said.rules)
+        .filter(|rules| !rules.is_empty())
+    {
+        put("clients", Value::InlineTable(rules.value()));
     }
     if !from.is_empty() {
         let names: Vec<_> = from.iter().map(|client| client.name().to_owned()).collect();
@@ -82,15 +95,15 @@ pub(super) fn table(name: &str, found: &Found, from: &[Client]) -> Table {
     table
 }
 
-fn filters(bridge: &Bridge, put: &mut impl FnMut(&str, Value)) {
+fn filters(bridge: &Bridge, filter: &Filter, put: &mut impl FnMut(&str, Value)) {
     if !bridge.stubs.is_empty() {
         put("tools", list(&bridge.stubs));
     }
-    if let Some(include) = &bridge.filter.include {
+    if let Some(include) = &filter.single_include() {
         put("include_tools", list(include));
     }
-    if !bridge.filter.exclude.is_empty() {
-        put("exclude_tools", list(&bridge.filter.exclude));
+    if !filter.exclude.is_empty() {
+        put("exclude_tools", list(&filter.exclude));
     }
     if let Some(timeout) = bridge.start_timeout {
         put("start_timeout", duration(timeout).into());
