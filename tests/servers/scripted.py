@@ -6,9 +6,11 @@ the array of its tools, or with an object of all that it lists.
 
 import json
 import os
+import subprocess
 import sys
 
 STARTS, TOOLS = sys.argv[1:3]
+CHILDREN = []
 LISTS = {
     "tools/list": "tools",
     "prompts/list": "prompts",
@@ -41,6 +43,13 @@ def call(params):
     name, arguments = params["name"], params.get("arguments", {})
     if name == "variable":
         return os.environ.get(arguments["name"], "(none)")
+    if name == "start":
+        CHILDREN.append(subprocess.Popen(["sleep", "300"]))
+        return str(CHILDREN[-1].pid)
+    if name == "end":
+        for child in CHILDREN:
+            child.kill()
+            child.wait()
     if name == "log":
         send({"method": "notifications/message", "params": arguments})
     if name == "ask":

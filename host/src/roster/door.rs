@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::confirm::{Asked, MAX_QUESTION_BYTES};
 use super::{Roster, bridge};
 use crate::config::OnChange;
-use crate::runtime::{Listener, Notice, SessionId};
+use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
 use crate::store::{DecidedBy, Decision, Gated, Pending};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 use crate::visible::{first_names, visible_line};

@@ -89,7 +89,7 @@ pub struct Roster {
     named: Mutex<Named>,
     settled: Once,
     started: SystemTime,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
 }
 
 /// Where a roster finds and keeps things.
@@ -173,7 +173,7 @@ impl Roster {
             named: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
-            sessions: Sessions::default(),
+            sessions: Arc::default(),
         });
         roster.refresh(Some(config));
         Ok(roster)

@@ -15,8 +15,8 @@ use super::door::Door;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, RefusedServer, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas, Slot,
-    Target, Tool, Wanted,
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas,
+    SessionClients, Slot, Target, Tool, Wanted,
 };
 use crate::store::{Known, Pending};
 use crate::upstream::{Setup, Upstream};
@@ -552,6 +552,7 @@ impl Server {
                 questions,
                 limits: self.config.limits.clone(),
                 settings: self.config.settings.clone(),
+                clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
             })
         }))
     }

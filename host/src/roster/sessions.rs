@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Roster;
-use crate::runtime::{Listener, SessionId};
+use crate::runtime::{Listener, SessionClients, SessionId};
 use crate::upstream::Upstream;
 
 /// The sessions that there are.
@@ -24,15 +24,15 @@ impl Sessions {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The client of a session, where it can be told and asked something between its
-    /// requests.
-    pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        self.clients().get(&session).cloned()
-    }
-
     fn clients(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<dyn Listener>>> {
         // Nothing that is done under this lock can be left half done.
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionClients for Sessions {
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        self.clients().get(&session).cloned()
     }
 }
 

@@ -163,10 +163,10 @@ impl Instances {
         self.alive.load(Ordering::Relaxed)
     }
 
-    /// Lets go of all that no call is busy with.
-    pub(super) fn stop(&self) {
+    /// Lets go of all that no call is busy with. Gives the sessions that they were kept for.
+    pub(super) fn stop(&self) -> Vec<SessionId> {
         let kept = std::mem::take(&mut *lock(&self.kept.sessions));
-        drop(kept);
+        kept.into_keys().collect()
     }
 
     /// Lets go of the instance that was kept for a session.

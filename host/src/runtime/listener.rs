@@ -1,9 +1,11 @@
 //! The other end of a call: whoever hears what it says and answers what it asks.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question};
+use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question, SessionId};
 use crate::upstream::Able;
 
 /// The levels of MCP logging, the least severe first.
@@ -27,6 +29,12 @@ pub fn severity(level: &str) -> u8 {
     place
         .and_then(|place| u8::try_from(place).ok())
         .unwrap_or(INFO)
+}
+
+/// Clients of sessions, which can be told something between their requests.
+pub trait SessionClients: Send + Sync {
+    /// That of a session, unless the session has ended.
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
 }
 
 /// Whoever has made a call, or could have: hears what is said meanwhile, has questions

@@ -65,7 +65,7 @@ pub use form::{Choice, Field, Form, Kind};
 pub use grace::GRACE;
 pub use instances::Awaited;
 pub use link::{NotOffered, not_offered};
-pub use listener::{Catalog, LEVELS, Listener, Notice, severity};
+pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
 pub use question_limit::QuestionLimit;
 pub use schemas::Schemas;
 pub use slot::Slot;
@@ -186,6 +186,8 @@ pub struct Target {
     pub questions: QuestionLimit,
     /// What it is told through `dormouse:plugin/settings`.
     pub settings: Map<String, Value>,
+    /// Clients that are told where a session loses what was kept for it.
+    pub clients: Arc<dyn SessionClients>,
 }
 
 /// Where a component is.

@@ -24,6 +24,9 @@ use crate::upstream::Upstream;
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
+/// Logger of what Dormouse itself tells clients.
+const LOGGER: &str = "dormouse";
+
 type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
 
 /// One server, at one content of its file and one configuration.
@@ -43,6 +46,14 @@ struct Life {
     failures: u32,
     used: Instant,
     running: u64,
+}
+
+impl Life {
+    fn rest(&mut self, stage: Stage) {
+        self.era += 1;
+        self.failures = 0;
+        self.stage = stage;
+    }
 }
 
 enum Stage {
@@ -210,7 +221,13 @@ impl Slot {
     /// Stops its instances and forgets its failures: the next call starts afresh.
     /// Calls that run are not disturbed.
     pub fn stop(&self) {
-        self.rest(Stage::Known);
+        let mut life = lock(&self.life);
+        life.rest(Stage::Known);
+        drop(life);
+        self.instances.stop();
+        if let Some(upstream) = &self.target.upstream {
+            upstream.stop();
+        }
     }
 
     /// Has it stopped when it is idle, as after a load: for an upstream that was
@@ -221,16 +238,41 @@ impl Slot {
         tokio::spawn(stop_when_idle(self.me.clone(), life.era));
     }
 
-    fn rest(&self, stage: Stage) {
-        let mut life = lock(&self.life);
-        life.era += 1;
-        life.failures = 0;
-        life.stage = stage;
-        drop(life);
-        self.instances.stop();
+    /// Stops it after it was idle for so long, but for what sessions have going on in it, and
+    /// tells the sessions that have lost something. False where it goes on.
+    async fn stop_idle(&self, era: u64, idle: Duration) -> bool {
+        let mut sessions = Vec::new();
+        let mut is_all = true;
         if let Some(upstream) = &self.target.upstream {
-            upstream.stop();
+            let stopped = upstream.stop_idle().await;
+            sessions = stopped.sessions;
+            is_all = stopped.is_all;
         }
+        if is_all {
+            let mut life = lock(&self.life);
+            // It may have been called, or stopped, meanwhile.
+            is_all = life.era == era && life.running == 0 && life.used.elapsed() >= idle;
+            if is_all {
+                life.rest(Stage::Idle(SystemTime::now()));
+                drop(life);
+                sessions.extend(self.instances.stop());
+            }
+        }
+        sessions.sort_unstable();
+        sessions.dedup();
+        let server = &self.target.server;
+        for session in sessions {
+            if let Some(client) = self.target.clients.client(session) {
+                let text = format!(
+                    "server `{server}` was stopped, because it was not called for {} s: what it \
+                     has kept in memory for this session is gone\n\
+                     hint: `idle` in `[servers.{server}.limits]` says after how long, or `\"never\"`",
+                    idle.as_secs_f64()
+                );
+                client.log("notice", Some(LOGGER.to_owned()), text.into());
+            }
+        }
+        is_all
     }
 
     /// Lets go of the instance and of the connection that were kept for a session.
@@ -286,10 +328,12 @@ async fn stop_when_idle(slot: Weak<Slot>, era: u64) {
                 idle.saturating_sub(life.used.elapsed())
             }
         };
-        if wait.is_zero() {
-            slot.rest(Stage::Idle(SystemTime::now()));
-            return;
-        }
+        let wait = match wait.is_zero() {
+            true if slot.stop_idle(era, idle).await => return,
+            // What sessions have going on in it may have ended by then.
+            true => idle,
+            false => wait,
+        };
         drop(slot);
         tokio::time::sleep(wait).await;
     }

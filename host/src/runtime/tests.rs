@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, QuestionLimit, Runtime,
-    Schemas, SessionId, Slot, Target, Tool, Wanted,
+    Schemas, SessionClients, SessionId, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
@@ -69,6 +69,15 @@ fn place() -> Place {
     }
 }
 
+/// Sessions whose clients cannot be told anything.
+pub(super) struct NoClients;
+
+impl SessionClients for NoClients {
+    fn client(&self, _: SessionId) -> Option<Arc<dyn Listener>> {
+        None
+    }
+}
+
 impl Place {
     fn cache(&self) -> PathBuf {
         self.dir.path().join("cache")
@@ -90,6 +99,7 @@ impl Place {
             limits: Limits::default(),
             questions: QuestionLimit::new(8),
             settings: Map::new(),
+            clients: Arc::new(NoClients),
         }
     }
 

@@ -23,7 +23,7 @@ use super::message;
 use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
-use super::{Failure, Gate, Hub, Offered, lists};
+use super::{Failure, Gate, Hub, Offered, descendants, lists};
 use crate::runtime::{Listener, QuestionLimit, SessionId, check_size};
 use crate::sandbox::UpstreamLimits;
 use crate::visible::visible_line;
@@ -43,6 +43,8 @@ pub(crate) struct Connection {
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
+    /// When it was opened, as [`descendants::uptime`] says.
+    opened_uptime: Option<u64>,
     /// Kept until what is behind the connection is gone.
     permit: Option<Arc<ConnectionPermit>>,
 }
@@ -175,6 +177,7 @@ impl Opening<'_> {
             level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
+            opened_uptime: None,
             permit: self.permit.clone(),
         };
         let peer = Arc::clone(&connection.peer);
@@ -198,6 +201,7 @@ impl Opening<'_> {
             .map_err(|_| late(&peer.epitaph()))?
             .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
+        connection.opened_uptime = descendants::uptime();
         Ok((connection, offered))
     }
 }
@@ -313,6 +317,13 @@ impl Connection {
     /// The process behind it.
     pub(super) fn pid(&self) -> Option<u32> {
         self.outlet.pid()
+    }
+
+    /// Whether its process has started others since it was opened that still run: a browser, a
+    /// shell. Takes some milliseconds.
+    pub(super) fn has_new_processes(&self) -> bool {
+        let started = self.pid().zip(self.opened_uptime);
+        started.is_some_and(|(pid, uptime)| descendants::has_started_since(pid, uptime))
     }
 
     /// Ends it, and waits until it has ended.

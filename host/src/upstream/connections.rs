@@ -82,6 +82,14 @@ impl State {
     }
 }
 
+/// What has become of connections that were to be ended because nobody called.
+pub struct StoppedIdle {
+    /// Whether none is left.
+    pub is_all: bool,
+    /// Sessions whose connections were ended.
+    pub sessions: Vec<SessionId>,
+}
+
 /// A connection for one call, whose caller can be asked something from the moment that
 /// it waits for the connection: some servers ask at once.
 pub(crate) struct Line {
@@ -508,6 +516,32 @@ impl Upstream {
         state.trouble.forget();
         drop(state);
         drop(links);
+    }
+
+    /// Ends the connections that no call uses and that have no state that can be seen: processes
+    /// that the upstream has started for a session since it was connected.
+    pub async fn stop_idle(&self) -> StoppedIdle {
+        let open = lock(&self.state).links.open();
+        let judged = tokio::task::spawn_blocking(move || {
+            let stateless = open.into_iter().filter(|(_, connection, sessions)| {
+                sessions.is_empty() || !connection.has_new_processes()
+            });
+            stateless.map(|(number, ..)| number).collect()
+        });
+        // Where that cannot be found out, nothing is lost.
+        let stateless = judged.await.unwrap_or_default();
+        let mut state = lock(&self.state);
+        let ended = state.links.take_idle(&stateless);
+        let is_all = state.links.iter().next().is_none();
+        if is_all {
+            state.trouble.forget();
+        }
+        drop(state);
+        let sessions = ended.iter().flat_map(|link| link.callers.sessions());
+        StoppedIdle {
+            is_all,
+            sessions: sessions.collect(),
+        }
     }
 
     /// How it is now.

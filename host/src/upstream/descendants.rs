@@ -15,6 +15,8 @@ pub(super) const HOST_VARIABLE: &str = "DORMOUSE_HOST";
 /// A process as Linux tells of it.
 struct Process {
     parent: u32,
+    /// When it was started, in hundredths of a second since the machine was.
+    started: u64,
     /// Whether it is of the host.
     is_named: bool,
 }
@@ -24,10 +26,38 @@ struct Process {
 /// None where the system does not say.
 pub(super) fn of_host(host: &str, groups: &BTreeSet<u32>) -> BTreeSet<u32> {
     let all = processes(host);
-    let is_own = |pid: &u32, process: &Process| process.is_named || groups.contains(pid);
+    let mut found = with_descendants(&all, |pid, process| {
+        process.is_named || groups.contains(&pid)
+    });
+    found.remove(&std::process::id());
+    found
+}
+
+/// Time since the machine was started, in hundredths of a second. None where the system does
+/// not say.
+pub(super) fn uptime() -> Option<u64> {
+    let text = fs::read_to_string("/proc/uptime").ok()?;
+    let (seconds, rest) = text.split_once('.')?;
+    let hundredths = rest.get(..2)?.parse::<u64>().ok()?;
+    Some(seconds.parse::<u64>().ok()? * 100 + hundredths)
+}
+
+/// Whether a process has descendants that were started after that [`uptime`].
+pub(super) fn has_started_since(pid: u32, uptime: u64) -> bool {
+    let all = processes("");
+    let family = with_descendants(&all, |other, _| other == pid);
+    let mut started = family.iter().filter_map(|pid| all.get(pid));
+    started.any(|process| process.started > uptime)
+}
+
+/// Those of the processes that are wanted, and all that they have started.
+fn with_descendants(
+    all: &BTreeMap<u32, Process>,
+    wanted: impl Fn(u32, &Process) -> bool,
+) -> BTreeSet<u32> {
     let mut found: BTreeSet<u32> = all
         .iter()
-        .filter(|(pid, process)| is_own(pid, process))
+        .filter(|(pid, process)| wanted(**pid, process))
         .map(|(pid, _)| *pid)
         .collect();
     // A parent may come after its child in the order of numbers.
@@ -37,12 +67,10 @@ pub(super) fn of_host(host: &str, groups: &BTreeSet<u32>) -> BTreeSet<u32> {
             .filter(|(pid, process)| !found.contains(pid) && found.contains(&process.parent));
         let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
         if children.is_empty() {
-            break;
+            return found;
         }
         found.extend(children);
     }
-    found.remove(&std::process::id());
-    found
 }
 
 /// The processes of this user that can be looked at, by their numbers.
@@ -58,19 +86,26 @@ fn processes(host: &str) -> BTreeMap<u32, Process> {
         let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let mut variables = environment.split(|byte| *byte == 0);
         let is_named = !host.is_empty() && variables.any(|found| found == variable.as_bytes());
-        let parent = living(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        Some((pid, Process { parent, is_named }))
+        let (parent, started) = living(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+        let process = Process {
+            parent,
+            started,
+            is_named,
+        };
+        Some((pid, process))
     });
     processes.collect()
 }
 
-/// The parent of a process that has not ended, in its `stat`: the second field after its
-/// name, which may have anything in it.
-fn living(stat: &str) -> Option<u32> {
+/// The parent of a process that has not ended and when it was started, in its `stat`: the second
+/// and the twentieth field after its name, which may have anything in it. The unit is what Linux
+/// calls `USER_HZ`, a hundredth of a second on all machines that Rust is made for.
+fn living(stat: &str) -> Option<(u32, u64)> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
     fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
-    fields.next()?.parse().ok()
+    let parent = fields.next()?.parse().ok()?;
+    Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -79,8 +114,11 @@ mod tests {
 
     #[test]
     fn a_name_with_brackets_does_not_hide_a_parent() {
-        assert_eq!(living("12 (a) S 7 (b) R 34 1 1"), Some(34));
-        assert_eq!(living("12 (a) Z 34 1 1"), None);
+        let fields = "34 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 567 8 9";
+        let stat = format!("12 (a) S 7 (b) R {fields}");
+        assert_eq!(living(&stat), Some((34, 567)));
+        assert_eq!(living(&format!("12 (a) Z {fields}")), None);
+        assert_eq!(living("12 (a) R 34 1"), None);
         assert_eq!(living("12 (a"), None);
     }
 

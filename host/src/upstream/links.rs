@@ -1,6 +1,6 @@
 //! The connections of one server that are there, or are being made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
@@ -128,6 +128,25 @@ impl Links {
             .all
             .extract_if(.., |_, link| link.session == Some(session));
         own.map(|(_, link)| link).collect()
+    }
+
+    /// Takes out those of these numbers that no call uses.
+    pub(super) fn take_idle(&mut self, numbers: &BTreeSet<u64>) -> Vec<Link> {
+        let idle = self.all.extract_if(.., |number, link| {
+            numbers.contains(number) && link.callers.is_idle()
+        });
+        idle.map(|(_, link)| link).collect()
+    }
+
+    /// Those that are there, by their numbers.
+    pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Vec<SessionId>)> {
+        let open = self.all.iter().filter_map(|(number, link)| {
+            let Stage::Open(connection) = &link.stage else {
+                return None;
+            };
+            Some((*number, Arc::clone(connection), link.callers.sessions()))
+        });
+        open.collect()
     }
 
     pub(super) fn retain(&mut self, mut keep: impl FnMut(&Link) -> bool) {

@@ -54,7 +54,7 @@ pub(crate) mod tests;
 
 pub use able::Able;
 pub use channel::Lost;
-pub use connections::{Setup, Upstream};
+pub use connections::{Setup, StoppedIdle, Upstream};
 pub use discover::discover;
 pub use failure::Failure;
 pub use first_request::{Reaction, Reactions};

@@ -114,27 +114,6 @@ fn edits_are_followed() {
     comes_to(&mut host, &["own__add"]);
 }
 
-/// Who was only asked what it has does not run on for ever.
-#[test]
-fn asked_ones_fall_asleep() {
-    let all = Scripted::new();
-    all.offers("notes", &[("add", "Adds a note.")]);
-    all.own("notes", "limits = { idle = \"1s\" }\n");
-    let mut host = all.serve(&[]);
-    host.text("notes__discover", json!({})).unwrap();
-    let status = all.home.server_status("notes").unwrap();
-    assert_eq!(status["state"], "ready", "{status}");
-    wait::until("sleep", || {
-        let status = all.home.server_status("notes")?;
-        ensure!(status["state"] == "idle", "{status}");
-        ensure!(status["pids"] == json!([]), "{status}");
-        Ok(())
-    })
-    .unwrap();
-    host.text("notes__add", json!({})).unwrap();
-    assert_eq!(all.starts("notes"), 2);
-}
-
 /// What a client asks its user for is answered in the user's own file, and the server
 /// is told, at once and without a word of it to anybody else.
 #[test]

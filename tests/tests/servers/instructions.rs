@@ -113,7 +113,7 @@ fn a_client_that_cuts_instructions_is_told_no_more_than_it_takes() {
     assert!(told.contains("dormouse://instructions/SERVER"), "{told}");
     assert_eq!(
         read(&mut host, "vast")["result"]["contents"][0]["text"],
-        long
+        format!("[server `vast`] {long}")
     );
     let (_, whole) = serve_to(&all, "some-client");
     assert!((15_000..=16_384).contains(&whole.len()), "{}", whole.len());

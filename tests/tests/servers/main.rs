@@ -19,6 +19,7 @@ mod environment;
 mod floods;
 mod forged_words;
 mod hostile;
+mod idle;
 mod instructions;
 mod leftovers;
 mod log_floods;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::runtime::tests::runtime;
+use crate::runtime::tests::{NoClients, runtime};
 use crate::runtime::{
     Arguments, Call, CallError, Callable, Code, Completion, Prompt, QuestionLimit, Reference,
     Resource, SessionId, Slot, Target, Tool, Wanted,
@@ -57,6 +57,7 @@ fn target(upstream: Option<&Arc<Upstream>>, limits: Limits) -> Target {
         questions: QuestionLimit::new(limits.questions),
         limits,
         settings: Map::new(),
+        clients: Arc::new(NoClients),
     }
 }
 

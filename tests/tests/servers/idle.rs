@@ -1,0 +1,67 @@
+//! Servers that nobody calls for a while.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::ensure;
+use dormouse_tests::wait;
+use serde_json::json;
+
+use super::scripted::Scripted;
+
+/// Who was only asked what it has does not run on for ever.
+#[test]
+fn asked_ones_fall_asleep() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    all.own("notes", "limits = { idle = \"1s\" }\n");
+    let mut host = all.serve(&[]);
+    host.text("notes__discover", json!({})).unwrap();
+    let status = all.home.server_status("notes").unwrap();
+    assert_eq!(status["state"], "ready", "{status}");
+    wait::until("sleep", || {
+        let status = all.home.server_status("notes")?;
+        ensure!(status["state"] == "idle", "{status}");
+        ensure!(status["pids"] == json!([]), "{status}");
+        Ok(())
+    })
+    .unwrap();
+    host.text("notes__add", json!({})).unwrap();
+    assert_eq!(all.starts("notes"), 2);
+}
+
+/// A browser or a shell that a session has started is of use only as long as it is there.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_session_has_started_goes_on_while_the_session_does() {
+    let all = Scripted::new();
+    all.offers("shell", &[("start", "Starts."), ("end", "Ends.")]);
+    all.own("shell", "limits = { idle = \"1s\" }\n");
+    all.run(&["sync"]);
+    let before = all.starts("shell");
+    let mut host = all.serve(&[]);
+    let pid = host.text("shell__start", json!({})).unwrap();
+    let lives = |pid: &str| std::path::Path::new("/proc").join(pid).exists();
+    thread::sleep(Duration::from_secs(4));
+    let status = all.home.server_status("shell").unwrap();
+    assert_eq!(status["state"], "ready", "{status}");
+    assert!(lives(&pid));
+    host.text("shell__end", json!({})).unwrap();
+    let told = host
+        .notification("notifications/message", Duration::from_secs(30))
+        .unwrap();
+    let text = told["params"]["data"].as_str().unwrap();
+    assert!(
+        text.contains("server `shell` was stopped") && text.contains("[servers.shell.limits]"),
+        "{told}"
+    );
+    assert_eq!(all.starts("shell"), before + 1);
+    let pid = host.text("shell__start", json!({})).unwrap();
+    assert_eq!(all.starts("shell"), before + 2);
+    drop(host);
+    wait::until("end what the session has started", || {
+        ensure!(!lives(&pid), "{pid} is there");
+        Ok(())
+    })
+    .unwrap();
+}
