@@ -4,10 +4,11 @@
 //! logged once for each message, so that without a bound either of them could fill a disk.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most that is logged in one [`PERIOD`], in bytes; the rest of that period is left out.
+/// Most that is usually logged in one [`PERIOD`], in bytes; the rest of that period is left out.
 const MAX_BYTES: usize = 32 << 10;
 
 /// Length of a period.
@@ -25,6 +26,7 @@ const LINE_BYTES: usize = 64;
 pub(crate) struct LogBudget {
     /// Owner of the budget, as the message says that tells of lines that are left out.
     subject: Cow<'static, str>,
+    max_bytes: AtomicUsize,
     period: Mutex<Period>,
 }
 
@@ -52,11 +54,17 @@ impl LogBudget {
     pub(crate) const fn new(subject: Cow<'static, str>) -> Self {
         Self {
             subject,
+            max_bytes: AtomicUsize::new(MAX_BYTES),
             period: Mutex::new(Period {
                 since: None,
                 bytes: 0,
             }),
         }
+    }
+
+    /// Sets how much is logged in one [`PERIOD`], in bytes.
+    pub(crate) fn set_max_bytes(&self, bytes: usize) {
+        self.max_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Part of a text that is to be logged now; none where there has been too much of late. To be
@@ -68,9 +76,9 @@ impl LogBudget {
         match self.room(text.len(), Instant::now()) {
             Room::Enough => return Some(text),
             Room::Exceeded => tracing::warn!(
-                "{}: more than {} KiB would be logged within {} s, of which the rest is left out",
+                "{}: more than {} bytes would be logged within {} s, of which the rest is left out",
                 self.subject,
-                MAX_BYTES >> 10,
+                self.max_bytes.load(Ordering::Relaxed),
                 PERIOD.as_secs()
             ),
             Room::None => {}
@@ -90,7 +98,8 @@ impl LogBudget {
         }
         let before = period.bytes;
         period.bytes = before.saturating_add(bytes).saturating_add(LINE_BYTES);
-        match (period.bytes <= MAX_BYTES, before <= MAX_BYTES) {
+        let most = self.max_bytes.load(Ordering::Relaxed);
+        match (period.bytes <= most, before <= most) {
             (true, _) => Room::Enough,
             (false, true) => Room::Exceeded,
             (false, false) => Room::None,

@@ -40,7 +40,7 @@ const fn key(name: &'static str, limit: fn(&mut Limits) -> Limit<'_>) -> Key {
     }
 }
 
-const KEYS: [Key; 13] = [
+const KEYS: [Key; 16] = [
     key("memory", |limits| Limit::Bytes(&mut limits.memory)),
     key("timeout", |limits| Limit::Time(&mut limits.timeout)),
     key("total_timeout", |limits| {
@@ -64,11 +64,20 @@ const KEYS: [Key; 13] = [
             Limit::CountInMemory(&mut limits.upstream.list_items)
         })
     },
+    key("pages", |limits| {
+        Limit::CountInMemory(&mut limits.upstream.list_pages)
+    }),
+    key("batch", |limits| {
+        Limit::CountInMemory(&mut limits.upstream.batch_messages)
+    }),
     key("requests", |limits| {
         Limit::BytesInMemory(&mut limits.upstream.request_bytes)
     }),
     key("connections", |limits| {
         Limit::CountInMemory(&mut limits.upstream.connections)
+    }),
+    key("log", |limits| {
+        Limit::BytesInMemory(&mut limits.upstream.log_bytes)
     }),
     key("questions", |limits| Limit::Count(&mut limits.questions)),
 ];
@@ -226,8 +235,11 @@ mod tests {
                 message_bytes: 4,
                 list_bytes: 5,
                 list_items: 6,
+                list_pages: 10,
+                batch_messages: 11,
                 request_bytes: 7 << 20,
                 connections: 9,
+                log_bytes: 12,
             },
             questions: 8,
         }
@@ -242,8 +254,8 @@ mod tests {
         assert_eq!(
             unusual(&all(), &Limits::default()).join(", "),
             "`memory` 900.0 GiB, `timeout` 3s, `total_timeout` 4s, `idle` 1s, `result` 1 B, `output` 2 B, \
-             `instances` 100000, `message` 4 B, `list` 5 B, `items` 6, `requests` 7.0 MiB, \
-             `connections` 9, `questions` 8"
+             `instances` 100000, `message` 4 B, `list` 5 B, `items` 6, `pages` 10, \
+             `batch` 11, `requests` 7.0 MiB, `connections` 9, `log` 12 B, `questions` 8"
         );
     }
 

@@ -11,11 +11,17 @@ pub struct UpstreamLimits {
     pub list_bytes: usize,
     /// `items`: how many items one list may have, on all its pages together.
     pub list_items: usize,
+    /// `pages`: how many pages of one list are asked for.
+    pub list_pages: usize,
+    /// `batch`: how many messages are taken of those that it sends as one.
+    pub batch_messages: usize,
     /// `requests`: size of all requests of the upstream's that have no answer yet, in
     /// bytes.
     pub request_bytes: usize,
     /// `connections`: how many connections there may be to the upstream, one for each session.
     pub connections: usize,
+    /// `log`: how much of what it says is logged within ten seconds, in bytes.
+    pub log_bytes: usize,
 }
 
 impl Default for UpstreamLimits {
@@ -24,8 +30,11 @@ impl Default for UpstreamLimits {
             message_bytes: 64 << 20,
             list_bytes: 8 << 20,
             list_items: 10_000,
+            list_pages: 200,
+            batch_messages: 1000,
             request_bytes: 16 << 20,
             connections: 128,
+            log_bytes: 32 << 10,
         }
     }
 }

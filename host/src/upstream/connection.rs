@@ -166,7 +166,7 @@ impl Opening<'_> {
             gate,
             limits: self.limits,
             secrets: Arc::clone(secrets),
-            log: self.hub.log_budget(self.server),
+            log: self.hub.log_budget(self.server, &self.limits),
         };
         let peer = Peer::new(self.server, ends, asking, policy);
         let mut connection = Connection {

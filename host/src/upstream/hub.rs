@@ -96,7 +96,7 @@ impl Hub {
         let room = self.read_room(server, limits);
         let channel = match launch {
             Launch::Stdio(stdio) => {
-                let log = self.log_budget(server);
+                let log = self.log_budget(server, limits);
                 child::open(&self.reaper, (server, log), stdio, secrets, &room)
             }
             Launch::Http(entry) => {
@@ -119,11 +119,13 @@ impl Hub {
     }
 
     /// What a server may have logged.
-    pub(super) fn log_budget(&self, server: &str) -> Arc<LogBudget> {
+    pub(super) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
         let mut logs = lock(&self.logs);
         let budget = logs
             .entry(server.to_owned())
             .or_insert_with(|| Arc::new(LogBudget::new(format!("server `{server}`").into())));
+        // Its configuration may have changed.
+        budget.set_max_bytes(limits.log_bytes);
         Arc::clone(budget)
     }
 
@@ -137,7 +139,7 @@ impl Hub {
         if room.message_bytes() != limits.message_bytes {
             *room = ReadRoom::new(limits.message_bytes);
         }
-        room.clone()
+        room.clone().with_batches_of(limits.batch_messages)
     }
 
     /// The user's login at a server's upstream.

@@ -18,10 +18,6 @@ use super::server_secrets::ServerSecrets;
 use super::{Able, Failure, Offered};
 use crate::sandbox::UpstreamLimits;
 
-/// How many pages of one list are taken: far more than an agent could do with, and little
-/// enough for a server that never comes to an end.
-const PAGES: usize = 200;
-
 /// The longest `nextCursor` that is kept and sent back, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 << 10;
 
@@ -115,7 +111,7 @@ impl fmt::Display for Enough {
         match self {
             Self::Items(limit) => write!(f, "it has more than {limit} items (`items`)"),
             Self::Bytes(limit) => write!(f, "it has more than {limit} bytes (`list`)"),
-            Self::Pages(limit) => write!(f, "it has more than {limit} pages"),
+            Self::Pages(limit) => write!(f, "it has more than {limit} pages (`pages`)"),
             Self::LongCursor(limit) => {
                 write!(f, "a page has a `nextCursor` of more than {limit} bytes")
             }
@@ -187,8 +183,8 @@ impl Read {
         if !self.cursors.insert(next.clone()) {
             return Ok(Err(Enough::Repeated));
         }
-        if self.cursors.len() >= PAGES {
-            return Ok(Err(Enough::Pages(PAGES)));
+        if self.cursors.len() >= limits.list_pages {
+            return Ok(Err(Enough::Pages(limits.list_pages)));
         }
         if self.items.len() >= limits.list_items {
             return Ok(Err(Enough::Items(limits.list_items)));

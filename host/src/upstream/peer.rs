@@ -31,9 +31,6 @@ use crate::sandbox::UpstreamLimits;
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;
 
-/// How many messages of a batch are heard.
-const BATCH: usize = 1000;
-
 /// How long is waited for why a child takes no more input.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -124,7 +121,9 @@ impl Oddity {
             Self::TooMuchAsked => {
                 "asks with more bytes at once than its `limits.requests` allows; some are refused"
             }
-            Self::LargeBatch => "sends more than 1000 messages as one; the rest is ignored",
+            Self::LargeBatch => {
+                "sends more messages as one than its `limits.batch` allows; the rest is ignored"
+            }
             Self::Unreadable => {
                 "sends a message that is nested too deeply, has a member twice or too many, or too \
                  long an id; that is refused"
@@ -348,7 +347,7 @@ impl Peer {
             return self.hear_one(text, about);
         }
         self.odd(Oddity::Batch);
-        let Ok(batch) = items(text, BATCH) else {
+        let Ok(batch) = items(text, self.limits.batch_messages) else {
             return self.odd(Oddity::NoMessage);
         };
         if batch.left_out > 0 {

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::sandbox::UpstreamLimits;
+
 /// Bytes of one message that need no room: there are only so many calls at once.
 const FREE_BYTES: usize = 64 << 10;
 
@@ -14,6 +16,7 @@ const MAX_LARGE_MESSAGES: usize = 2;
 #[derive(Debug, Clone)]
 pub(in crate::upstream) struct ReadRoom {
     message_bytes: usize,
+    batch_messages: usize,
     taken_bytes: Arc<AtomicUsize>,
 }
 
@@ -42,8 +45,22 @@ impl ReadRoom {
     pub(super) fn new(message_bytes: usize) -> Self {
         Self {
             message_bytes,
+            batch_messages: UpstreamLimits::default().batch_messages,
             taken_bytes: Arc::default(),
         }
+    }
+
+    /// The same room, where that many messages are taken of those that come as one.
+    pub(super) fn with_batches_of(self, batch_messages: usize) -> Self {
+        Self {
+            batch_messages,
+            ..self
+        }
+    }
+
+    /// Most messages that are taken of those that come as one.
+    pub(super) fn batch_messages(&self) -> usize {
+        self.batch_messages
     }
 
     /// Most bytes of one message.
@@ -105,7 +122,7 @@ impl Drop for ReadPlace {
 #[cfg(test)]
 impl Default for ReadRoom {
     fn default() -> Self {
-        Self::new(crate::sandbox::UpstreamLimits::default().message_bytes)
+        Self::new(UpstreamLimits::default().message_bytes)
     }
 }
 

@@ -25,6 +25,9 @@ const CAPS: UpstreamLimits = UpstreamLimits {
     message_bytes: 64 << 20,
     list_bytes: 8 << 20,
     list_items: 10_000,
+    list_pages: 200,
+    batch_messages: 1000,
+    log_bytes: 32 << 10,
     request_bytes: 16 << 20,
     connections: 128,
 };

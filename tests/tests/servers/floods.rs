@@ -307,3 +307,50 @@ pub(crate) fn cpu_time(pid: u32) -> u64 {
     let times = [11, 12].map(|field: usize| fields[field].parse::<u64>().unwrap());
     times.iter().sum::<u64>().max(1)
 }
+
+/// Each cap is the one that is configured, and whoever looks is told which it was.
+#[test]
+fn caps_are_the_configured_ones_and_are_told() {
+    for (kind, limit, told) in [
+        (
+            "an endless list",
+            "pages = 3",
+            "more than 3 pages (`pages`)",
+        ),
+        ("10000 tools", "items = 7", "more than 7 items (`items`)"),
+        (
+            "10000 tools",
+            "list = '10KiB'",
+            "more than 10240 bytes (`list`)",
+        ),
+        (
+            "a batch of doubles",
+            "batch = 1",
+            "sends more messages as one than its `limits.batch` allows",
+        ),
+        (
+            "news at start",
+            "log = '1KiB'",
+            "more than 1024 bytes would be logged within 10 s",
+        ),
+        (
+            "a flood of questions",
+            "requests = '1B'",
+            "asks with more bytes at once than its `limits.requests` allows",
+        ),
+        (
+            "50 MB",
+            "message = '1MiB'",
+            "`message` in `[servers.odd.limits]` sets how long one may be",
+        ),
+    ] {
+        let table = format!("tools = [\"echo\"]\n[servers.odd.limits]\n{limit}\n");
+        let all = Hostile::new().and("odd", kind, &table);
+        let run = |words: &[&str]| {
+            let output = all.0.command(words).output().unwrap();
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        let log = run(&["-v", "sync", "odd"]) + &run(&["-v", "call", "odd", "echo"]);
+        assert!(log.contains(told), "{kind}, {limit}: {log:.2000}");
+    }
+}

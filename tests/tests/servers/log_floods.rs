@@ -28,7 +28,7 @@ fn log_messages_that_nobody_hears_have_a_budget_with_all_else_that_their_server_
     assert!(log.contains("news 0 "), "{log:.2000}");
     assert!(log.contains("a line on stderr"), "{log:.2000}");
     assert!(log.len() < MAX_LOG_BYTES, "{} bytes", log.len());
-    let told = "server `odd`: more than 32 KiB would be logged within 10 s";
+    let told = "server `odd`: more than 32768 bytes would be logged within 10 s";
     assert!(log.contains(told), "{}", log.len());
 }
 

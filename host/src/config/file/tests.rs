@@ -38,6 +38,9 @@ instances = 3
 message = "1MiB"
 list = "2MiB"
 items = 5
+pages = 6
+batch = 8
+log = "9KiB"
 requests = "3MiB"
 connections = 7
 
@@ -97,6 +100,9 @@ a = 1
                 message_bytes: 1 << 20,
                 list_bytes: 2 << 20,
                 list_items: 5,
+                list_pages: 6,
+                batch_messages: 8,
+                log_bytes: 9 << 10,
                 request_bytes: 3 << 20,
                 connections: 7,
             },

@@ -58,9 +58,14 @@ pub(super) async fn read(
                     ..
                 }) => vec![answer],
                 _ if text.trim().is_empty() => Vec::new(),
-                _ => connection.site.taken(message::parse(&text).map_err(|why| {
-                    Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
-                })?),
+                _ => {
+                    let most = connection.site.read_room.batch_messages();
+                    connection
+                        .site
+                        .taken(message::parse(&text, most).map_err(|why| {
+                            Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
+                        })?)
+                }
             };
             match connection.hand_on(messages, Some(request)).await? {
                 true => Ok(()),

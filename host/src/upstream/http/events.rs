@@ -25,17 +25,17 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The messages in it, if that is what it holds.
+    /// The messages in it, if that is what it holds: so many of a batch.
     ///
     /// # Errors
     /// It should hold some, and does not; what is wrong with it.
-    pub(super) fn messages(self) -> Result<Messages, String> {
+    pub(super) fn messages(self, most: usize) -> Result<Messages, String> {
         let message = matches!(self.kind.as_str(), "" | "message");
         // One without data only says where to go on.
         if !message || self.data.trim().is_empty() {
             return Ok(Messages::default());
         }
-        message::parse(&self.data)
+        message::parse(&self.data, most)
     }
 }
 

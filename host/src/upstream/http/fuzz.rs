@@ -42,7 +42,7 @@ pub fn sse(data: &[u8]) {
     assert_eq!(parser.feed(written.as_bytes(), &mut again), Ok(()));
     assert_eq!(again, whole);
     for event in whole {
-        for message in event.messages().unwrap_or_default().messages {
+        for message in event.messages(1000).unwrap_or_default().messages {
             assert!(message.get().starts_with('{'));
         }
     }
@@ -62,7 +62,7 @@ fn read(chunks: &[&[u8]]) -> (VecDeque<Event>, Result<(), Cut>) {
 /// request that it is of.
 pub fn upstream_messages(data: &[u8]) {
     let text = text(data);
-    for message in message::parse(&text).unwrap_or_default().messages {
+    for message in message::parse(&text, 1000).unwrap_or_default().messages {
         assert!(message.get().starts_with('{') && text.contains(message.get()));
         if message::answers(&message, 7) {
             assert!(!message::answers(&message, 8));

@@ -6,9 +6,6 @@ use serde_json::value::RawValue;
 
 use crate::visible::is_hidden;
 
-/// How many messages of a batch are taken.
-pub(super) const BATCH: usize = 1000;
-
 /// The messages of a body or an event.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -18,16 +15,17 @@ pub(super) struct Messages {
     pub(super) left_out: usize,
 }
 
-/// The messages in a body or an event: one, or a batch of them (2025-03-26).
+/// The messages in a body or an event: one, or a batch of them (2025-03-26), of which so many are
+/// taken.
 ///
 /// # Errors
 /// It is neither a JSON object nor an array that has one.
-pub(super) fn parse(text: &str) -> Result<Messages, String> {
+pub(super) fn parse(text: &str, most: usize) -> Result<Messages, String> {
     let text = text.trim();
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (found, left_out) = match text.starts_with('[') {
         true => {
-            let batch = items(text, BATCH).map_err(|error| error.to_string())?;
+            let batch = items(text, most).map_err(|error| error.to_string())?;
             (batch.items, batch.left_out)
         }
         false => (vec![whole.get()], 0),
@@ -144,23 +142,23 @@ mod tests {
     fn messages_stay_as_they_are() {
         let text =
             r#"{"jsonrpc":"2.0","id":1,"result":{"n":1.10,"big":123456789012345678901,"x":{}}}"#;
-        let messages = parse(text).unwrap().messages;
+        let messages = parse(text, 1000).unwrap().messages;
         assert_eq!(
             messages.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text]
         );
-        let batch = parse(&format!(r#"[{text}, {{"method":"x"}}]"#)).unwrap();
+        let batch = parse(&format!(r#"[{text}, {{"method":"x"}}]"#), 1000).unwrap();
         let batch = batch.messages;
         assert_eq!(
             batch.iter().map(|one| one.get()).collect::<Vec<_>>(),
             [text, r#"{"method":"x"}"#]
         );
-        let odd = parse(&format!(r#"[1, {text}, null]"#)).unwrap();
+        let odd = parse(&format!(r#"[1, {text}, null]"#), 1000).unwrap();
         assert_eq!(odd.messages.len(), 1);
-        let large = parse(&format!("[{}{{}}]", "{},".repeat(1499))).unwrap();
+        let large = parse(&format!("[{}{{}}]", "{},".repeat(1499)), 1000).unwrap();
         assert_eq!((large.messages.len(), large.left_out), (1000, 500));
         for odd in ["", "1", "[1]", "{", "[[]]", "{} {}", "\u{feff}{}"] {
-            assert!(parse(odd).is_err(), "{odd}");
+            assert!(parse(odd, 1000).is_err(), "{odd}");
         }
     }
 
@@ -220,7 +218,7 @@ mod tests {
         ] {
             let text = |size: usize| format!("[{}{{}}]", format!("{item},").repeat(size));
             dormouse_tests::growth::is_linear(what, size, text, |text: &String| {
-                std::hint::black_box(parse(text).is_ok());
+                std::hint::black_box(parse(text, 1000).is_ok());
             });
         }
     }

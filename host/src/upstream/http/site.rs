@@ -16,7 +16,7 @@ use super::address::Reach;
 use super::client::{causes, client};
 use super::events::Event;
 use super::headers::{self, is_header_byte};
-use super::message::{BATCH, Messages, excerpt};
+use super::message::{Messages, excerpt};
 use super::redirect;
 use crate::upstream::read_room::ReadRoom;
 use crate::upstream::redaction::redacted_url;
@@ -142,15 +142,17 @@ impl Site {
     /// The messages in an event. Junk between the messages is no reason to lose those around
     /// it: that is logged once for a connection, however much of it there is.
     pub(super) fn messages(&self, event: Event) -> Vec<Box<RawValue>> {
-        let messages = event.messages().unwrap_or_else(|why| {
-            self.odd_events.call_once(|| {
-                let (shown, why) = (self.redact(&Self::shown(&self.url)), excerpt(&why));
-                tracing::warn!(
-                    "`{shown}` sends events that are no messages, which are ignored: {why}"
-                );
+        let messages = event
+            .messages(self.read_room.batch_messages())
+            .unwrap_or_else(|why| {
+                self.odd_events.call_once(|| {
+                    let (shown, why) = (self.redact(&Self::shown(&self.url)), excerpt(&why));
+                    tracing::warn!(
+                        "`{shown}` sends events that are no messages, which are ignored: {why}"
+                    );
+                });
+                Messages::default()
             });
-            Messages::default()
-        });
         self.taken(messages)
     }
 
@@ -159,9 +161,11 @@ impl Site {
     pub(super) fn taken(&self, messages: Messages) -> Vec<Box<RawValue>> {
         if messages.left_out > 0 {
             self.large_batches.call_once(|| {
+                let most = self.read_room.batch_messages();
                 let shown = self.redact(&Self::shown(&self.url));
                 tracing::warn!(
-                    "`{shown}` sends more than {BATCH} messages as one; the rest is ignored"
+                    "`{shown}` sends more than {most} messages as one; the rest is ignored \
+                     (`batch` in its `limits` says how many are taken)"
                 );
             });
         }
