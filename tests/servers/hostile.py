@@ -177,6 +177,9 @@ with open(STARTS, "a", encoding="utf-8") as file:
     file.write("started\n")
 if KIND == "dies at once":
     sys.exit("no API key")
+if KIND == "tells what it gets":
+    told = [f"{name}={value};" for name, value in os.environ.items() if "CANARY" in value]
+    sys.exit(f"I have {' '.join(sorted(told))} and cannot start")
 if KIND == "wants a variable":
     key = os.environ.get("CANARY_API_KEY")
     sys.exit(f"the key {key} is wrong" if key else "set CANARY_API_KEY, and NO_SUCH_VARIABLE_AT_ALL")

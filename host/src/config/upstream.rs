@@ -16,7 +16,7 @@ use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{ClientRules, paths, units};
-use crate::upstream::environment::is_inherited;
+use crate::upstream::environment::secret_in;
 use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio, shown_wrong};
 
 /// The keys of a server's table that are about its upstream, as they are written.
@@ -434,10 +434,10 @@ impl Reader<'_> {
                         return Some(String::new());
                     }
                 }
-                // Of a proxy's URL, the password is looked for.
-                if !is_inherited(name) || value.contains("://") {
-                    secrets_filled_in.borrow_mut().push(Secret::new(&value));
-                }
+                let secret = secret_in(name, &value);
+                secrets_filled_in
+                    .borrow_mut()
+                    .extend(secret.map(Secret::new));
                 Some(value)
             });
             for name in named.into_inner() {

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use super::redaction::is_secret_name;
 use crate::wildcard::matches;
 
 /// Variables that are passed for one reason.
@@ -214,11 +215,23 @@ const PASSED: &[Passed] = &[
 const OWN: &str = "DORMOUSE_";
 
 /// Whether every child gets the variable of that name.
-pub(crate) fn is_inherited(name: &str) -> bool {
+fn is_inherited(name: &str) -> bool {
     // Proxies have their names in small letters as well, as have npm's settings.
     let name = name.to_ascii_uppercase();
     let mut names = PASSED.iter().flat_map(|passed| passed.names);
     names.any(|pattern| matches(pattern, &name))
+}
+
+/// The part of a variable's value that may be a secret, if one may: nothing of what every child
+/// gets, but for the user in the URL of a proxy or of an index of packages.
+pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<&'v str> {
+    if !is_inherited(name) || is_secret_name(name) || value.contains("://") {
+        return Some(value);
+    }
+    // Some programs read a proxy without the scheme of its URL.
+    let is_proxy = name.to_ascii_uppercase().ends_with("_PROXY");
+    let (user, _) = value.trim_start_matches('/').rsplit_once('@')?;
+    is_proxy.then_some(user)
 }
 
 /// Whether one of the patterns that a user has written names a variable.

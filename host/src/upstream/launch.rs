@@ -86,19 +86,14 @@ impl Stdio {
             let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
                 continue;
             };
-            let is_plain = environment::is_inherited(name)
-                && !is_secret_name(name)
-                && !environment::is_named(&self.pass_env, name);
-            match is_plain {
-                // A proxy, or an index of packages, may have a password in its URL, which some
-                // programs read without its scheme.
-                true if value.contains("://") => hidden.add_url(value),
-                true if name.to_ascii_uppercase().ends_with("_PROXY") && value.contains('@') => {
-                    let user = value.trim_start_matches('/').rsplit_once('@');
-                    hidden.add_user(user.map_or(value, |(user, _)| user));
-                }
-                true => {}
-                false => hidden.add_variable(name, value),
+            if environment::is_named(&self.pass_env, name) {
+                hidden.add_variable(name, value);
+            }
+            match environment::secret_in(name, value) {
+                None => {}
+                Some(url) if url.contains("://") => hidden.add_url(url),
+                Some(user) if user.len() < value.len() => hidden.add_user(user),
+                Some(value) => hidden.add_variable(name, value),
             }
         }
     }

@@ -75,3 +75,42 @@ fn a_variable_that_a_child_misses_and_does_not_get_is_named() {
     assert!(wrong.contains("the key … is wrong"), "{wrong}");
     assert!(!wrong.contains(hint), "{wrong}");
 }
+
+/// What all children get may be a secret as well, by its name or where it stands in a URL.
+#[test]
+fn a_child_that_tells_what_it_gets_tells_no_secrets() {
+    let variables = [
+        ("HTTPS_PROXY", "me:CANARY-1@proxy.example:3128"),
+        ("ALL_PROXY", "//me:CANARY-2@proxy.example"),
+        (
+            "UV_DEFAULT_INDEX",
+            "https://me:CANARY-3@index.example/simple",
+        ),
+        ("XDG_API_TOKEN", "CANARY-4"),
+        ("XDG_CONFIG_HOME_SECRET", "CANARY-5"),
+        ("JAVA_HOME", "CANARY-6"),
+        ("TZ", "CANARY-plain"),
+    ];
+    for pass_env in ["[]", "['XDG_*', 'JAVA_HOME', 'HTTPS_PROXY']", "'all'"] {
+        let lines = format!("tools = ['echo']\npass_env = {pass_env}\n");
+        let all = Hostile::new().and("odd", "tells what it gets", &lines);
+        let mut command = all.0.command(&["call", "odd", "echo"]);
+        let output = command.envs(variables).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            told.contains("HTTPS_PROXY=") && told.contains("TZ="),
+            "{told}"
+        );
+        for secret in 1..=5 {
+            assert!(!told.contains(&format!("CANARY-{secret}")), "{told}");
+        }
+        // What is named is hidden, whatever it is.
+        let is_named = pass_env.contains("JAVA_HOME") || pass_env.contains("all");
+        assert_eq!(told.contains("CANARY-6"), !is_named, "{told}");
+        assert_eq!(
+            told.contains("CANARY-plain"),
+            !pass_env.contains("all"),
+            "{told}"
+        );
+    }
+}

@@ -555,6 +555,46 @@ fn what_is_switched_off_stays_off_where_a_project_takes_its_name() {
     assert_eq!(states(Some(&project)), off);
 }
 
+/// A project is trusted as it was shown: with none of the user's variables.
+#[test]
+fn a_projects_server_gets_no_variables_that_were_not_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let launch = r#"{"mcpServers": {"theirs": {"command": "theirs"}}}"#;
+    std::fs::write(project.join(".mcp.json"), launch).unwrap();
+    let yours = r#"{"mcpServers": {"yours": {"command": "yours"}}}"#;
+    std::fs::write(home.path().join(".claude.json"), yours).unwrap();
+    let project = project.canonicalize().unwrap();
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+    let trust = Trust::new(&home.path().join("data"));
+    let configured = |own: &str| {
+        let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+        let all = Configured::for_review(own.clone(), Some(&around), &trust, &project);
+        let review = all.review(&project).unwrap();
+        trust.grant(&project, &review.content).unwrap();
+        (Configured::new(own, Some(&around), &trust), review.text)
+    };
+    let passed = |all: &Configured, name: &str| {
+        let Launch::Stdio(stdio) = &all.servers[name].bridge().unwrap().launch else {
+            panic!("{name}");
+        };
+        stdio.pass_env.clone()
+    };
+    let (all, text) = configured("[discovery]\npass_env = ['SECRET_*']\n");
+    assert!(!text.contains("SECRET_"), "{text}");
+    assert_eq!(passed(&all, "yours"), ["SECRET_*"]);
+    assert!(passed(&all, "theirs").is_empty());
+    // What their user gives them in so many words is shown.
+    let table = format!(
+        "[servers.theirs]\nproject = '{}'\npass_env = ['SECRET_*']\n",
+        project.display()
+    );
+    let (all, text) = configured(&table);
+    assert!(text.contains("SECRET_*"), "{text}");
+    assert_eq!(passed(&all, "theirs"), ["SECRET_*"]);
+}
+
 #[test]
 fn mistakes_that_are_not_said_any_more_count_as_well() {
     let wrong: String = (0..150)

@@ -10,7 +10,7 @@ use crate::config::bridge::MAX_FILLED_IN;
 use crate::config::problem::quoted;
 use crate::config::{FillSource, FilledIn, Input, Inputs, Need, inputs};
 use crate::upstream::Secret;
-use crate::upstream::environment::is_inherited;
+use crate::upstream::environment::secret_in;
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.
@@ -108,10 +108,8 @@ impl Filler<'_> {
         if !self.spend(value.len()) {
             return Some(String::new());
         }
-        // Of a proxy's URL, the password is looked for.
-        if !is_inherited(name) || value.contains("://") {
-            self.secrets.push(Secret::new(&value));
-        }
+        let secret = secret_in(name, &value);
+        self.secrets.extend(secret.map(Secret::new));
         Some(value)
     }
 
