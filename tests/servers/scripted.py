@@ -1,7 +1,8 @@
 """An MCP server over stdio whose tools are in a file, so that a test can change them.
 
 Its arguments: a file to which it adds a line when it is started, and the file with
-the array of its tools, or with an object of all that it lists.
+the array of its tools, or with an object of all that it lists, and of the results and
+errors that it answers calls of its tools with, by their names.
 """
 
 import json
@@ -96,6 +97,10 @@ for line in sys.stdin:
     elif method in LISTS:
         name = LISTS[method]
         answer(id, result={name: lists().get(name, [])})
+    elif method == "tools/call" and params["name"] in lists().get("errors", {}):
+        answer(id, error=lists()["errors"][params["name"]])
+    elif method == "tools/call" and params["name"] in lists().get("results", {}):
+        answer(id, result=lists()["results"][params["name"]])
     elif method == "tools/call" and any(tool["name"] == params["name"] for tool in tools()):
         answer(id, result={"content": [content(params)]})
     elif method == "resources/read":

@@ -132,6 +132,15 @@ impl ListedTool {
         })
     }
 
+    /// Has it say something else than its plugin declares, in all versions of MCP. What of that
+    /// is not in order is not taken over.
+    pub fn replace(&mut self, object: Box<RawValue>) {
+        if let Ok(shape) = Shape::of(What::Tool, &self.name, &object) {
+            self.tool = shape.object;
+            self.legacy = shape.legacy;
+        }
+    }
+
     /// The exported function behind the tool; none for an adapter's.
     ///
     /// # Errors

@@ -1,59 +1,155 @@
-//! `dormouse approve`
+//! `dormouse approve` and `dormouse diff`
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use anyhow::bail;
 use clap::Args;
 
 use super::consent::consent;
 use super::{hosts, output, tools};
-use crate::roster::{Places, Roster, difference};
+use crate::nearest::nearest;
+use crate::roster::{Places, Roster, Server, difference};
+use crate::store::{Pending, Selection};
+use crate::visible::visible_line;
 
-/// Allows what a server offers that is no longer what it was, or new.
+/// Allows what servers offer that is no longer what you have approved, or new.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A server that is trusted today could tell your model something else tomorrow. So \
-    what it says to a model (tools, prompts, resource templates) is not shown when it has changed \
-    or is new, until you have seen it. What you are shown is what is allowed: if it changes \
-    meanwhile, nothing is."
+    agents go on seeing what it says to a model (tools, prompts, resource templates, \
+    instructions) as you have approved it, and what is new is not shown. What you are shown is \
+    what is allowed: if it changes meanwhile, nothing is.\n\n\
+    Examples:\n  \
+    dormouse approve github              all that has changed of `github`\n  \
+    dormouse approve github get_issue    of one tool\n  \
+    dormouse approve --all               of all servers, one by one"
 )]
 pub(super) struct Approve {
     /// The server's name.
-    server: String,
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    server: Option<String>,
+    /// Only these tools of it.
+    tools: Vec<String>,
+    /// All servers of which something waits, one by one.
+    #[arg(long)]
+    all: bool,
     /// Do not ask: what is shown is allowed. It is logged that nobody was asked.
     #[arg(short, long)]
     yes: bool,
-    /// Only show what has changed.
+    /// Only show what has changed, as `dormouse diff` does.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 }
 
 impl Approve {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
-        let server = &self.server;
         let roster = Roster::open(places)?;
-        let snapshot = roster.snapshot();
-        tools::known(&snapshot, server)?;
-        let found = snapshot.servers().get(server);
-        let pending = found.map_or_else(Cow::default, |server| server.pending());
-        if pending.is_empty() {
-            output::say(&format!("nothing of `{server}` has changed"));
-            return Ok(ExitCode::SUCCESS);
+        let tools: BTreeSet<String> = self.tools.into_iter().collect();
+        let tools = (!tools.is_empty()).then_some(&tools);
+        let mut code = ExitCode::SUCCESS;
+        for (server, pending) in waiting(&roster, self.server.as_deref(), tools)? {
+            show(&pending)?;
+            if self.dry_run {
+                continue;
+            }
+            let question = format!("Allow all of this of `{server}` as it is now?");
+            let Some(by) = consent(&question, self.yes)? else {
+                code = ExitCode::FAILURE;
+                continue;
+            };
+            let approved = roster.approve(&server, &pending.digest(), tools, by)?;
+            let items = output::counted(approved.len() as u64, "item");
+            output::say(&format!("{items} of `{server}` allowed"));
+            hosts::reload(roster.config_path())?;
         }
-        for item in pending.iter() {
-            output::print(&difference(item))?;
+        Ok(code)
+    }
+}
+
+/// Shows what of servers is no longer what you have approved, or new.
+#[derive(Debug, Args)]
+#[command(after_help = "`dormouse approve` shows the same, and asks whether that is allowed.")]
+pub(super) struct Diff {
+    /// Only this server.
+    server: Option<String>,
+}
+
+impl Diff {
+    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+        let roster = Roster::open(places)?;
+        for (server, pending) in waiting(&roster, self.server.as_deref(), None)? {
+            if self.server.is_none() {
+                let heading = output::styled(output::STRONG, format!("server {server}"));
+                output::print(&format!("{heading}\n"))?;
+            }
+            show(&pending)?;
         }
-        if self.dry_run {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let question = format!("Allow all of this of `{server}` as it is now?");
-        let Some(by) = consent(&question, self.yes)? else {
-            return Ok(ExitCode::FAILURE);
-        };
-        let approved = roster.approve(server, &pending.digest(), by)?;
-        let items = output::counted(approved.len() as u64, "item");
-        output::say(&format!("{items} of `{server}` allowed"));
-        hosts::reload(roster.config_path())?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn show(pending: &Pending) -> anyhow::Result<()> {
+    for item in pending.iter() {
+        output::print(&difference(item))?;
+    }
+    Ok(())
+}
+
+/// What waits for its user: of one server, or of all where none is named. Says so where nothing
+/// does.
+///
+/// # Errors
+/// There is no such server, or nothing that is called so waits.
+fn waiting(
+    roster: &Roster,
+    server: Option<&str>,
+    tools: Option<&BTreeSet<String>>,
+) -> anyhow::Result<Vec<(String, Pending)>> {
+    let snapshot = roster.snapshot();
+    if let Some(server) = server {
+        tools::known(&snapshot, server)?;
+    }
+    let mut waiting = Vec::new();
+    for (name, found) in snapshot.servers() {
+        if server.is_some_and(|server| server != name) {
+            continue;
+        }
+        let pending = selected(found, tools)?;
+        if !pending.is_empty() {
+            waiting.push((name.clone(), pending));
+        }
+    }
+    if waiting.is_empty() {
+        output::say(&match server {
+            Some(server) => format!("nothing of `{server}` has changed"),
+            None => "nothing of any server has changed".to_owned(),
+        });
+    }
+    Ok(waiting)
+}
+
+/// What waits of a server: all, or the tools that are named.
+///
+/// # Errors
+/// One of these does not wait.
+fn selected(server: &Arc<Server>, tools: Option<&BTreeSet<String>>) -> anyhow::Result<Pending> {
+    let pending = server.pending();
+    for tool in tools.into_iter().flatten() {
+        if !pending.tools().any(|waiting| waiting == tool) {
+            let hint = nearest(tool, pending.tools());
+            let hint = hint.map(|name| format!("\nhint: did you mean `{}`?", visible_line(name)));
+            let server = &server.config().name;
+            bail!(
+                "no tool `{}` of `{server}` waits to be approved{}",
+                visible_line(tool),
+                hint.unwrap_or_default()
+            );
+        }
+    }
+    Ok(pending.selected(Selection {
+        component: None,
+        tools,
+    }))
 }

@@ -15,7 +15,7 @@ use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
 use crate::config::{self, Config, Configured, ServerConfig, paths};
 use crate::control;
-use crate::roster::{Places, Roster, Status, folders};
+use crate::roster::{Places, Roster, Status, Waiting, folders};
 use crate::sandbox::FsMode;
 use crate::store::Trust;
 
@@ -275,6 +275,9 @@ impl Rows {
             Ok(roster) => {
                 let snapshot = roster.snapshot();
                 for (name, server) in snapshot.servers() {
+                    if let Some(waiting) = Waiting::of(server) {
+                        self.warning(format!("server {name}"), waiting.to_string());
+                    }
                     for odd in server.odd() {
                         self.warning(format!("server {name}"), odd.to_string());
                     }

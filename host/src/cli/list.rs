@@ -43,6 +43,7 @@ impl List {
                     "title": listing.and_then(|listing| listing.title.as_ref()),
                     "version": listing.and_then(|listing| listing.version.as_ref()),
                     "description": listing.and_then(|listing| listing.description.as_ref()),
+                    "waiting": server.waiting,
                     "not_shown": server.not_shown,
                     "error": server.error,
                     "origin": server.origin,
@@ -95,18 +96,21 @@ impl List {
             ]);
             table.row(row);
         }
-        let mut not_shown: String = servers.iter().map(status::not_shown).collect();
+        let notes = servers.iter();
+        let mut notes: String = notes
+            .map(|server| status::waiting(server) + &status::not_shown(server))
+            .collect();
         for (name, server) in snapshot.servers() {
             let rules = server.config().bridge().map(|bridge| bridge.rules.told());
             for told in rules.unwrap_or_default() {
-                not_shown.push_str(&format!(
+                notes.push_str(&format!(
                     "{}: {}\n",
                     output::styled(STRONG, name),
                     output::clean(&told)
                 ));
             }
         }
-        output::print(&(table.render() + &not_shown))?;
+        output::print(&(table.render() + &notes))?;
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {
             if let Some(why) = &server.config().denied {

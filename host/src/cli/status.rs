@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::{Format, hosts, output};
 use crate::control;
+use crate::roster::status::span;
 use crate::roster::{Places, Roster, ServerStatus, State, Status as Report};
 
 /// Shows the running hosts and what their servers are doing.
@@ -129,9 +130,19 @@ fn text(report: &Report) -> String {
             let error = output::clean(error).replace('\n', "\n  ");
             text.push_str(&format!("{}: {error}\n", output::styled(BAD, &server.name)));
         }
+        text.push_str(&waiting(server));
         text.push_str(&not_shown(server));
     }
     text
+}
+
+/// What of a server waits for its user.
+pub(super) fn waiting(server: &ServerStatus) -> String {
+    let Some(waiting) = &server.waiting else {
+        return String::new();
+    };
+    let waiting = waiting.to_string().replace('\n', "\n  ");
+    format!("{}: {waiting}\n", output::styled(DOUBTFUL, &server.name))
 }
 
 /// What a server offers that agents are not shown: the first few, for a careless author
@@ -172,33 +183,4 @@ fn since(moment: u64) -> String {
         .and_then(|moment| moment.elapsed().ok())
         .unwrap_or_default();
     span(passed.as_secs())
-}
-
-/// A span of time in its two largest units.
-pub(super) fn span(seconds: u64) -> String {
-    let (minutes, hours) = (seconds / 60, seconds / 3600);
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{minutes} min {} s", seconds % 60),
-        3600..86_400 => format!("{hours} h {} min", minutes % 60),
-        _ => format!("{} d {} h", hours / 24, hours % 24),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_are_told_in_their_largest_units() {
-        for (seconds, told) in [
-            (0, "0 s"),
-            (59, "59 s"),
-            (61, "1 min 1 s"),
-            (3_661, "1 h 1 min"),
-            (90_000, "1 d 1 h"),
-        ] {
-            assert_eq!(span(seconds), told);
-        }
-    }
 }

@@ -131,7 +131,8 @@ fn told(outcomes: &[Outcome]) -> String {
             Ok(synced) if synced.changed > 0 => {
                 let changed = output::counted(synced.changed as u64, "item");
                 notes.push_str(&format!(
-                    "{}: {changed} changed or new, and not shown\n  hint: `dormouse approve {server}` shows how, and allows it\n",
+                    "{}: {changed} changed or new since you approved what it offers\n  \
+                     hint: `dormouse diff {server}` shows how, and `dormouse approve {server}` allows it\n",
                     output::styled(DOUBTFUL, server)
                 ));
                 ((DOUBTFUL, "changed"), Some(synced))

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::ClientRules;
+use super::{ChangePolicy, ClientRules};
 use crate::upstream::{Launch, Secret};
 use crate::visible::visible_line;
 use crate::wildcard::matches;
@@ -32,8 +32,8 @@ pub struct Bridge {
     pub stubs: Vec<String>,
     /// How long its start may take; a call has its time from the server's limits.
     pub start_timeout: Option<Duration>,
-    /// What happens to a tool that is no longer what it was.
-    pub on_change: OnChange,
+    /// What happens to what is no longer what its user has approved.
+    pub changes: ChangePolicy,
     /// Whether all sessions share one connection.
     pub share: bool,
 }
@@ -228,29 +228,6 @@ impl Filter {
             false => parts.join(", and "),
         }
     }
-}
-
-/// What happens to a tool whose description or schema is no longer what it was
-/// when its user last saw it, from the least cautious on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum OnChange {
-    /// It is taken as it is now.
-    Accept,
-    /// It is quarantined; a client that can ask its user asks, the others say what
-    /// to do.
-    #[default]
-    Ask,
-    /// It is quarantined until `dormouse approve`.
-    Block,
-}
-
-impl OnChange {
-    /// Each with its word in the configuration.
-    pub(super) const WORDS: [(&'static str, Self); 3] = [
-        ("ask", Self::Ask),
-        ("block", Self::Block),
-        ("accept", Self::Accept),
-    ];
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::project_content::{ProjectHashes, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
 use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fingerprint, Need, OnChange, Origin, Overlay,
+    Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
     Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
 use crate::sandbox::HostLimits;
@@ -138,19 +138,16 @@ fn pass_env(server: &mut ServerConfig, names: &[String]) {
     }
 }
 
-/// Has a server of a project ask its user where it would take every change: that is nothing that
-/// a project decides. Gives a note of it, if it is so.
-fn heard_as_asking(server: &mut ServerConfig) -> Option<String> {
-    let bridge = server.bridge_mut()?;
-    if bridge.on_change != OnChange::Accept {
-        return None;
-    }
-    bridge.on_change = OnChange::default();
-    Some(
-        "its `on_change = \"accept\"` is not heard, because a project's file says it\n\
+/// Has changes of a server of a project wait for its user where it would take them: that is
+/// nothing that a project decides. Gives a note of it, if it is so.
+fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
+    let is_said = server.bridge_mut()?.changes.remove_acceptance();
+    is_said.then(|| {
+        "its changes and new tools wait for you, although a project's file says that they do not \
+         (`on_change`, `tools_on_change` or `new_tools`): that is not heard\n\
          hint: write it in your own dormouse.toml"
-            .to_owned(),
-    )
+            .to_owned()
+    })
 }
 
 /// Servers of one kind that may be taken, before those of later kinds.
@@ -265,32 +262,36 @@ impl Configured {
     /// What is known of servers that are reached in the same way is kept once, and what one of
     /// them takes as seen is seen for all. So the most cautious of them counts for all.
     fn share_caution(&mut self) {
-        let mut cautious: BTreeMap<Fingerprint, (OnChange, String)> = BTreeMap::new();
+        let mut shared: BTreeMap<Fingerprint, (ChangePolicy, Vec<String>)> = BTreeMap::new();
         for server in self.servers.values() {
             let Some(bridge) = server.bridge() else {
                 continue;
             };
-            let most = (bridge.on_change, server.name.clone());
-            let known = cautious.entry(bridge.fingerprint.clone());
-            let known = known.or_insert_with(|| most.clone());
-            if known.0 < most.0 {
-                *known = most;
-            }
+            let known = shared.entry(bridge.fingerprint.clone());
+            let (changes, names) = known.or_insert_with(|| (bridge.changes.clone(), Vec::new()));
+            *changes = changes.most_cautious(&bridge.changes);
+            names.push(server.name.clone());
         }
         for server in self.servers.values_mut() {
+            let name = server.name.clone();
             let Some(bridge) = server.bridge_mut() else {
                 continue;
             };
-            if let Some((most, other)) = cautious.get(&bridge.fingerprint)
-                && bridge.on_change < *most
-            {
-                bridge.on_change = *most;
+            let Some((changes, names)) = shared.get(&bridge.fingerprint) else {
+                continue;
+            };
+            if bridge.changes.allows_more_than(changes) {
+                let others = names.iter().filter(|other| **other != name);
+                let others: Vec<_> = others.map(|other| format!("`{other}`")).collect();
                 let note = format!(
-                    "its `on_change` is that of `{other}`, which is reached in the same way and \
-                     more cautious\nhint: write the same in both"
+                    "what it says of changes (`on_change`) is less cautious than what {} says, \
+                     which is reached in the same way, so that counts for both\n\
+                     hint: write the same in both",
+                    others.join(" or ")
                 );
-                self.notes.push((server.name.clone(), note));
+                self.notes.push((name, note));
             }
+            bridge.changes = changes.clone();
         }
     }
 
@@ -368,7 +369,7 @@ impl Configured {
         let of_project = of_project.filter(|server| self.is_trusted(&server.origin));
         own.extend(of_project.map(|server| (server.clone(), Vec::new())));
         for (server, _) in own.iter_mut() {
-            notes.extend(heard_as_asking(server).map(|note| (server.name.clone(), note)));
+            notes.extend(without_acceptance(server).map(|note| (server.name.clone(), note)));
         }
         let reached_by_project: HashSet<Fingerprint> = own
             .iter()

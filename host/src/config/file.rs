@@ -3,7 +3,7 @@
 //! The document is walked by hand rather than deserialized, so that every problem
 //! is found in one go and each is told with its place, its value and a way out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
@@ -19,8 +19,8 @@ pub use super::reader::Variables;
 use super::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
 use super::upstream::{UpstreamEntry, UpstreamTable};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, OnChange, Origin, Overlay, Problem,
-    RefusedServer, Scope, ServerConfig, name, units,
+    Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, NewTools, OnChange, Origin, Overlay,
+    Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
 use crate::nearest::nearest;
 use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
@@ -60,6 +60,8 @@ const SERVER: &[&str] = &[
     "clients",
     "start_timeout",
     "on_change",
+    "tools_on_change",
+    "new_tools",
     "share",
     "from",
     "project",
@@ -347,6 +349,8 @@ impl Reader<'_> {
                     }
                 }
                 "on_change" => overlay.on_change = self.choice(item, &here, &OnChange::WORDS),
+                "tools_on_change" => overlay.tools_on_change = self.tools_on_change(item, &here),
+                "new_tools" => overlay.new_tools = self.choice(item, &here, &NewTools::WORDS),
                 "share" => overlay.share = self.boolean(item, &here),
                 "from" => overlay.from = self.clients(item, &here),
                 "project" => {
@@ -397,6 +401,20 @@ impl Reader<'_> {
         // Nothing is said of its upstream that could not fit.
         overlay.apply(&mut server).ok()?;
         Some(Entry::Server(Box::new(server)))
+    }
+
+    /// What happens to changes of tools, by their names or patterns.
+    fn tools_on_change(&mut self, item: &Item, at: &str) -> BTreeMap<String, OnChange> {
+        let Some(table) = self.table(item, at) else {
+            return BTreeMap::new();
+        };
+        let mut tools = BTreeMap::new();
+        for (name, item) in table.iter() {
+            if let Some(mode) = self.choice(item, &within(at, name), &OnChange::WORDS) {
+                tools.insert(name.to_owned(), mode);
+            }
+        }
+        tools
     }
 
     fn grants(&mut self, item: &Item, at: &str) -> Grants {

@@ -13,6 +13,7 @@ pub mod install;
 mod limits;
 mod lines;
 pub mod name;
+mod on_change;
 mod overlay;
 mod own_places;
 pub mod paths;
@@ -35,12 +36,13 @@ use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, HostLimits, Limits};
 
-pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, OnChange};
+pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need};
 pub use client::{Client, Scope};
 pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
 pub use configured::{Configured, UntrustedProject};
 pub use inputs::{Input, Inputs};
 pub use limits::LimitSettings;
+pub use on_change::{ChangePolicy, NewTools, OnChange};
 pub use overlay::Overlay;
 pub use own_places::{HostPaths, own_places};
 pub use problem::{Invalid, Problem};

@@ -1,6 +1,6 @@
 //! Changes that the user's own file makes to a server that is configured elsewhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use super::limits::LimitSettings;
 use super::{
-    Bridge, Client, ClientRules, FilledIn, Fingerprint, Need, OnChange, Origin, Scope, ServerConfig,
+    Bridge, Client, ClientRules, FilledIn, Fingerprint, Need, NewTools, OnChange, Origin, Scope,
+    ServerConfig,
 };
 use crate::sandbox::Grants;
 use crate::upstream::{HttpTransport, Launch};
@@ -33,6 +34,9 @@ pub struct Overlay {
     /// More clients that load it themselves.
     pub from: Vec<Client>,
     pub on_change: Option<OnChange>,
+    /// What happens to tools, each name or pattern for itself.
+    pub tools_on_change: BTreeMap<String, OnChange>,
+    pub new_tools: Option<NewTools>,
     pub share: Option<bool>,
     /// What is said of its upstream.
     pub upstream: UpstreamOverlay,
@@ -81,9 +85,12 @@ impl Overlay {
         match server.bridge_mut() {
             Some(bridge) => {
                 self.upstream.apply(bridge)?;
-                if let Some(on_change) = self.on_change {
-                    bridge.on_change = on_change;
-                }
+                let changes = &mut bridge.changes;
+                changes.on_change = self.on_change.unwrap_or(changes.on_change);
+                changes.new_tools = self.new_tools.unwrap_or(changes.new_tools);
+                let tools = self.tools_on_change.iter();
+                let tools = tools.map(|(name, mode)| (name.clone(), *mode));
+                changes.tools.extend(tools);
                 if let Some(share) = self.share {
                     bridge.share = share;
                 }
@@ -135,10 +142,18 @@ impl Overlay {
     /// The same, as far as it gives that server nothing, and allows it nothing that it may not
     /// do already.
     fn restrictions(&self, server: &ServerConfig) -> Self {
-        let on_change = server.bridge().map(|bridge| bridge.on_change);
+        let changes = server.bridge().map(|bridge| &bridge.changes);
+        let on_change = self.on_change.max(changes.map(|changes| changes.on_change));
+        let tools = self.tools_on_change.iter().filter_map(|(name, mode)| {
+            let known = changes.and_then(|changes| changes.tools.get(name).copied());
+            let mode = (*mode).max(known.unwrap_or_default());
+            (Some(mode) >= on_change).then(|| (name.clone(), mode))
+        });
         Self {
             enabled: self.enabled.filter(|enabled| !enabled),
-            on_change: self.on_change.max(on_change),
+            on_change,
+            tools_on_change: tools.collect(),
+            new_tools: self.new_tools.filter(|new| *new == NewTools::Hide),
             upstream: UpstreamOverlay {
                 include: self.upstream.include.clone(),
                 exclude: self.upstream.exclude.clone(),
@@ -153,15 +168,15 @@ impl Overlay {
     #[must_use]
     pub fn said(&self) -> Vec<String> {
         let enabled = self.enabled.map(|enabled| format!("enabled = {enabled}"));
-        let on_change = OnChange::WORDS
-            .into_iter()
-            .find(|(_, value)| Some(*value) == self.on_change)
-            .map(|(word, _)| format!("on_change = {word}"));
+        let on_change = self.on_change.map(OnChange::word);
+        let on_change = on_change.map(|word| format!("on_change = {word}"));
         let others = [
             ("prefix", self.prefix.is_some()),
             ("instance", self.instance.is_some()),
             ("limits", !self.limits.is_empty()),
             ("share", self.share.is_some()),
+            ("tools_on_change", !self.tools_on_change.is_empty()),
+            ("new_tools", self.new_tools.is_some()),
         ];
         let others = others.into_iter().filter(|(_, is_said)| *is_said);
         let names = others.map(|(key, _)| key);

@@ -10,7 +10,7 @@ use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
-    Adapter, Bridge, Client, FillSource, Filter, Need, OnChange, Origin, Problem, RefusedServer,
+    Adapter, Bridge, Client, FillSource, Filter, Need, Origin, Problem, RefusedServer,
     ServerConfig, limits,
 };
 use crate::sandbox::{FsGrant, FsMode};
@@ -280,10 +280,11 @@ impl Lines {
             let text = "one for all sessions (`share`)";
             self.add("connections", text.to_owned());
         }
-        if bridge.on_change == OnChange::Accept {
+        if bridge.changes.clone().remove_acceptance() {
             self.add(
                 "changes",
-                "`on_change` is not heard of a project: you are asked".to_owned(),
+                "`on_change` is not heard of a project: changes and new tools wait for you"
+                    .to_owned(),
             );
         }
     }

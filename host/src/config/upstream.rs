@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use toml_edit::{Item, TableLike};
 
-use super::bridge::{
-    Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need, OnChange,
-};
+use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
+use super::on_change::ChangePolicy;
 use super::overlay::{LaunchOverlay, UpstreamOverlay};
 use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
@@ -321,7 +320,7 @@ impl Reader<'_> {
             rules: upstream.rules.unwrap_or_default(),
             stubs: upstream.stubs.unwrap_or_default(),
             start_timeout: upstream.start_timeout,
-            on_change: OnChange::default(),
+            changes: ChangePolicy::default(),
             share: false,
         }))
     }

@@ -254,6 +254,11 @@ fn table(roster: &Roster) -> String {
             server.runs()
         );
     }
+    for server in &status.servers {
+        if let Some(waiting) = &server.waiting {
+            let _ = writeln!(text, "\n(`{}`: {waiting})", server.name);
+        }
+    }
     if let Some(project) = &status.untrusted {
         let _ = writeln!(text, "\n({})", project.hint());
     }

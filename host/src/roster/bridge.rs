@@ -1,6 +1,6 @@
 //! What a bridged server shows, by what is known of its upstream.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
@@ -10,8 +10,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::line_diff;
-use crate::config::{Bridge, Filter};
-use crate::store::{Known, PendingItem};
+use crate::config::{Bridge, ChangePolicy, Filter};
+use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
 use crate::visible::visible_line;
 
 /// The one tool of a server of which nothing is known yet.
@@ -20,24 +20,65 @@ pub(super) const DISCOVER: &str = "discover";
 /// What a bridged server shows.
 pub(super) fn listing(server: &str, bridge: &Bridge, known: Option<&Known>) -> Arc<Listing> {
     match known {
-        Some(known) => filtered(&known.listing, &bridge.filter),
+        Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
         None if bridge.stubs.is_empty() => made(vec![discover(server)]),
         None => made(bridge.stubs.iter().map(|name| stub(server, name)).collect()),
     }
 }
 
-/// What a plugin in front of an upstream shows: what it declares, without the tools
-/// of its upstream that are no longer what their user knows.
-pub(super) fn adapted(declared: &Arc<Listing>, known: Option<&Known>) -> Arc<Listing> {
+/// What an upstream offers as its user has approved it, without what a policy withholds where it
+/// has changed since.
+fn approved(known: &Known, changes: &ChangePolicy) -> Arc<Listing> {
+    let is_withheld =
+        |item: &&PendingItem| item.was.is_some() && item.treatment(changes) == Treatment::Withheld;
+    let withheld: HashSet<(Gated, &str)> = known
+        .pending
+        .iter()
+        .filter(is_withheld)
+        .map(|item| (item.kind, item.name.as_str()))
+        .collect();
+    if withheld.is_empty() {
+        return Arc::clone(&known.listing);
+    }
+    let mut shown = Listing::clone(&known.listing);
+    let is_shown = |kind, name: &str| !withheld.contains(&(kind, name));
+    shown.tools.retain(|tool| is_shown(Gated::Tool, &tool.name));
+    shown
+        .prompts
+        .retain(|prompt| is_shown(Gated::Prompt, &prompt.key));
+    shown
+        .templates
+        .retain(|template| is_shown(Gated::Template, &template.key));
+    Arc::new(shown)
+}
+
+/// What a plugin in front of an upstream shows: what it declares, and of tools of its upstream
+/// that are no longer what their user has approved, what the policy says.
+pub(super) fn adapted(
+    declared: &Arc<Listing>,
+    changes: &ChangePolicy,
+    known: Option<&Known>,
+) -> Arc<Listing> {
     let pending = known.map(|known| known.pending.of_component(declared));
     let Some(pending) = pending.filter(|pending| !pending.is_empty()) else {
         return Arc::clone(declared);
     };
+    let waiting: HashMap<&str, &PendingItem> = pending
+        .iter()
+        .map(|item| (item.name.as_str(), item))
+        .collect();
     let mut shown = Listing::clone(declared);
-    let hidden: BTreeSet<&str> = pending.tools().collect();
-    shown
-        .tools
-        .retain(|tool| !hidden.contains(tool.name.as_str()));
+    shown.tools.retain_mut(|tool| {
+        let Some(item) = waiting.get(tool.name.as_str()) else {
+            return true;
+        };
+        let treatment = item.treatment(changes);
+        // A function of the component's own is what the component declares of it.
+        if treatment == Treatment::Frozen && !tool.is_typed() {
+            tool.replace(frozen_tool(&tool.tool, &item.is));
+        }
+        treatment != Treatment::Withheld
+    });
     Arc::new(shown)
 }
 
@@ -194,7 +235,6 @@ pub fn difference(item: &PendingItem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Gated;
 
     fn item(was: &Value, is: &Value) -> PendingItem {
         PendingItem {
@@ -202,6 +242,7 @@ mod tests {
             name: "x".to_owned(),
             was: Some(to_raw_value(was).unwrap()),
             is: to_raw_value(is).unwrap(),
+            since: None,
         }
     }
 

@@ -9,6 +9,15 @@ use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
 use crate::runtime::{Answer, Arguments, attribution};
 
+/// What a model is told beside the refusal of a tool that it sees as its user has approved it,
+/// and that is another by now. It may have called that as it was.
+fn definition_has_changed(server: &str) -> String {
+    format!(
+        "[dormouse] The definition of this tool has changed since its user approved it: \
+         `dormouse approve {server}` shows how, and allows it."
+    )
+}
+
 impl Roster {
     /// Calls a tool by its server's and its own name. The answer is an MCP
     /// `CallToolResult`; whatever goes wrong inside the tool is one too
@@ -45,7 +54,29 @@ impl Roster {
         arguments: Arguments,
         context: Context,
     ) -> Result<Answer, Refusal> {
-        let answer = server.call(self, tool, arguments, context).await?;
+        let answer = server.call(self, tool, arguments, context).await;
+        // As it is known to be now: the call may have connected the server.
+        let name = &server.config().name;
+        let is_frozen = self.server(name).is_ok_and(|server| server.is_frozen(tool));
+        let mut answer = match answer {
+            Err(Refusal::Upstream {
+                code,
+                mut message,
+                data,
+            }) if is_frozen => {
+                message.push('\n');
+                message.push_str(&definition_has_changed(name));
+                return Err(Refusal::Upstream {
+                    code,
+                    message,
+                    data,
+                });
+            }
+            answer => answer?,
+        };
+        if is_frozen && answer.get("isError").as_deref() == Some(&Value::Bool(true)) {
+            answer.push_text(&definition_has_changed(name));
+        }
         self.note(server, &answer);
         Ok(answer)
     }

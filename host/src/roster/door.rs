@@ -12,7 +12,7 @@ use super::confirm::{Asked, MAX_QUESTION_BYTES};
 use super::{Roster, bridge};
 use crate::config::OnChange;
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
-use crate::store::{DecidedBy, Decision, Gated, Pending};
+use crate::store::{DecidedBy, Decision, Gated, Pending, Selection, Treatment};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 use crate::visible::{first_names, visible_line};
 
@@ -59,7 +59,7 @@ impl Gate for Door {
     fn seen_tools(&self) -> BTreeSet<String> {
         let roster = self.roster.upgrade();
         let server = roster.and_then(|roster| roster.server(&self.server).ok());
-        let listing = server.and_then(|server| Some(server.known()?.listing.clone()));
+        let listing = server.and_then(|server| server.listed().cloned());
         let tools = listing.iter().flat_map(|listing| &listing.tools);
         tools.map(|tool| tool.name.clone()).collect()
     }
@@ -128,7 +128,7 @@ impl Roster {
         let first = found.declared();
         let learnt = self
             .store
-            .learn(&upstream.fingerprint, offered, (upstream.on_change, first));
+            .learn(&upstream.fingerprint, offered, (&upstream.changes, first));
         let news = match learnt {
             Ok(news) => news,
             Err(error) => {
@@ -146,11 +146,12 @@ impl Roster {
             }
         };
         self.unkept().remove(server);
-        if !news.pending.is_empty() {
+        if !news.untold.is_empty() {
             tracing::warn!(
-                "server `{server}` has what its user has not seen ({}), which is not shown\n\
-                 hint: `dormouse approve {server}` shows it, and allows it",
-                first_names(&news.pending)
+                "server `{server}` is not what its user has approved ({}): none of that is shown \
+                 as it is now\n\
+                 hint: `dormouse diff {server}` shows it, and `dormouse approve {server}` allows it",
+                first_names(&news.untold)
             );
         }
         self.refresh(None);
@@ -174,16 +175,21 @@ impl Roster {
             return Ok(());
         };
         let pending = found.pending();
-        if pending.has(kind, name) {
-            let mut why = "its user has not seen it as it is now".to_owned();
-            if upstream.on_change == OnChange::Ask {
+        let waiting = pending.find(kind, name);
+        if waiting.is_some_and(|item| found.treatment(item) == Treatment::Withheld) {
+            let mut why = "its user has not approved it as it is now".to_owned();
+            let mode = match kind {
+                Gated::Tool => upstream.changes.of_tool(name),
+                _ => upstream.changes.on_change,
+            };
+            if mode == OnChange::Ask {
                 let message = shown(server, &pending);
                 let what = "Allow all of this as it is now";
                 let asked = Asked::Approval(server.to_owned());
                 match self.confirm(asked, caller, message, what).await {
                     Ok(()) => {
                         let shown = pending.digest();
-                        let approval = self.approve(server, &shown, DecidedBy::Client);
+                        let approval = self.approve(server, &shown, None, DecidedBy::Client);
                         return approval.map(drop).map_err(|error| format!("{error:#}"));
                     }
                     Err(unconfirmed) => why = format!("{why}, and {unconfirmed}"),
@@ -196,7 +202,7 @@ impl Roster {
         }
         // A component may use what it does not show.
         let has = known.listing.tools.iter().any(|known| known.name == name)
-            || known.pending.has(kind, name);
+            || known.pending.find(kind, name).is_some();
         if has || kind != Gated::Tool {
             return Ok(());
         }
@@ -220,13 +226,19 @@ impl Roster {
         self.admit(server, (Gated::Tool, tool), caller).await
     }
 
-    /// Allows what a server offers as its user was shown it: what has that digest. Says what
-    /// they had not seen.
+    /// Allows what a server offers as its user was shown it: what has that digest. That is all
+    /// that waits, or the tools that are named. Says what they had not seen.
     ///
     /// # Errors
     /// There is no such server, it has no upstream, it offers something else by now, or that
     /// cannot be kept.
-    pub fn approve(&self, server: &str, shown: &str, by: DecidedBy) -> anyhow::Result<Pending> {
+    pub fn approve(
+        &self,
+        server: &str,
+        shown: &str,
+        tools: Option<&BTreeSet<String>>,
+        by: DecidedBy,
+    ) -> anyhow::Result<Pending> {
         let found = self.server(server)?;
         let Some(upstream) = found.config().bridge() else {
             return Ok(Pending::default());
@@ -237,9 +249,13 @@ impl Roster {
             shown,
             by,
         })?;
+        let selection = Selection {
+            tools,
+            ..found.selection()
+        };
         let approved = self
             .store
-            .approve(&upstream.fingerprint, shown, found.declared())?;
+            .approve(&upstream.fingerprint, shown, selection)?;
         self.refresh(None);
         Ok(approved)
     }
@@ -247,7 +263,7 @@ impl Roster {
 
 /// What a user is asked to allow.
 fn shown(server: &str, pending: &Pending) -> String {
-    let mut message = format!("What `{server}` offers is not what it was when you last saw it:\n");
+    let mut message = format!("What `{server}` offers is not what you have approved:\n");
     for item in pending.iter() {
         // Nobody is asked with more than that.
         if message.len() > MAX_QUESTION_BYTES {

@@ -51,7 +51,7 @@ use server::Read;
 pub use server::Server;
 use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
-pub use status::{ServerStatus, State, Status};
+pub use status::{ServerStatus, State, Status, Waiting};
 pub use sync::Synced;
 
 use crate::config::discovery::Surroundings;

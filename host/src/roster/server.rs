@@ -18,7 +18,7 @@ use crate::runtime::{
     Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas,
     SessionClients, Slot, Target, Tool, Wanted,
 };
-use crate::store::{Known, Pending};
+use crate::store::{Gated, Known, Pending, PendingItem, Selection, Treatment};
 use crate::upstream::{Setup, Upstream};
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
@@ -90,7 +90,11 @@ impl Server {
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
             listing = match (listing, config.component()) {
                 // What it offers is what it declares, whatever its upstream does.
-                (Some(declared), _) => Some(bridge::adapted(&declared, known.as_deref())),
+                (Some(declared), _) => Some(bridge::adapted(
+                    &declared,
+                    &upstream.changes,
+                    known.as_deref(),
+                )),
                 (None, Some(_)) => None,
                 (None, None) => Some(bridge::listing(&config.name, upstream, known.as_deref())),
             };
@@ -218,6 +222,10 @@ impl Server {
     pub fn instructions(&self) -> Option<&str> {
         self.listed()?;
         let known = self.known().filter(|_| self.config.component().is_none())?;
+        let waiting = known.pending.find(Gated::Instructions, "");
+        if waiting.is_some_and(|item| self.treatment(item) == Treatment::Withheld) {
+            return None;
+        }
         let instructions = known.instructions.as_deref()?;
         (!instructions.trim().is_empty()).then_some(instructions)
     }
@@ -303,8 +311,16 @@ impl Server {
     pub fn pending(&self) -> Cow<'_, Pending> {
         match (&self.known, self.config.component(), &self.declared) {
             (Some(known), None, _) => Cow::Borrowed(&known.pending),
-            (Some(known), Some(_), Some(of)) => Cow::Owned(known.pending.of_component(of)),
+            (Some(known), Some(_), Some(_)) => Cow::Owned(known.pending.selected(self.selection())),
             (None, ..) | (Some(_), Some(_), None) => Cow::Owned(Pending::default()),
+        }
+    }
+
+    /// The part of what its upstream offers that its user can approve.
+    pub(super) fn selection(&self) -> Selection<'_> {
+        Selection {
+            component: self.declared(),
+            tools: None,
         }
     }
 
@@ -315,14 +331,31 @@ impl Server {
         self.declared.as_ref().filter(|_| has_component)
     }
 
-    /// Its tools that are not shown because its user has not seen them as they are.
+    /// What becomes of something that waits for its user.
+    pub(super) fn treatment(&self, item: &PendingItem) -> Treatment {
+        let bridge = self.config.bridge();
+        bridge.map_or(Treatment::Withheld, |bridge| {
+            item.treatment(&bridge.changes)
+        })
+    }
+
+    /// Whether a tool of it is shown as its user has approved it, and is another by now.
+    pub(super) fn is_frozen(&self, tool: &str) -> bool {
+        let pending = self.known.as_ref().map(|known| &known.pending);
+        let waiting = pending.and_then(|pending| pending.find(Gated::Tool, tool));
+        waiting.is_some_and(|item| self.treatment(item) == Treatment::Frozen)
+    }
+
+    /// Its tools that are not shown because its user has not approved them as they are.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
         let declared: Option<HashSet<&str>> = self.declared().map(|declared| {
             let tools = declared.tools.iter();
             tools.map(|tool| tool.name.as_str()).collect()
         });
-        let pending = self.known.iter().flat_map(|known| known.pending.tools());
-        let pending = pending.filter(move |name| {
+        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        let pending = pending
+            .filter(|item| item.kind == Gated::Tool && self.treatment(item) == Treatment::Withheld);
+        let pending = pending.map(|item| item.name.as_str()).filter(move |name| {
             let declared = declared.as_ref();
             declared.is_none_or(|declared| declared.contains(name))
         });

@@ -1,5 +1,6 @@
 //! What `dormouse status` shows of a host.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{Roster, Server, Snapshot, memory};
 use crate::config::UntrustedProject;
 use crate::runtime::Phase;
-use crate::store::{Gated, Pending};
+use crate::store::{Gated, Pending, PendingItem, Treatment};
 use crate::upstream;
 
 /// Most names that collide with others that the state of one server tells.
@@ -82,8 +83,11 @@ pub struct ServerStatus {
     pub server_info: Option<Map<String, Value>>,
     /// When it was last asked what it offers, in seconds since the Unix epoch.
     pub fetched: Option<u64>,
-    /// What its user has not seen as it is, changed or new: tools by their names.
+    /// What its user has not approved as it is, changed or new: tools by their names.
     pub changed: Vec<String>,
+    /// How much of that there is, and since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     /// What it offers that is not shown, as sentences.
     #[serde(default)]
     pub not_shown: Vec<String>,
@@ -93,7 +97,101 @@ pub struct ServerStatus {
     pub origin: String,
 }
 
-/// The states of a server's life (DESIGN §5).
+/// How much of what a server offers waits for its user, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The server's name.
+    pub server: String,
+    /// What is another than its user has approved.
+    pub changed: usize,
+    /// What they have never approved.
+    pub new: usize,
+    /// What of that is not shown as it was approved either.
+    pub withheld: usize,
+    /// When the first of it came, in seconds since the Unix epoch; none where that is not known.
+    pub since: Option<u64>,
+}
+
+impl Waiting {
+    /// Counts what waits of a server. None where nothing does.
+    #[must_use]
+    pub fn of(server: &Server) -> Option<Self> {
+        let pending = server.pending();
+        let count = |is: &dyn Fn(&&PendingItem) -> bool| pending.iter().filter(is).count();
+        let is_withheld = |item: &&PendingItem| {
+            item.was.is_some() && server.treatment(item) == Treatment::Withheld
+        };
+        (!pending.is_empty()).then(|| Self {
+            server: server.config().name.clone(),
+            changed: count(&|item| item.was.is_some()),
+            new: count(&|item| item.was.is_none()),
+            withheld: count(&is_withheld),
+            since: pending.iter().filter_map(|item| item.since).min(),
+        })
+    }
+
+    /// For how long it has waited, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> Option<u64> {
+        Some(seconds(SystemTime::now()).saturating_sub(self.since?))
+    }
+}
+
+/// Models read this: there is nothing of the server's words in it.
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            server,
+            changed,
+            new,
+            withheld,
+            ..
+        } = self;
+        match changed - withheld {
+            0 => {}
+            frozen => write!(
+                f,
+                "{frozen} of what it offers has changed, and is shown as it was approved"
+            )?,
+        }
+        let between = |is_first: bool| if is_first { "" } else { "; " };
+        if *withheld > 0 {
+            let between = between(changed == withheld);
+            write!(
+                f,
+                "{between}{withheld} of what it offers has changed, and is not shown"
+            )?;
+        }
+        if *new > 0 {
+            let between = between(*changed == 0);
+            write!(
+                f,
+                "{between}{new} of what it offers is new, and is not shown"
+            )?;
+        }
+        if let Some(seconds) = self.seconds() {
+            write!(f, " (for {})", span(seconds))?;
+        }
+        write!(
+            f,
+            "\nhint: `dormouse diff {server}` shows how, and `dormouse approve {server}` allows it"
+        )
+    }
+}
+
+/// A span of time in its two largest units.
+#[must_use]
+pub fn span(seconds: u64) -> String {
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{minutes} min {} s", seconds % 60),
+        3600..86_400 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
+/// The states of a server's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -113,7 +211,7 @@ pub enum State {
     Idle,
     /// Its upstream wants to know its user first.
     NeedsAuth,
-    /// Some of its tools are no longer what their user knows, and not shown.
+    /// Some of its tools are no longer what their user has approved, and not shown.
     Quarantined,
     /// Its file cannot be read, or it could not be started.
     Failed,
@@ -169,7 +267,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let mut errors: Vec<String> = server.problem().map(str::to_owned).into_iter().collect();
     let needs = config.bridge().map_or(&[][..], |bridge| &bridge.needs);
     let pending = server.pending();
-    let changed = pending.iter().filter(|item| item.was.is_some()).count();
+    let waiting = Waiting::of(server);
     let upstream = slot.and_then(|slot| slot.upstream());
     let upstream = upstream
         .map(|upstream| upstream.status())
@@ -205,16 +303,10 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     };
     // Tools that are hidden are the first thing to know, whatever runs.
     let calm = matches!(state, State::Known | State::Ready | State::Idle);
-    let state = if calm && changed > 0 {
-        // Not by name: models are told of errors, and a name may be any text.
-        errors.push(format!(
-            "{} of what it offers has changed, and is not shown\n\
-             hint: `dormouse approve {}` shows how, and allows it",
-            changed, config.name
-        ));
-        State::Quarantined
-    } else {
-        state
+    let is_withheld = waiting.as_ref().is_some_and(|waiting| waiting.withheld > 0);
+    let state = match calm && is_withheld {
+        true => State::Quarantined,
+        false => state,
     };
     let collisions = snapshot.collisions().iter().filter(|collision| {
         collision
@@ -261,6 +353,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
                 _ => item.to_string(),
             })
             .collect(),
+        waiting,
         not_shown: not_shown(server, &pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),
@@ -273,7 +366,7 @@ fn not_shown(server: &Server, pending: &Pending) -> Vec<String> {
     let new = new.map(|item| {
         let name = &server.config().name;
         format!(
-            "{item} is new, and not shown before its user has seen it\n\
+            "{item} is new, and not shown before its user has approved it\n\
              hint: `dormouse approve {name}` shows and allows it"
         )
     });
@@ -352,4 +445,55 @@ impl State {
 fn seconds(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_their_largest_units() {
+        for (seconds, told) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (61, "1 min 1 s"),
+            (3_661, "1 h 1 min"),
+            (90_000, "1 d 1 h"),
+        ] {
+            assert_eq!(span(seconds), told);
+        }
+    }
+
+    #[test]
+    fn what_waits_is_told_in_numbers() {
+        for (changed, new, withheld, told) in [
+            (
+                2,
+                0,
+                0,
+                "2 of what it offers has changed, and is shown as it was approved",
+            ),
+            (2, 0, 2, "2 of what it offers has changed, and is not shown"),
+            (0, 3, 0, "3 of what it offers is new, and is not shown"),
+            (
+                2,
+                1,
+                1,
+                "1 of what it offers has changed, and is shown as it was approved; \
+                 1 of what it offers has changed, and is not shown; \
+                 1 of what it offers is new, and is not shown",
+            ),
+        ] {
+            let waiting = Waiting {
+                server: "post".to_owned(),
+                changed,
+                new,
+                withheld,
+                since: None,
+            };
+            let hint =
+                "hint: `dormouse diff post` shows how, and `dormouse approve post` allows it";
+            assert_eq!(waiting.to_string(), format!("{told}\n{hint}"));
+        }
+    }
 }

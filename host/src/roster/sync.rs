@@ -35,8 +35,7 @@ impl Roster {
         })?;
         without_blocking(offered.bytes(), || self.learn(server, offered))?;
         let found = self.server(server).map_err(|error| error.to_string())?;
-        let known = found.known().ok_or("what it offers could not be kept")?;
-        let listing = &known.listing;
+        let listing = found.listed().ok_or("what it offers could not be kept")?;
         Ok(Synced {
             tools: listing.tools.len(),
             prompts: listing.prompts.len(),

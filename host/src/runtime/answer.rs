@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use dormouse_jsonrpc::{MessageLimits, Object, ObjectError, member, quoted};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A result, an object of MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +102,30 @@ impl Answer {
                     object.set(outer, found);
                 }
                 *text = object.into_text().into_owned();
+            }
+        }
+    }
+
+    /// Adds a text behind the content of an MCP `CallToolResult`.
+    pub fn push_text(&mut self, text: &str) {
+        let block = json!({ "type": "text", "text": text });
+        match self {
+            Self::Made(value) => {
+                if let Some(Value::Array(content)) = value.get_mut("content") {
+                    content.push(block);
+                }
+            }
+            Self::Verbatim(whole) => {
+                let mut object = object(whole).unwrap_or_default();
+                let content = object.get("content").unwrap_or("[]").trim();
+                let blocks = content.strip_prefix('[');
+                let Some(blocks) = blocks.and_then(|blocks| blocks.strip_suffix(']')) else {
+                    return;
+                };
+                let comma = if blocks.trim().is_empty() { "" } else { "," };
+                let content = format!("[{blocks}{comma}{block}]");
+                object.set("content", content);
+                *whole = object.into_text().into_owned();
             }
         }
     }
@@ -379,6 +403,31 @@ mod tests {
             made.edit(&edit);
             assert_eq!(made.into_value().unwrap(), value);
         }
+    }
+
+    #[test]
+    fn texts_come_behind_the_content() {
+        let block = r#"{"type":"text","text":"a \"b\""}"#;
+        for (object, expected) in [
+            ("{}", format!(r#"{{"content":[{block}]}}"#)),
+            (
+                r#"{"content": [ ] ,"x":1.10}"#,
+                format!(r#"{{"content": [ {block}] ,"x":1.10}}"#),
+            ),
+            (
+                r#"{"content":[{"x":1.10}]}"#,
+                format!(r#"{{"content":[{{"x":1.10}},{block}]}}"#),
+            ),
+            (r#"{"content":null}"#, r#"{"content":null}"#.to_owned()),
+        ] {
+            let mut answer = read(object);
+            answer.push_text("a \"b\"");
+            assert_eq!(answer.into_text(), expected);
+        }
+        let mut made = Answer::Made(json!({ "content": [1] }));
+        made.push_text("a");
+        let expected = json!({ "content": [1, { "type": "text", "text": "a" }] });
+        assert_eq!(made.into_value().unwrap(), expected);
     }
 
     #[test]

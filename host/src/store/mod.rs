@@ -4,6 +4,7 @@
 mod canonical;
 mod decisions;
 mod folders;
+mod frozen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod record;
@@ -18,11 +19,13 @@ use dormouse_catalog::{Listing, Stamp, read_regular_file};
 
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
+pub use frozen::Treatment;
+pub(crate) use frozen::frozen_tool;
 use record::Rules;
-pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record};
+pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record, Selection};
 pub use trust::Trust;
 
-use crate::config::{Fingerprint, OnChange, paths};
+use crate::config::{ChangePolicy, Fingerprint, paths};
 use crate::replace::{Access, replace};
 use crate::upstream::Offered;
 
@@ -94,10 +97,10 @@ impl Store {
         &self,
         of: &Fingerprint,
         offered: Offered,
-        (on_change, seen): (OnChange, Option<&Arc<Listing>>),
+        (changes, seen): (&ChangePolicy, Option<&Arc<Listing>>),
     ) -> anyhow::Result<News> {
         let rules = Rules {
-            on_change,
+            changes,
             fronted: seen.is_some(),
         };
         let learnt = self.edit(of, |record| {
@@ -135,13 +138,13 @@ impl Store {
         &self,
         of: &Fingerprint,
         shown: &str,
-        component: Option<&Arc<Listing>>,
+        selection: Selection<'_>,
     ) -> anyhow::Result<Pending> {
         self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
                 return Err(Changed.into());
             };
-            let approved = record.approve(shown, component)?;
+            let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
         })
     }

@@ -13,7 +13,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::canonical::canonical;
-use crate::config::OnChange;
+use super::frozen::{Treatment, frozen_tool};
+use crate::config::ChangePolicy;
 use crate::upstream::{MODERN, Offered, Reaction, Reactions};
 use crate::visible::visible_line;
 
@@ -141,6 +142,12 @@ struct Unseen {
     /// What they have never seen.
     #[serde(default)]
     added: BTreeSet<String>,
+    /// When each of those that are there began to wait, in seconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    since: BTreeMap<String, u64>,
+    /// Those of which the log has told: what changes at every start is told once.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    told: BTreeSet<String>,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -154,11 +161,11 @@ pub struct Known {
     pub reactions: Reactions,
     /// MCP `serverInfo`.
     pub server_info: Map<String, Value>,
-    /// What it wants a model to know of it, as its user has seen it.
+    /// What it wants a model to know of it, as its user has approved it.
     pub instructions: Option<String>,
-    /// What it offers, as far as its user has seen it.
+    /// What it offers of that which its user has approved, as they have approved it.
     pub listing: Arc<Listing>,
-    /// What its user has not seen as it is, and so nobody is shown.
+    /// What its user has not approved as it is.
     pub pending: Pending,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
@@ -182,6 +189,26 @@ pub struct PendingItem {
     pub was: Option<Box<RawValue>>,
     /// As it is now.
     pub is: Box<RawValue>,
+    /// Since when it waits, in seconds since the Unix epoch, as far as that is known.
+    pub since: Option<u64>,
+}
+
+impl PendingItem {
+    /// What a policy has become of it.
+    #[must_use]
+    pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {
+        Treatment::of(changes, (self.kind, &self.name), self.was.is_none())
+    }
+}
+
+/// The part of what waits that a user approves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Selection<'a> {
+    /// The component that stands before the upstream: only what [concerns](Pending::of_component)
+    /// it. All, where there is none.
+    pub component: Option<&'a Arc<Listing>>,
+    /// The tools; all that waits, where none are named.
+    pub tools: Option<&'a BTreeSet<String>>,
 }
 
 impl fmt::Display for PendingItem {
@@ -211,11 +238,25 @@ impl Pending {
         self.0.is_empty()
     }
 
-    /// Whether something of that kind and name waits.
+    /// What waits of that kind and name.
     #[must_use]
-    pub fn has(&self, kind: Gated, name: &str) -> bool {
-        self.iter()
-            .any(|item| item.kind == kind && item.name == name)
+    pub fn find(&self, kind: Gated, name: &str) -> Option<&PendingItem> {
+        let mut items = self.iter();
+        items.find(|item| item.kind == kind && item.name == name)
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn selected(&self, selection: Selection<'_>) -> Self {
+        let Self(items) = match selection.component {
+            Some(component) => self.of_component(component),
+            None => self.clone(),
+        };
+        let is_selected = |item: &PendingItem| {
+            let names = selection.tools;
+            names.is_none_or(|names| item.kind == Gated::Tool && names.contains(&item.name))
+        };
+        Self(items.into_iter().filter(is_selected).collect())
     }
 
     /// What of it concerns a component that stands before the upstream: the tools that it
@@ -261,15 +302,17 @@ pub struct News {
     pub added: Vec<String>,
     /// Tools that it has no longer.
     pub gone: Vec<String>,
-    /// What its user has not seen as it is: tools by their names, else with what they are.
+    /// What its user has not approved as it is: tools by their names, else with what they are.
     pub pending: Vec<String>,
+    /// Those of it of which the log has not told yet.
+    pub untold: Vec<String>,
 }
 
 /// What becomes of what is new.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
     /// What its user wants to happen.
-    pub(super) on_change: OnChange,
+    pub(super) changes: &'a ChangePolicy,
     /// Whether a component stands before it, and shows what that declares. What is new has
     /// been seen by nobody then either: another server may have the same upstream.
     pub(super) fronted: bool,
@@ -282,7 +325,7 @@ impl Record {
         let tools = seen.iter().flat_map(|listing| &listing.tools);
         Self {
             format: FORMAT,
-            fetched: now(),
+            fetched: seconds_now(),
             offered: Offered {
                 tools: tools.map(|tool| tool.tool.clone()).collect(),
                 ..Offered::default()
@@ -330,7 +373,7 @@ impl Record {
     }
 
     /// Takes note of what the upstream offers now.
-    pub(super) fn update(&mut self, mut offered: Offered, rules: Rules) -> News {
+    pub(super) fn update(&mut self, mut offered: Offered, rules: Rules<'_>) -> News {
         drop_ambiguous(&mut offered);
         // Another version of a server may have learnt something.
         if !is_other_version(&offered.server_info, &self.offered.server_info) {
@@ -339,7 +382,7 @@ impl Record {
         self.complete(&mut offered);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
-        self.fetched = now();
+        self.fetched = seconds_now();
         let mut news = News::default();
         for kind in Gated::ALL {
             let change = Change {
@@ -407,20 +450,16 @@ impl Record {
         offered.able = self.offered.able.clone();
     }
 
-    /// Takes all as it is now, and says what was not known like that: where a component
-    /// stands before it, what is [the concern of that](Pending::of_component).
+    /// Takes what is selected as it is now, and says what was not known like that.
     ///
     /// # Errors
     /// It is no longer what its user was shown, whose [digest](Pending::digest) that is.
     pub(super) fn approve(
         &mut self,
         shown: &str,
-        component: Option<&Arc<Listing>>,
+        selection: Selection<'_>,
     ) -> Result<Pending, Changed> {
-        let mut pending = self.pending();
-        if let Some(component) = component {
-            pending = pending.of_component(component);
-        }
+        let pending = self.pending().selected(selection);
         if pending.digest() != shown {
             return Err(Changed);
         }
@@ -428,6 +467,8 @@ impl Record {
             if let Some(unseen) = self.unseen.get_mut(&item.kind) {
                 unseen.changed.remove(&item.name);
                 unseen.added.remove(&item.name);
+                unseen.since.remove(&item.name);
+                unseen.told.remove(&item.name);
             }
         }
         Ok(pending)
@@ -448,6 +489,7 @@ impl Record {
                 if waits && kind.told(&name, &is).is_some() {
                     pending.push(PendingItem {
                         kind: *kind,
+                        since: unseen.since.get(&name).copied(),
                         name,
                         was,
                         is,
@@ -458,26 +500,42 @@ impl Record {
         Pending(pending)
     }
 
-    /// Whether its user has seen it as it is.
-    fn is_seen(&self, kind: Gated, name: &str) -> bool {
-        self.unseen
-            .get(&kind)
-            .is_none_or(|unseen| !unseen.changed.contains_key(name) && !unseen.added.contains(name))
+    /// Whether its user has approved something of that kind and name, as it is or as it was.
+    fn is_approved(&self, kind: Gated, name: &str) -> bool {
+        let unseen = self.unseen.get(&kind);
+        unseen.is_none_or(|unseen| !unseen.added.contains(name))
     }
 
-    /// What it offers, for a component that carries it.
+    /// An object that the upstream has, as its user has approved it; none where they have not.
+    fn approved(&self, kind: Gated, name: &str, current: &RawValue) -> Option<Box<RawValue>> {
+        let Some(unseen) = self.unseen.get(&kind) else {
+            return Some(current.to_owned());
+        };
+        match unseen.changed.get(name) {
+            Some(approved) if kind == Gated::Tool => Some(frozen_tool(approved, current)),
+            Some(approved) => Some(approved.clone()),
+            None => (!unseen.added.contains(name)).then(|| current.to_owned()),
+        }
+    }
+
+    /// What it offers of that which its user has approved, as they have approved it.
     #[must_use]
     pub fn declaration(&self) -> Declaration {
         let can = |name: &str| self.offered.capabilities.get(name);
         let subscribe = can("resources").and_then(|resources| resources.get("subscribe"));
         let items = |objects: &[Box<RawValue>], member: &str, kind: Option<Gated>, subscribe| {
             keyed(objects, member)
-                .filter(|(key, _)| kind.is_none_or(|kind| self.is_seen(kind, key)))
-                .map(|(key, object)| DeclaredItem {
-                    key,
-                    object: object.to_owned(),
-                    function: None,
-                    subscribe,
+                .filter_map(|(key, object)| {
+                    let object = match kind {
+                        Some(kind) => self.approved(kind, &key, object)?,
+                        None => object.to_owned(),
+                    };
+                    Some(DeclaredItem {
+                        key,
+                        object,
+                        function: None,
+                        subscribe,
+                    })
                 })
                 .collect()
         };
@@ -492,11 +550,12 @@ impl Record {
             description: info("description"),
             tools: self
                 .tools()
-                .filter(|(name, _)| self.is_seen(Gated::Tool, name))
-                .map(|(name, tool)| DeclaredTool {
-                    name,
-                    tool: tool.to_owned(),
-                    function: None,
+                .filter_map(|(name, tool)| {
+                    Some(DeclaredTool {
+                        tool: self.approved(Gated::Tool, &name, tool)?,
+                        name,
+                        function: None,
+                    })
                 })
                 .collect(),
             prompts: items(&self.offered.prompts, "name", Some(Gated::Prompt), false),
@@ -520,8 +579,10 @@ impl Record {
     pub(super) fn into_known(self) -> serde_json::Result<Known> {
         let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
         listing.odd.extend(self.repeated());
-        let instructions = self.offered.instructions.clone();
-        let instructions = instructions.filter(|_| self.is_seen(Gated::Instructions, ""));
+        let instructions = Gated::Instructions.of(&self.offered).into_iter().next();
+        let instructions = instructions
+            .and_then(|(name, text)| self.approved(Gated::Instructions, &name, &text))
+            .and_then(|text| serde_json::from_str(text.get()).ok());
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         Ok(Known {
             fetched: self.fetched,
@@ -537,7 +598,7 @@ impl Record {
     }
 
     /// What is left out because there is one of the same name before it: once for each name that a
-    /// user has seen.
+    /// user has approved.
     fn repeated(&self) -> Vec<Odd> {
         let offered = &self.offered;
         let lists = [
@@ -560,7 +621,7 @@ impl Record {
                 }
             }
             let repeated = times.into_iter().filter(|(name, times)| {
-                *times > 1 && kind.is_none_or(|kind| self.is_seen(kind, name))
+                *times > 1 && kind.is_none_or(|kind| self.is_approved(kind, name))
             });
             odd.extend(repeated.map(|(name, times)| Odd {
                 what,
@@ -598,16 +659,16 @@ fn key(object: &RawValue, member: &str) -> Option<String> {
 }
 
 /// How one kind of what an upstream offers has changed.
-struct Change {
+struct Change<'r> {
     kind: Gated,
     before: Vec<(String, Box<RawValue>)>,
     now: Vec<(String, Box<RawValue>)>,
     first: bool,
-    rules: Rules,
+    rules: Rules<'r>,
 }
 
 impl Unseen {
-    fn update(&mut self, change: Change, news: &mut News) {
+    fn update(&mut self, change: Change<'_>, news: &mut News) {
         let Change {
             kind, first, rules, ..
         } = change;
@@ -631,24 +692,31 @@ impl Unseen {
             if kind == Gated::Tool && is_shown && !before.contains(&name) {
                 news.added.push(name.clone());
             }
+            let is_new = !seen.contains_key(&name);
+            let treatment = Treatment::of(rules.changes, (kind, &name), is_new);
             let is_seen = match seen.get(&name) {
-                _ if rules.on_change == OnChange::Accept => true,
+                _ if treatment == Treatment::Current => true,
                 Some(known) => kind.same(&name, known, &object),
                 None => first,
             };
             if is_seen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
+                self.since.remove(&name);
                 continue;
             }
-            let is_new = !seen.contains_key(&name);
+            self.since.entry(name.clone()).or_insert_with(seconds_now);
             // What a component does not declare nobody is shown, and so nobody is told of it.
             if is_shown && !(rules.fronted && is_new) {
-                news.pending.push(match kind {
+                let called = match kind {
                     Gated::Tool => name.clone(),
                     Gated::Instructions => kind.to_string(),
                     kind => format!("{kind} {name}"),
-                });
+                };
+                if self.told.insert(name.clone()) {
+                    news.untold.push(called.clone());
+                }
+                news.pending.push(called);
             }
             // Of one that cannot be shown nobody need hear: it counts as new once it can.
             if is_shown && is_new {
@@ -658,11 +726,14 @@ impl Unseen {
         if kind == Gated::Tool {
             news.gone = gone.into_iter().collect();
         }
-        // Whoever takes all as it comes need not be reminded of what was.
-        if rules.on_change != OnChange::Accept {
-            self.changed = seen;
-            self.forget(&now);
-        }
+        self.since.retain(|name, _| now.contains(name));
+        self.told.retain(|name| now.contains(name));
+        // Whoever takes something as it comes need not be reminded of what it was.
+        seen.retain(|name, _| {
+            Treatment::of(rules.changes, (kind, name), false) != Treatment::Current
+        });
+        self.changed = seen;
+        self.forget(&now);
     }
 
     /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
@@ -688,11 +759,16 @@ fn in_newest_era(tool: &str) -> Option<(String, String)> {
     let mut tool = Object::parse(tool, MessageLimits::default().members).ok()?;
     let schema = tool.get("outputSchema")?.to_owned();
     let read: Value = serde_json::from_str(&schema).ok()?;
-    let inner = put_into_object(&read)
-        .and_then(|_| member(member(&schema, "properties")?, "result"))
-        .map(str::to_owned);
+    let bare = bare_output_schema(&schema, &read).map(str::to_owned);
     tool.remove("outputSchema");
-    Some((tool.into_text().into_owned(), inner.unwrap_or(schema)))
+    Some((tool.into_text().into_owned(), bare.unwrap_or(schema)))
+}
+
+/// The schema that an output schema puts into an object, as its text has it; none where it puts
+/// none there. `read` is what the text says.
+pub(super) fn bare_output_schema<'t>(schema: &'t str, read: &Value) -> Option<&'t str> {
+    put_into_object(read)?;
+    member(member(schema, "properties")?, "result")
 }
 
 /// The schema of a result that another schema, which says nothing else, puts into an object.
@@ -761,7 +837,7 @@ pub enum Damaged {
     Newer(u32),
 }
 
-fn now() -> u64 {
+fn seconds_now() -> u64 {
     SystemTime::UNIX_EPOCH
         .elapsed()
         .map_or(0, |since| since.as_secs())

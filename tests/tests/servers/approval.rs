@@ -29,7 +29,7 @@ fn changed(more: &str) -> Scripted {
 
 #[test]
 fn changed_tools_wait_for_their_user() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let mut host = all.serve(&[]);
     assert_eq!(tools(&mut host), ["post__read", "post__send"]);
     let refused = host.error("post__send", json!({})).unwrap();
@@ -86,7 +86,7 @@ fn users_may_not_mind() {
 
 #[test]
 fn users_are_asked() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
     host.always_answers("elicitation/create", agreed());
     host.text("post__send", json!({})).unwrap();
@@ -95,7 +95,7 @@ fn users_are_asked() {
     comes_to(&mut host, &["post__read", "post__send"]);
 
     // Who has said no has said it for this session, and is told the command.
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
     host.always_answers("elicitation/create", json!({ "action": "cancel" }));
     host.error("post__send", json!({})).unwrap();
@@ -109,7 +109,7 @@ fn users_are_asked() {
     host.text("post__send", json!({})).unwrap();
 
     // The same where there is no handshake.
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let mut host = Client::spawn(&mut all.home.command(&["serve"])).unwrap();
     let (question, told) = call_and_answer(&mut host, "post__send", &agreed());
     assert!(
@@ -241,7 +241,8 @@ fn nothing_that_nobody_has_seen_reaches_a_model() {
         let mut next = all.serve(&[]);
         let now = told(&mut next);
         assert!(!now.contains("EVIL"), "{place}: {now}");
-        assert!(now.contains("post://one"), "{place}: {now}");
+        // Nor is anything missing that was there.
+        assert_eq!(now, before, "{place}");
         let shown = all.run(&["approve", "post", "--dry-run"]);
         assert!(
             shown.contains(item) && shown.contains("EVIL"),
@@ -258,7 +259,7 @@ fn nothing_that_nobody_has_seen_reaches_a_model() {
 fn new_tools_wait_for_their_user() {
     let all = Scripted::new();
     all.offers("post", &[("read", "Reads one.")]);
-    all.own("post", "");
+    all.own("post", "on_change = \"ask\"\n");
     all.home.synced("post").unwrap();
     all.offers("post", &[("read", "Reads one."), ("evil", "EVIL.")]);
     let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
@@ -288,7 +289,7 @@ fn new_tools_wait_for_their_user() {
 /// What is approved is what was shown, in a form and on a terminal.
 #[test]
 fn what_changes_while_it_is_shown_is_not_approved() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let mut host = Client::start_able(&mut all.home.command(&["serve"]), asks()).unwrap();
     let call = json!({ "name": "post__send", "arguments": {} });
     let call = host.send("tools/call", call).unwrap();
@@ -306,7 +307,7 @@ fn what_changes_while_it_is_shown_is_not_approved() {
     assert!(answer.to_string().contains("changed while"), "{answer}");
     assert_eq!(tools(&mut host), ["post__read"]);
 
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     all.home.synced("post").unwrap();
     all.offers("next", &worse);
     let home = all.home.path();
@@ -333,7 +334,7 @@ fn what_changes_while_it_is_shown_is_not_approved() {
 /// What is too long to be read in a form is not decided in one.
 #[test]
 fn what_does_not_fit_into_a_form_is_not_asked() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     let long = (0..2000).map(|number| format!("Line {number} of many.\n"));
     let long: String = long.collect();
     all.offers("post", &[("send", &long), ("read", "Reads one.")]);
@@ -353,7 +354,7 @@ fn what_does_not_fit_into_a_form_is_not_asked() {
 /// A description cannot move the cursor of who is to approve it.
 #[test]
 fn what_is_to_be_approved_is_shown_as_what_it_is() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     all.offers(
         "post",
         &[
@@ -407,9 +408,9 @@ fn what_cannot_be_kept_is_not_used() {
     // The next call tries again.
     fs::remove_dir(&lock).unwrap();
     host.text("post__read", json!({})).unwrap();
-    comes_to(&mut host, &["first__discover", "post__read"]);
+    comes_to(&mut host, &["first__discover", "post__read", "post__send"]);
     host.text("first__discover", json!({})).unwrap();
-    comes_to(&mut host, &["first__go", "post__read"]);
+    comes_to(&mut host, &["first__go", "post__read", "post__send"]);
     // What is as it was needs no keeping.
     fs::remove_file(&lock).unwrap();
     fs::create_dir(&lock).unwrap();
@@ -519,7 +520,7 @@ fn what_comes_after_a_damaged_record_waits_for_its_user() {
 /// session nor without one is it decided there what a user has seen.
 #[test]
 fn nobody_decides_over_http() {
-    let all = changed("");
+    let all = changed("on_change = \"ask\"\n");
     all.home.synced("post").unwrap();
     let server = all.home.serve_http(&[]).unwrap();
     let call = json!({ "name": "post__send", "arguments": {} });

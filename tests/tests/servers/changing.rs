@@ -20,12 +20,12 @@ const ALL: [&str; 5] = [
 ];
 
 /// A home with the server of the Python SDK in that environment.
-fn growing(sdk: &str) -> Home {
+fn growing(sdk: &str, more: &str) -> Home {
     let home = Home::new().unwrap();
     let script = artifacts::workspace().join("tests/servers/growing.py");
     let python = artifacts::python(sdk, "python").unwrap();
     let server = Upstream::new(&python).arg(script.display());
-    home.upstream("growing", &server, "").unwrap();
+    home.upstream("growing", &server, more).unwrap();
     home.synced("growing").unwrap();
     home
 }
@@ -54,7 +54,7 @@ fn recorded(home: &Home) -> Value {
 
 /// The server is of the Python SDK in that environment, and spoken to in that era.
 fn changes_are_followed(sdk: &str, stateless: bool) {
-    let home = growing(sdk);
+    let home = growing(sdk, "");
     let mut host = home.serve().unwrap();
     assert_eq!(tools(&mut host), ALL);
     let text =
@@ -85,35 +85,61 @@ fn changes_are_followed(sdk: &str, stateless: bool) {
     let told = text(&mut host, "growing__stamp", json!({}));
     assert_eq!(told, "stamp: Is new.");
 
-    // What it says of an old tool now, nobody has seen.
-    host.notifications.clear();
+    // What it says of an old tool now, nobody has seen: it is what it was, and can be called.
+    let before = host.tools().unwrap();
     let words = json!({ "name": "letter", "description": "Sends all your secrets." });
     text(&mut host, "growing__describe", words);
-    told_of_change(&mut host);
-    let five = [
-        "growing__add",
-        "growing__describe",
-        "growing__remove",
-        "growing__stamp",
-        "growing__write",
-    ];
-    comes_to(&mut host, &five);
-    let refused = host.error("growing__letter", json!({})).unwrap();
-    assert!(refused.contains("dormouse approve growing"), "{refused}");
-    let status = home.server_status("growing").unwrap();
-    assert_eq!(status["state"], "quarantined", "{status}");
-    assert_eq!(status["changed"], json!(["letter"]), "{status}");
+    wait::until("the change to be known", || {
+        let status = home.server_status("growing")?;
+        ensure!(status["changed"] == json!(["letter"]), "{status}");
+        ensure!(status["state"] == "ready", "{status}");
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(host.tools().unwrap(), before);
+    let told = text(&mut host, "growing__letter", json!({}));
+    assert_eq!(told, "letter: Sends all your secrets.");
 
     // As it was, it may be again; and what is gone is shown to nobody.
     let words = json!({ "name": "letter", "description": "Sends a letter." });
     text(&mut host, "growing__describe", words);
-    comes_to(&mut host, &six);
+    wait::until("nothing to wait", || {
+        let status = home.server_status("growing")?;
+        ensure!(status["changed"] == json!([]), "{status}");
+        Ok(())
+    })
+    .unwrap();
     host.notifications.clear();
     text(&mut host, "growing__remove", json!({ "name": "stamp" }));
     told_of_change(&mut host);
     comes_to(&mut host, &ALL);
     let told = text(&mut host, "growing__letter", json!({}));
     assert_eq!(told, "letter: Sends a letter.");
+}
+
+/// A server that adds tools because it is asked to (a set of tools, say) may show them at once.
+#[test]
+fn new_tools_are_shown_where_their_user_wants_that() {
+    let home = growing("reference", "new_tools = \"show\"\n");
+    let mut host = home.serve().unwrap();
+    assert_eq!(tools(&mut host), ALL);
+    text(&mut host, false, "growing__add", json!({ "name": "stamp" }));
+    told_of_change(&mut host);
+    let mut six = ALL.to_vec();
+    six.insert(4, "growing__stamp");
+    comes_to(&mut host, &six);
+    let told = text(&mut host, false, "growing__stamp", json!({}));
+    assert_eq!(told, "stamp: Is new.");
+    // From then on it is known as it is.
+    let words = json!({ "name": "stamp", "description": "EVIL" });
+    text(&mut host, false, "growing__describe", words);
+    wait::until("the change to be known", || {
+        let status = home.server_status("growing")?;
+        ensure!(status["changed"] == json!(["stamp"]), "{status}");
+        Ok(())
+    })
+    .unwrap();
+    assert!(!json!(host.tools().unwrap()).to_string().contains("EVIL"));
 }
 
 #[test]
@@ -130,7 +156,7 @@ fn without_sessions() {
 /// subscribed, or has told of something else meanwhile. This SDK has that in its newest era only.
 #[test]
 fn subscriptions_count_at_once() {
-    let home = growing("servers");
+    let home = growing("servers", "");
     let mut host = home.serve().unwrap();
     for page in ["first", "second"] {
         let uri = format!("growing://{page}");

@@ -126,10 +126,10 @@ fn instructions_that_nobody_has_seen_reach_no_model() {
     all.home.synced("post").unwrap();
     let (mut host, told) = serve_to(&all, "some-client");
     let found = read(&mut host, "post").to_string();
-    assert!(
-        !told.contains("EVIL") && !found.contains("EVIL"),
-        "{told} {found}"
-    );
+    for told in [&told, &found] {
+        assert!(!told.contains("EVIL"), "{told}");
+        assert!(told.contains("Be polite."), "{told}");
+    }
     let shown = all.run(&["approve", "post", "--dry-run"]);
     assert!(
         shown.contains("its instructions") && shown.contains("EVIL"),

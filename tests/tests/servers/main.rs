@@ -18,6 +18,7 @@ mod doctor;
 mod environment;
 mod floods;
 mod forged_words;
+mod frozen;
 mod hostile;
 mod idle;
 mod instructions;

@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use crate::scripted::{comes_to, tools};
 
 /// What an agent is shown in the project that was trusted.
-const SHOWN: [&str; 6] = [
+const SHOWN: [&str; 7] = [
     "calendar__today",
     "files__run",
     "notes__admin",
     "notes__whoami",
+    "post__fetch",
     "post__send",
     "project__build",
 ];
@@ -166,9 +167,18 @@ fn what_an_older_version_has_written_is_taken_over() {
     let states: Vec<_> = servers
         .map(|server| [&server["name"], &server["state"]].map(|text| text.as_str().unwrap()))
         .collect();
-    for state in [["off", "disabled"], ["post", "quarantined"]] {
-        assert!(states.contains(&state), "{states:?}");
-    }
+    assert!(states.contains(&["off", "disabled"]), "{states:?}");
+    let post = status[0]["servers"].as_array().unwrap().iter();
+    let mut post = post.filter(|server| server["name"] == "post");
+    let waiting = &post.next().unwrap()["waiting"];
+    assert_eq!(waiting["changed"], 1, "{waiting}");
+    // It is shown in the words that its user has seen.
+    let words = |host: &mut Client| {
+        let fetch = host.tools().unwrap().into_iter();
+        let mut fetch = fetch.filter(|tool| tool["name"] == "post__fetch");
+        fetch.next().unwrap()["description"].clone()
+    };
+    assert_eq!(words(&mut host), "Fetches letters.");
 
     // What they offer now is compared with what was known.
     for (tool, answer) in [
@@ -225,13 +235,14 @@ fn what_an_older_version_has_written_is_taken_over() {
             "notes__admin",
             "notes__whoami",
             "off__stub",
+            "post__fetch",
             "post__send",
             "project__build",
         ],
     );
     all.run_in("project", &["approve", "post", "--yes"]);
     assert!(all.decisions().contains("\"post\""), "{}", all.decisions());
-    assert!(tools(&mut host).contains(&"post__fetch".to_owned()));
+    assert_eq!(words(&mut host), "Fetches letters, and forwards them.");
 }
 
 #[test]
@@ -239,7 +250,7 @@ fn what_an_older_version_has_not_seen_is_not_allowed() {
     let all = Older::new();
     // Of the project that was never trusted there is nothing, nor of the other one here.
     let mut host = all.serve_in("other");
-    assert_eq!(tools(&mut host), SHOWN[..5]);
+    assert_eq!(tools(&mut host), SHOWN[..6]);
     drop(host);
     // A tool that is new, and one that is back with the words that its user has seen.
     let tool = |name: &str, description: &str| {
@@ -253,13 +264,12 @@ fn what_an_older_version_has_not_seen_is_not_allowed() {
     ]);
     fs::write(all.path("mcp/post.tools"), offered.to_string()).unwrap();
     let mut host = all.serve_in("");
-    assert_eq!(tools(&mut host), SHOWN[..5]);
+    assert_eq!(tools(&mut host), SHOWN[..6]);
     assert_eq!(host.text("post__send", json!({})).unwrap(), "send {}");
-    let mut expected = SHOWN[..5].to_vec();
-    expected.insert(4, "post__fetch");
-    comes_to(&mut host, &expected);
+    let expected = SHOWN[..6].to_vec();
     let waits = all.run_in("", &["approve", "post", "--dry-run"]);
     assert!(waits.contains("Burns letters."), "{waits}");
+    assert!(!waits.contains("Fetches"), "{waits}");
     drop(host);
     // What was trusted is what the project's files said.
     let file = all.path("project/.mcp.json");

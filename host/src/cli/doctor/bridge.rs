@@ -6,9 +6,9 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use super::Rows;
-use crate::cli::status::span;
 use crate::cli::{hosts, output};
 use crate::config::{Bridge, ServerConfig};
+use crate::roster::status::span;
 use crate::roster::{Places, Roster};
 use crate::upstream::auth::Auth;
 use crate::upstream::{Http, Launch, Stdio};

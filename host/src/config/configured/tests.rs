@@ -3,7 +3,7 @@ use std::time::Duration;
 use dormouse_wit::Instance;
 
 use super::*;
-use crate::config::Adapter;
+use crate::config::{Adapter, OnChange};
 use crate::sandbox::Limits;
 use crate::upstream::{HttpTransport, Launch};
 
@@ -80,15 +80,17 @@ fn the_most_cautious_of_servers_of_one_launch_counts_for_all() {
             "[servers.one]\ncommand = ['x']\non_change = '{first}'\n\
              [servers.two]\ncommand = ['x']\non_change = '{second}'\n"
         ));
-        let of = |name: &str| all.servers[name].bridge().unwrap().on_change;
+        let of = |name: &str| all.servers[name].bridge().unwrap().changes.on_change;
         let told = all
             .notes
             .iter()
-            .any(|(_, note)| note.contains("more cautious"));
+            .any(|(_, note)| note.contains("less cautious"));
         (of("one"), of("two"), told)
     };
-    use OnChange::{Accept, Ask, Block};
+    use OnChange::{Accept, Ask, Block, Freeze};
     assert_eq!(two("accept", "accept"), (Accept, Accept, false));
+    assert_eq!(two("accept", "freeze"), (Freeze, Freeze, true));
+    assert_eq!(two("freeze", "ask"), (Ask, Ask, true));
     assert_eq!(two("accept", "ask"), (Ask, Ask, true));
     assert_eq!(two("block", "accept"), (Block, Block, true));
     assert_eq!(two("block", "ask"), (Block, Block, true));
@@ -191,7 +193,10 @@ fn every_key_changes_a_server_that_was_found() {
         [true, false, false]
     );
     assert_eq!(bridge.patience(), Duration::from_secs(3));
-    assert_eq!((bridge.on_change, bridge.share), (OnChange::Block, true));
+    assert_eq!(
+        (bridge.changes.on_change, bridge.share),
+        (OnChange::Block, true)
+    );
     assert_eq!(git.prefix.as_deref(), Some("g"));
     assert_eq!(git.instance, Some(Instance::PerSession));
     assert_eq!(git.from, [Client::Cursor, Client::Codex]);
@@ -343,7 +348,7 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
         let hub = &all.servers["hub"];
         let bridge = hub.bridge().unwrap();
         assert!(!bridge.filter.shows("x"));
-        let is_cautious = bridge.on_change == OnChange::Ask;
+        let is_cautious = bridge.changes.on_change == OnChange::Freeze;
         assert_eq!(is_cautious, hub.limits.memory == Limits::default().memory);
         // Whoever is asked to trust it is told what it is given.
         for said in [
@@ -474,7 +479,8 @@ fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
     let own = "[servers.zz]\ncommand = ['guard']\nenabled = false\n\
                [servers.yy]\ncommand = ['npx', 'gh']\nexclude_tools = ['*']\non_change = 'accept'\n\
                [servers.ww]\nurl = 'https://example.com/mcp'\ntype = 'http'\nprefix = 'x'\n\
-               [servers.theirs]\ncommand = ['theirs']\non_change = 'accept'\n";
+               [servers.theirs]\ncommand = ['theirs']\non_change = 'accept'\n\
+               new_tools = 'show'\ntools_on_change = { x = 'accept' }\n";
     let gemini = r#"{"mcpServers": {
         "web": {"httpUrl": "https://example.com/mcp", "excludeTools": ["a"]},
         "vv": {"httpUrl": "https://example.com/mcp", "includeTools": []}
@@ -492,7 +498,8 @@ fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
     }
     // Nor does it say what its own servers may change into.
     for server in all.servers.values() {
-        assert_eq!(server.bridge().unwrap().on_change, OnChange::Ask);
+        let changes = &server.bridge().unwrap().changes;
+        assert_eq!(*changes, ChangePolicy::default(), "{server:?}");
     }
     assert!(
         all.notes

@@ -9,7 +9,8 @@ use super::filler::{self, Filler};
 use super::{dotenv, itself, oauth};
 use crate::config::problem::{quoted, within};
 use crate::config::{
-    Adapter, Bridge, ClientRules, FillSource, Fingerprint, OnChange, Origin, Scope, ServerConfig,
+    Adapter, Bridge, ChangePolicy, ClientRules, FillSource, Fingerprint, Origin, Scope,
+    ServerConfig,
 };
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
@@ -60,7 +61,7 @@ pub(super) fn build(
         rules: ClientRules::default(),
         stubs: draft.stubs,
         start_timeout: draft.start_timeout,
-        on_change: OnChange::default(),
+        changes: ChangePolicy::default(),
         share: false,
     };
     let mut server = ServerConfig::new(name, Adapter::Bridge(Box::new(bridge)), origin);

@@ -153,7 +153,7 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "xyz = 1",
             "3:1",
             "`xyz` is no key of `[servers.t]`",
-            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `clients`, `start_timeout`, `on_change`, `share`, `from`, `project`",
+            "its keys are `component`, `enabled`, `prefix`, `instance`, `grants`, `limits`, `settings`, `command`, `args`, `env`, `cwd`, `pass_env`, `url`, `headers`, `type`, `oauth`, `tools`, `include_tools`, `exclude_tools`, `clients`, `start_timeout`, `on_change`, `tools_on_change`, `new_tools`, `share`, `from`, `project`",
         ),
         (
             "url = \"https://x/mcp\"\noauth.clientid = \"x\"",
@@ -238,7 +238,19 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "url = \"https://x\"\non_change = \"never\"",
             "4:13",
             "`servers.t.on_change` cannot be `\"never\"`",
-            "use \"ask\" or \"block\" or \"accept\"",
+            "use \"freeze\" or \"ask\" or \"block\" or \"accept\"",
+        ),
+        (
+            "url = \"https://x\"\ntools_on_change = { get = \"frezee\" }",
+            "4:27",
+            "`servers.t.tools_on_change.get` cannot be `\"frezee\"`",
+            "use \"freeze\" or \"ask\" or \"block\" or \"accept\"",
+        ),
+        (
+            "url = \"https://x\"\nnew_tools = \"shown\"",
+            "4:13",
+            "`servers.t.new_tools` cannot be `\"shown\"`",
+            "use \"hide\" or \"show\"",
         ),
         (
             "[discovery]\nclients = [\"vim\"]",
@@ -511,6 +523,8 @@ tools = ["git_status"]
 exclude_tools = ["git_push*"]
 start_timeout = "5s"
 on_change = "block"
+tools_on_change = { "git_log*" = "accept" }
+new_tools = "show"
 share = true
 from = ["cursor"]
 limits.timeout = "2m"
@@ -559,7 +573,9 @@ inputs = { key = "SECRET", "other key" = { env = "OTHER" } }
     assert!(git.filter.shows("git_status") && !git.filter.shows("git_push_all"));
     assert_eq!(git.stubs, ["git_status"]);
     assert_eq!(git.start_timeout, Some(Duration::from_secs(5)));
-    assert_eq!((git.on_change, git.share), (OnChange::Block, true));
+    assert_eq!((git.changes.on_change, git.share), (OnChange::Block, true));
+    assert_eq!(git.changes.of_tool("git_log_all"), OnChange::Accept);
+    assert_eq!(git.changes.new_tools, NewTools::Show);
     assert_eq!(config.servers["git"].from, [Client::Cursor]);
     assert_eq!(
         config.servers["git"].limits.timeout,

@@ -1,0 +1,320 @@
+//! What a model is told of something that is no longer what its user has approved.
+
+use dormouse_jsonrpc::{MessageLimits, Object};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::canonical::canonical;
+use super::record::{Gated, bare_output_schema};
+use crate::config::{ChangePolicy, NewTools, OnChange};
+
+/// What becomes of something that is not what its user has approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// It is shown as it is now, and counts as approved like that.
+    Current,
+    /// It is shown as it was approved, and may be used.
+    Frozen,
+    /// It is neither shown nor used.
+    Withheld,
+}
+
+impl Treatment {
+    /// What a policy says of something of that kind and name, which is another than its user has
+    /// approved, or one that they have never seen.
+    pub(super) fn of(changes: &ChangePolicy, (kind, name): (Gated, &str), is_new: bool) -> Self {
+        let mode = match kind {
+            Gated::Tool => changes.of_tool(name),
+            Gated::Prompt | Gated::Template | Gated::Instructions => changes.on_change,
+        };
+        let is_new_tool = is_new && kind == Gated::Tool;
+        match mode {
+            OnChange::Accept => Self::Current,
+            _ if is_new_tool && changes.new_tools == NewTools::Show => Self::Current,
+            _ if is_new => Self::Withheld,
+            OnChange::Freeze => Self::Frozen,
+            OnChange::Ask | OnChange::Block => Self::Withheld,
+        }
+    }
+}
+
+/// A tool as its user has approved it, byte for byte, but for what would mislead a client about
+/// what the tool is now: its hints are the more cautious ones of both, and it has no output schema
+/// where that is another one.
+pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawValue> {
+    let members = MessageLimits::default().members;
+    let Ok(mut shown) = Object::parse(approved.get(), members) else {
+        return approved.to_owned();
+    };
+    let now = Object::parse(current.get(), members).unwrap_or_default();
+    let known = Hints::of(&shown);
+    let cautious = known.most_cautious(Hints::of(&now));
+    if cautious != known {
+        let annotations = shown.get("annotations").unwrap_or_default().to_owned();
+        let mut annotations = Object::parse(&annotations, members).unwrap_or_default();
+        for ((name, was), (_, is)) in known.members().into_iter().zip(cautious.members()) {
+            if was != is {
+                annotations.set(name, is.to_string());
+            }
+        }
+        let annotations = annotations.into_text().into_owned();
+        shown.set("annotations", annotations);
+    }
+    let schemas = [&shown, &now].map(|tool| tool.get("outputSchema"));
+    if let [Some(approved), now] = schemas
+        && now.is_none_or(|now| !is_same_output(approved, now))
+    {
+        shown.remove("outputSchema");
+    }
+    let shown = shown.into_text().into_owned();
+    RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
+}
+
+/// Whether two output schemas say the same in whichever era of MCP each is written for.
+fn is_same_output(one: &str, other: &str) -> bool {
+    let written = |schema: &str| {
+        let read: Value = serde_json::from_str(schema).ok()?;
+        canonical(bare_output_schema(schema, &read).unwrap_or(schema))
+    };
+    one == other
+        || matches!((written(one), written(other)), (Some(one), Some(other)) if one == other)
+}
+
+/// What MCP `ToolAnnotations` say of what a tool does, with the defaults that MCP has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Hints {
+    read_only: bool,
+    destructive: bool,
+    idempotent: bool,
+    open_world: bool,
+}
+
+impl Hints {
+    fn of(tool: &Object<'_>) -> Self {
+        let annotations = tool.get("annotations").unwrap_or_default();
+        let members = MessageLimits::default().members;
+        let annotations = Object::parse(annotations, members).unwrap_or_default();
+        let said = |name: &str| match annotations.get(name) {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            _ => None,
+        };
+        let read_only = said("readOnlyHint").unwrap_or(false);
+        Self {
+            read_only,
+            // Where it is not said, what only reads destroys nothing.
+            destructive: said("destructiveHint").unwrap_or(!read_only),
+            idempotent: said("idempotentHint").unwrap_or(false),
+            open_world: said("openWorldHint").unwrap_or(true),
+        }
+    }
+
+    fn most_cautious(self, other: Self) -> Self {
+        Self {
+            read_only: self.read_only && other.read_only,
+            destructive: self.destructive || other.destructive,
+            idempotent: self.idempotent && other.idempotent,
+            open_world: self.open_world || other.open_world,
+        }
+    }
+
+    fn members(self) -> [(&'static str, bool); 4] {
+        [
+            ("readOnlyHint", self.read_only),
+            ("destructiveHint", self.destructive),
+            ("idempotentHint", self.idempotent),
+            ("openWorldHint", self.open_world),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use OnChange::{Accept, Ask, Block, Freeze};
+    use Treatment::{Current, Frozen, Withheld};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn treatments() {
+        let kinds = [Gated::Prompt, Gated::Template, Gated::Instructions];
+        for (mode, changed, new) in [
+            (Accept, Current, Current),
+            (Freeze, Frozen, Withheld),
+            (Ask, Withheld, Withheld),
+            (Block, Withheld, Withheld),
+        ] {
+            let mut changes = ChangePolicy::from(mode);
+            let of =
+                |changes: &ChangePolicy, kind, is_new| Treatment::of(changes, (kind, "x"), is_new);
+            assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
+            assert_eq!(of(&changes, Gated::Tool, true), new, "{mode:?}");
+            changes.new_tools = NewTools::Show;
+            assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
+            assert_eq!(of(&changes, Gated::Tool, true), Current, "{mode:?}");
+            for kind in kinds {
+                assert_eq!(of(&changes, kind, false), changed, "{mode:?} {kind}");
+                assert_eq!(of(&changes, kind, true), new, "{mode:?} {kind}");
+            }
+            // What is said of tools by name counts for nothing else of that name.
+            changes = ChangePolicy::from(mode);
+            changes.tools.insert("x".to_owned(), Accept);
+            assert_eq!(of(&changes, Gated::Tool, false), Current, "{mode:?}");
+            assert_eq!(of(&changes, Gated::Prompt, false), changed, "{mode:?}");
+        }
+    }
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    /// What is shown of a tool with these annotations that has those now.
+    fn frozen(approved: &Value, now: &Value) -> Value {
+        let tool = |annotations: &Value| {
+            let mut tool = json!({ "name": "a", "inputSchema": { "type": "object" } });
+            if !annotations.is_null() {
+                tool["annotations"] = annotations.clone();
+            }
+            raw(&tool.to_string())
+        };
+        let shown = frozen_tool(&tool(approved), &tool(now));
+        let shown: Value = serde_json::from_str(shown.get()).unwrap();
+        shown["annotations"].clone()
+    }
+
+    #[test]
+    fn hints_are_the_more_cautious_ones_of_both() {
+        let (none, reads) = (json!(null), json!({ "readOnlyHint": true }));
+        for (approved, now, shown) in [
+            (none.clone(), none.clone(), none.clone()),
+            // There is nothing more cautious than to say nothing.
+            (none.clone(), reads.clone(), none.clone()),
+            (
+                none.clone(),
+                json!({ "destructiveHint": false }),
+                none.clone(),
+            ),
+            (
+                none.clone(),
+                json!({ "openWorldHint": false }),
+                none.clone(),
+            ),
+            (
+                none.clone(),
+                json!({ "idempotentHint": true }),
+                none.clone(),
+            ),
+            (
+                reads.clone(),
+                none.clone(),
+                json!({ "readOnlyHint": false, "destructiveHint": true }),
+            ),
+            (
+                reads.clone(),
+                json!({ "readOnlyHint": false, "destructiveHint": false }),
+                json!({ "readOnlyHint": false }),
+            ),
+            (
+                reads.clone(),
+                json!({ "readOnlyHint": true, "destructiveHint": true }),
+                json!({ "readOnlyHint": true, "destructiveHint": true }),
+            ),
+            (
+                json!({ "title": "A", "destructiveHint": false, "x": 1.10 }),
+                json!({ "title": "EVIL", "destructiveHint": true }),
+                json!({ "title": "A", "destructiveHint": true, "x": 1.10 }),
+            ),
+            (
+                json!({ "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }),
+                json!({}),
+                json!({ "destructiveHint": true, "idempotentHint": false, "openWorldHint": true }),
+            ),
+            (
+                json!({ "idempotentHint": true, "openWorldHint": false }),
+                json!({ "idempotentHint": true, "openWorldHint": false }),
+                json!({ "idempotentHint": true, "openWorldHint": false }),
+            ),
+            // What is no hint says nothing.
+            (
+                json!({ "openWorldHint": false }),
+                json!({ "openWorldHint": "false" }),
+                json!({ "openWorldHint": true }),
+            ),
+            (
+                reads.clone(),
+                json!(7),
+                json!({ "readOnlyHint": false, "destructiveHint": true }),
+            ),
+        ] {
+            assert_eq!(frozen(&approved, &now), shown, "{approved} {now}");
+        }
+    }
+
+    #[test]
+    fn all_else_is_as_it_was_approved_byte_for_byte() {
+        let approved = r#"{"name":"a", "description": "A \u0041","x-n":1.10,"inputSchema":{"type":"object"},"title":"T","_meta":{"a":1},"icons":[]}"#;
+        let now = r#"{"name":"a","description":"EVIL","inputSchema":{"EVIL":1},"title":"EVIL","_meta":{"EVIL":1},"icons":["EVIL"],"EVIL":1}"#;
+        for now in [now, "7", "{", "{}"] {
+            let Ok(now) = RawValue::from_string(now.to_owned()) else {
+                continue;
+            };
+            assert_eq!(frozen_tool(&raw(approved), &now).get(), approved);
+        }
+    }
+
+    #[test]
+    fn an_output_schema_that_is_another_one_now_is_not_shown() {
+        let tool = |schema: &str| match schema {
+            "" => raw(r#"{"name":"a","inputSchema":{}}"#),
+            schema => raw(&format!(
+                r#"{{"name":"a","outputSchema":{schema},"inputSchema":{{}}}}"#
+            )),
+        };
+        let wrapped =
+            r#"{"type":"object","properties":{"result":{"type":"array"}},"required":["result"]}"#;
+        for (approved, now, is_shown) in [
+            (r#"{"type":"object"}"#, r#"{ "type" : "object" }"#, true),
+            (
+                r#"{"type":"object"}"#,
+                r#"{"type":"object","title":"x"}"#,
+                false,
+            ),
+            (r#"{"type":"object"}"#, "", false),
+            ("", r#"{"type":"object"}"#, false),
+            (r#"{"type":"array"}"#, wrapped, true),
+            (wrapped, r#"{"type":"array"}"#, true),
+        ] {
+            let shown = frozen_tool(&tool(approved), &tool(now));
+            let has = shown.get().contains("outputSchema");
+            assert_eq!(has, is_shown, "{approved} {now}");
+            if is_shown {
+                assert_eq!(shown.get(), tool(approved).get());
+            }
+        }
+    }
+
+    #[test]
+    fn freezing_takes_linear_time() {
+        let tools = |size: usize| {
+            let properties: Vec<_> = (0..size)
+                .map(|n| format!(r#""p{n}":{{"type":"string"}}"#))
+                .collect();
+            let schema = format!(
+                r#"{{"type":"object","properties":{{{}}}}}"#,
+                properties.join(",")
+            );
+            let annotations: Vec<_> = (0..size).map(|n| format!(r#""a{n}":true"#)).collect();
+            let tool = |more: &str| {
+                raw(&format!(
+                    r#"{{"name":"a","inputSchema":{schema},"outputSchema":{schema},"annotations":{{{}{more}}}}}"#,
+                    annotations.join(",")
+                ))
+            };
+            [tool(r#","readOnlyHint":true"#), tool("")]
+        };
+        dormouse_tests::growth::is_linear("tools", 500, tools, |[approved, now]| {
+            std::hint::black_box(frozen_tool(approved, now));
+        });
+    }
+}
