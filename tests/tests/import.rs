@@ -120,11 +120,9 @@ fn servers_are_taken_over() {
     let expected = format!(
         r#"# mine
 
-# in `env.TOKEN`, write a value or `${{VARIABLE}}` in place of `${{input:tok}}`, which only the client knows
-# Then switch it on: dormouse enable gh
+# `env.TOKEN` asks for `tok`: write it in dormouse.toml, below `[discovery.inputs]`: `tok = "…"`, or `tok = {{ env = "TOK" }}` for a variable of the environment
 [servers.gh]
 command = "npx"
-enabled = false
 from = ["vscode"]
 
 [servers.gh.env]

@@ -11,8 +11,9 @@ use super::output::{self, STRONG, styled};
 use crate::config::discovery::{Discovery, FillPolicy, SourceState, Surroundings, discover};
 use crate::config::install::backup::{self, Undo};
 use crate::config::install::{self as files, Action, Decision, Wanted};
-use crate::config::{self, Client, Scope};
+use crate::config::{self, Client, Configured, Fingerprint, Scope};
 use crate::roster::Places;
+use crate::store::{Store, Trust};
 
 /// Takes over the servers that your clients have, into `dormouse.toml`.
 #[derive(Debug, Args)]
@@ -101,11 +102,13 @@ impl Import {
         if self.dry_run {
             return install::show(&import.changes);
         }
+        let before = Spellings::now(places, &around);
         install::make(
             places,
             &install::command_line("import", &self.words()),
             &import.changes,
         )?;
+        before.carry_over(places, &around);
         hosts::reload(&places.config)?;
         let ready = import.decisions.iter().filter(|decision| {
             let first = decision.found.first();
@@ -113,7 +116,10 @@ impl Import {
             let is_on = decision
                 .said(&discovery.found)
                 .is_none_or(|said| said.enabled);
-            is_on && found.is_some_and(|found| found.own.missing.is_empty())
+            is_on
+                && found.is_some_and(|found| {
+                    found.own.missing.is_empty() && found.own.unanswered.is_empty()
+                })
         });
         let names: Vec<_> = ready.map(|decision| decision.name.clone()).collect();
         self.then.offer_sync(places, &names)
@@ -143,6 +149,8 @@ impl Import {
             false => ("put back", "removed"),
         };
         let mut edited: Vec<PathBuf> = Vec::new();
+        let around = Surroundings::of_process(None)?;
+        let before = Spellings::now(places, &around);
         for step in &steps {
             if !self.dry_run {
                 step.make()?;
@@ -164,6 +172,7 @@ impl Import {
         if self.dry_run {
             return Ok(ExitCode::SUCCESS);
         }
+        before.carry_over(places, &around);
         run.undone(&edited)?;
         hosts::reload(&places.config)?;
         if edited.is_empty() {
@@ -171,6 +180,46 @@ impl Import {
             Ok(ExitCode::SUCCESS)
         } else {
             Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// How the servers of all files are spelled, by what is the same in each spelling: the launch with
+/// all filled in, and that in the words of `dormouse.toml`. What is known of a server is kept by its
+/// spelling.
+struct Spellings(Vec<(Fingerprint, Fingerprint)>);
+
+impl Spellings {
+    /// Reads all files. Where they cannot be read, nothing is known of them.
+    fn now(places: &Places, around: &Surroundings) -> Self {
+        let Ok(config) = config::load(&places.config) else {
+            return Self(Vec::new());
+        };
+        let all = Configured::new(config, Some(around), &Trust::new(&places.data));
+        let servers = all.servers.values().filter_map(|server| {
+            let bridge = server.bridge()?;
+            let written = Fingerprint::of(&bridge.written);
+            let filled = Fingerprint::of(&bridge.launch);
+            Some([filled, written].map(|same| (same, bridge.fingerprint.clone())))
+        });
+        let found = all.found.found.iter();
+        let found = found.filter(|found| found.server.origin.scope == Scope::User);
+        let found = found.filter_map(|found| {
+            let own = Fingerprint::of(&found.own.launch);
+            Some((own, found.server.bridge()?.fingerprint.clone()))
+        });
+        Self(servers.flatten().chain(found).collect())
+    }
+
+    /// Gives what is known of each server to the same one as it is spelled now.
+    fn carry_over(self, places: &Places, around: &Surroundings) {
+        let store = Store::of(&places.data);
+        for (same, to) in Self::now(places, around).0 {
+            for (_, from) in self.0.iter().filter(|(old, _)| *old == same) {
+                if let Err(error) = store.carry_over(from, &to) {
+                    output::warn(&format!("{error:#}"));
+                }
+            }
         }
     }
 }
@@ -209,7 +258,8 @@ fn told(decision: &Decision, discovery: &Discovery) -> String {
     for line in rules {
         text.push_str(&format!("\n  {}", output::clean(&line)));
     }
-    for line in first.own.missing.iter().chain(&first.own.notes) {
+    let own = &first.own;
+    for line in own.missing.iter().chain(&own.unanswered).chain(&own.notes) {
         text.push_str(&format!("\n  {}", output::clean(line)));
     }
     text

@@ -507,8 +507,12 @@ impl Configured {
 
     /// Reads what the project's own file says.
     fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
-        let (mut config, mut problems) =
-            file::parse_of_project(&folder.join(PROJECT), text, variables);
+        let (mut config, mut problems) = file::parse_of_project(
+            &folder.join(PROJECT),
+            text,
+            variables,
+            &self.discovery.inputs,
+        );
         for (name, overlay) in config.overlays {
             let problem = Problem {
                 file: overlay.origin.file.clone(),

@@ -19,8 +19,8 @@ pub use super::reader::Variables;
 use super::reader::{Reader, TOO_MANY_PARTS, key_span, too_many_parts};
 use super::upstream::{UpstreamEntry, UpstreamTable};
 use super::{
-    Adapter, Client, Config, DiscoveryConfig, Fetch, Invalid, NewTools, OnChange, Origin, Overlay,
-    Problem, RefusedServer, Scope, ServerConfig, name, units,
+    Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
+    Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
 use crate::nearest::nearest;
 use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
@@ -123,10 +123,17 @@ pub fn parse_usable(file: &Path, text: &str) -> Result<Config, Invalid> {
 }
 
 /// Reads the text of a project's configuration file, as [`parse`] does, and fills in as much
-/// as it is said to.
+/// as it is said to. `inputs` are the user's answers to the questions of clients: none of the
+/// project's own count, for a review tells whose they are.
 #[must_use]
-pub fn parse_of_project(file: &Path, text: &str, variables: Variables) -> (Config, Vec<Problem>) {
+pub fn parse_of_project(
+    file: &Path,
+    text: &str,
+    variables: Variables,
+    inputs: &Inputs,
+) -> (Config, Vec<Problem>) {
     let mut reader = Reader::new(file, text, variables);
+    reader.inputs = Some(inputs.clone());
     reader.max_servers = MAX_SERVERS_OF_PROJECT;
     let (config, problems) = read_text(reader);
     (config.unwrap_or_default(), problems)
@@ -184,6 +191,9 @@ impl Reader<'_> {
                 // Whoever is not to be asked may be what could not be read.
                 config.discovery.clients = Some(Vec::new());
             }
+        }
+        if self.inputs.is_none() {
+            self.inputs = Some(config.discovery.inputs.clone());
         }
         if self.variables == Variables::FilledIn(None) {
             self.variables = Variables::FilledIn(Some(config.discovery.filled_in));

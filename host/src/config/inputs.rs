@@ -20,6 +20,9 @@ pub enum Input {
     Variable(String),
 }
 
+/// What stands before the id of a question, where its answer is filled in: `${input:ID}`.
+pub(in crate::config) const INPUT: &str = "input:";
+
 const KEYS: &[&str] = &["env"];
 const HINT: &str =
     "write the value as a string, or `{ env = \"NAME\" }` for a variable of the environment";
@@ -78,4 +81,9 @@ pub(super) fn hint(id: &str) -> String {
     format!(
         "write it in dormouse.toml, below `[discovery.inputs]`: `{key} = \"…\"`, or `{key} = {{ env = \"{name}\" }}` for a variable of the environment"
     )
+}
+
+/// What is to be done about a text that asks for an answer which is not there yet.
+pub(in crate::config) fn unanswered(at: &str, id: &str) -> String {
+    format!("`{at}` asks for {}\nhint: {}", quoted(id), hint(id))
 }

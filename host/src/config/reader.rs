@@ -9,7 +9,7 @@ use toml_edit::{Item, TableLike, Value};
 
 use super::lines::Lines;
 use super::problem::{MAX_PROBLEMS, quoted, shown_message, within};
-use super::{Problem, paths};
+use super::{Inputs, Problem, paths};
 use crate::nearest::nearest;
 use crate::upstream::redaction::tells_nothing;
 
@@ -39,6 +39,9 @@ pub(super) struct Reader<'a> {
     pub(super) variables: Variables,
     /// Most servers that are read.
     pub(super) max_servers: usize,
+    /// Answers to the questions of clients that are filled in. None where the document says
+    /// them itself (`[discovery.inputs]`).
+    pub(super) inputs: Option<Inputs>,
 }
 
 /// Whether the variables of a document are filled in, and how much with.
@@ -61,6 +64,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             problem_count: 0,
             max_servers: usize::MAX,
+            inputs: None,
         }
     }
 }

@@ -9,12 +9,13 @@ use std::time::Duration;
 use toml_edit::{Item, TableLike};
 
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
+use super::inputs::{self as questions, INPUT};
 use super::on_change::ChangePolicy;
 use super::overlay::{LaunchOverlay, UpstreamOverlay};
 use super::problem::{quoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
-use super::{ClientRules, paths, units};
+use super::{ClientRules, Input, paths, units};
 use crate::upstream::environment::secret_in;
 use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio, shown_wrong};
 
@@ -414,6 +415,7 @@ impl Reader<'_> {
             Variables::FilledIn(left) => Some(Cell::new(left.unwrap_or(usize::MAX))),
         };
         let is_too_much = Cell::new(false);
+        let inputs = self.inputs.clone().unwrap_or_default();
         let mut missing: BTreeMap<String, String> = BTreeMap::new();
         let mut filled_in = BTreeSet::new();
         let secrets_filled_in = RefCell::new(Vec::new());
@@ -424,7 +426,14 @@ impl Reader<'_> {
             let named = RefCell::new(Vec::new());
             let expanded = expand(text, &|name| {
                 named.borrow_mut().push(name.to_owned());
-                let value = std::env::var(name).ok()?;
+                let id = name.strip_prefix(INPUT);
+                let value = match id.map(|id| inputs.get(id)) {
+                    None => std::env::var(name).ok()?,
+                    Some(answer) => match answer? {
+                        Input::Value(value) => value.expose().to_owned(),
+                        Input::Variable(name) => std::env::var(name).ok()?,
+                    },
+                };
                 match left.get().checked_sub(value.len()) {
                     Some(rest) => left.set(rest),
                     None => {
@@ -433,7 +442,10 @@ impl Reader<'_> {
                         return Some(String::new());
                     }
                 }
-                let secret = secret_in(name, &value);
+                let secret = match id {
+                    Some(_) => Some(value.as_str()),
+                    None => secret_in(name, &value),
+                };
                 secrets_filled_in
                     .borrow_mut()
                     .extend(secret.map(Secret::new));
@@ -445,7 +457,10 @@ impl Reader<'_> {
                     break;
                 }
                 filled_in.insert(FilledIn {
-                    source: FillSource::Variable(name),
+                    source: match name.strip_prefix(INPUT) {
+                        Some(id) => FillSource::Input(id.to_owned()),
+                        None => FillSource::Variable(name),
+                    },
                     place: place.to_owned(),
                 });
             }
@@ -497,12 +512,24 @@ impl Reader<'_> {
             self.problem(span, message, Some(hint));
             return None;
         }
-        let needs = missing.into_iter().map(|(name, place)| Need {
-            place: Some(place),
-            text: format!(
-                "the environment variable `{name}` is not set\nhint: set it where your agent \
-                 starts `dormouse serve`, or write `${{{name}:-…}}`"
-            ),
+        let needs = missing.into_iter().map(|(name, place)| {
+            let id = name.strip_prefix(INPUT);
+            let text = match id.map(|id| (id, inputs.get(id))) {
+                None => format!(
+                    "the environment variable `{name}` is not set\nhint: set it where your agent \
+                     starts `dormouse serve`, or write `${{{name}:-…}}`"
+                ),
+                Some((id, Some(Input::Variable(variable)))) => format!(
+                    "set the environment variable `{variable}`, from which `[discovery.inputs]` \
+                     takes {} for `{place}`",
+                    quoted(id)
+                ),
+                Some((id, _)) => questions::unanswered(&place, id),
+            };
+            Need {
+                place: Some(place),
+                text,
+            }
         });
         Some(Expanded {
             needs: needs.collect(),

@@ -2,6 +2,7 @@
 //! named by the fingerprint of its configuration.
 
 mod canonical;
+mod carry_over;
 mod decisions;
 mod folders;
 mod frozen;

@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::ensure;
-use dormouse_tests::wait;
-use serde_json::json;
+use dormouse_tests::{artifacts, wait};
+use serde_json::{Map, Value, json};
 
-use crate::scripted::{Scripted, comes_to, told_of_change, tools};
+use crate::scripted::{Scripted, comes_to, told_of_change, tools, write};
 
 #[test]
 fn found_ones_are_asked_on_demand() {
@@ -157,6 +157,109 @@ fn what_a_client_asks_for_is_answered_once() {
         let output = all.home.run(words).unwrap();
         let said = format!("{output:?}");
         assert!(!said.contains("hunter-three"), "{words:?}: {said}");
+    }
+}
+
+/// A server that asks for something is taken over with its question, which is answered as before.
+#[test]
+fn what_a_client_asks_for_is_answered_after_an_import_too() {
+    let all = Scripted::new();
+    all.offers("notes", &[("variable", "Tells a variable.")]);
+    let words = all.words("notes");
+    let file = json!({
+        "inputs": [{ "id": "the-key", "type": "promptString", "password": true }],
+        "servers": { "notes": {
+            "type": "stdio", "command": words[0], "args": words[1..],
+            "env": { "KEY": "${input:the-key}" }
+        } }
+    });
+    let place = all.home.path().join("config/Code/User/mcp.json");
+    write(&place, &file.to_string());
+    let told = all.run(&["import", "--replace", "--no-sync"]);
+    assert!(
+        told.contains("[discovery.inputs]") && told.contains("the-key = "),
+        "{told}"
+    );
+    // Without an answer, only its client can start it.
+    assert!(fs::read_to_string(&place).unwrap().contains("the-key"));
+    let refused = all.fails(&["sync", "notes"]);
+    for part in ["`env.KEY` asks for `the-key`", "[discovery.inputs]"] {
+        assert!(refused.contains(part), "no `{part}` in {refused}");
+    }
+    assert!(
+        !refused.contains("environment variable `input"),
+        "{refused}"
+    );
+    assert_eq!(all.starts("notes"), 0);
+
+    let mut own = fs::read_to_string(all.home.config()).unwrap();
+    own.push_str("\n[discovery.inputs]\nthe-key = \"hunter-three\"\n");
+    fs::write(all.home.config(), own).unwrap();
+    all.run(&["sync", "notes"]);
+    let told = all.run(&["call", "notes", "variable", r#"{"name": "KEY"}"#]);
+    assert!(told.contains("hunter-three"), "{told}");
+    all.run(&["import", "vscode", "--replace", "--no-sync"]);
+    assert!(
+        !fs::read_to_string(&place)
+            .unwrap()
+            .contains("${input:the-key}")
+    );
+    for words in [&["list"][..], &["doctor"], &["status", "--json"]] {
+        let said = format!("{:?}", all.home.run(words).unwrap());
+        assert!(!said.contains("hunter-three"), "{words:?}: {said}");
+    }
+}
+
+/// What is known of a server, and what its user has approved, is kept by how it is written. An
+/// import writes it in another way, and its undoing writes it as it was.
+#[test]
+fn what_is_known_of_a_server_outlives_an_import_and_its_undoing() {
+    let all = Scripted::new();
+    let script = artifacts::workspace().join("tests/servers/scripted.py");
+    let servers: Map<String, Value> = [
+        ("cursor-home", "${userHome}"),
+        ("cursor-variable", "${env:HOME}"),
+        ("plain", ""),
+    ]
+    .into_iter()
+    .map(|(name, home)| {
+        all.offers(name, &[("add", "Adds a note.")]);
+        let home = match home {
+            "" => all.home.path().display().to_string(),
+            home => home.to_owned(),
+        };
+        let [starts, tools] = ["starts", "tools"].map(|what| format!("{home}/{name}.{what}"));
+        let server = json!({ "command": "python3", "args": [script, starts, tools] });
+        (name.to_owned(), server)
+    })
+    .collect();
+    let names: Vec<_> = servers.keys().cloned().collect();
+    let file = json!({ "mcpServers": servers });
+    write(&all.cursor(), &file.to_string());
+    all.run(&["sync"]);
+    let known = |description: &str| {
+        let listed = all.run(&["tools"]);
+        for name in &names {
+            assert!(listed.contains(&format!("{name}__add")), "{listed}");
+        }
+        let told = listed.matches(description).count();
+        assert_eq!(told, names.len(), "{listed}");
+    };
+    known("Adds a note.");
+    all.run(&["import", "--replace", "--no-sync"]);
+    known("Adds a note.");
+    for name in &names {
+        all.offers(name, &[("add", "Adds a better note.")]);
+    }
+    all.run(&["sync"]);
+    for name in &names {
+        all.run(&["approve", name, "--yes"]);
+    }
+    known("Adds a better note.");
+    all.run(&["import", "--undo"]);
+    known("Adds a better note.");
+    for name in &names {
+        assert_eq!(all.starts(name), 2);
     }
 }
 

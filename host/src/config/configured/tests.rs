@@ -617,7 +617,12 @@ fn mistakes_that_are_not_said_any_more_count_as_well() {
 #[test]
 fn keys_and_values_of_toml_are_counted_before_they_are_read() {
     let many = format!("a = [{}]\n", "1,".repeat(50_000));
-    let (_, problems) = file::parse_of_project(Path::new("/x"), &many, Variables::Kept);
+    let (_, problems) = file::parse_of_project(
+        Path::new("/x"),
+        &many,
+        Variables::Kept,
+        &crate::config::Inputs::new(),
+    );
     assert!(
         problems[0].message.contains("more than 50000"),
         "{problems:?}"

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use super::Surroundings;
 use super::draft::{self, Text, Written};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
+use crate::config::Inputs;
+use crate::config::inputs::{self, INPUT};
 use crate::config::problem::{quoted, within};
-use crate::config::{Input, Inputs};
 use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// A server as it can be written into `dormouse.toml`.
@@ -19,6 +20,8 @@ pub struct Own {
     /// What a person has to write in it before it can be started, as sentences.
     /// What cannot be translated stands in its place as it was written.
     pub missing: Vec<String>,
+    /// What a person has to answer in `[discovery.inputs]` before it can be started, as sentences.
+    pub unanswered: Vec<String>,
     /// What is not quite as it was, as sentences.
     pub notes: Vec<String>,
 }
@@ -42,10 +45,10 @@ enum Piece {
         name: String,
         default: Option<String>,
     },
-    /// What a user has answered to a question, and the question as it is written.
+    /// What a user answers to a question.
     Answer {
-        value: String,
-        written: String,
+        id: String,
+        is_answered: bool,
     },
     /// What only its client can fill in, as it is written.
     Foreign(String),
@@ -58,6 +61,7 @@ impl Own {
         let mut own = Self {
             launch: filled.clone(),
             missing: Vec::new(),
+            unanswered: Vec::new(),
             notes: Vec::new(),
         };
         own.launch = match (written, filled) {
@@ -217,25 +221,20 @@ impl Own {
                 Piece::Plain(plain) => text.push_str(&escaped(&plain)),
                 Piece::Variable { name, default } => {
                     if text.ends_with('$') {
-                        self.missing.push(format!(
-                            "write `{at}` in another way: a `$` right before a variable has no way to be written"
-                        ));
+                        self.missing.push(no_way_to_write(at));
                     }
                     let default = default.map(|default| format!(":-{default}"));
                     text.push_str(&format!("${{{name}{}}}", default.unwrap_or_default()));
                 }
-                // Where nobody is shown it, a secret can stand.
-                Piece::Answer { value, .. }
-                    if at.starts_with("env.") || at.starts_with("headers.") =>
-                {
-                    text.push_str(&escaped(&value));
-                }
-                Piece::Answer { written, .. } => {
-                    self.missing.push(format!(
-                        "in `{at}`, write `${{VARIABLE}}` in place of {}: your answer would be shown there; one that `[discovery.inputs]` takes from a variable is taken over",
-                        quoted(&written)
-                    ));
-                    text.push_str(&written);
+                Piece::Answer { id, is_answered } => {
+                    if text.ends_with('$') {
+                        self.missing.push(no_way_to_write(at));
+                    }
+                    let told = inputs::unanswered(at, &id).replace("\nhint", "");
+                    if !is_answered && !self.unanswered.contains(&told) {
+                        self.unanswered.push(told);
+                    }
+                    text.push_str(&format!("${{{INPUT}{id}}}"));
                 }
                 Piece::Foreign(written) => {
                     self.missing.push(format!(
@@ -248,6 +247,10 @@ impl Own {
         }
         text
     }
+}
+
+fn no_way_to_write(at: &str) -> String {
+    format!("write `{at}` in another way: a `$` right before a variable has no way to be written")
 }
 
 /// A text in which nothing is to be filled in.
@@ -294,17 +297,11 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
         Read::Exact {
             means: Means::Home, ..
         } => Piece::Plain(source.around.home.to_string_lossy().into_owned()),
-        // An answer is taken over with the question.
-        Read::Input { id } => match source.inputs.get(id) {
-            Some(Input::Value(value)) => Piece::Answer {
-                value: value.expose().to_owned(),
-                written: written(),
-            },
-            Some(Input::Variable(name)) => Piece::Variable {
-                name: name.clone(),
-                default: None,
-            },
-            None => Piece::Foreign(written()),
+        // What stands behind such an id would be a default.
+        Read::Input { id } if id.contains(":-") => Piece::Foreign(written()),
+        Read::Input { id } => Piece::Answer {
+            id: id.to_owned(),
+            is_answered: source.inputs.contains_key(id),
         },
         // A user's server is one for all projects.
         Read::Exact {
@@ -321,7 +318,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
 mod tests {
     use super::super::expansion;
     use super::*;
-    use crate::config::variables;
+    use crate::config::{Input, variables};
 
     fn translated(text: &str, expansion: Expansion) -> (String, usize) {
         let around = Surroundings {
@@ -333,6 +330,7 @@ mod tests {
         let mut own = Own {
             launch: Launch::Stdio(Stdio::default()),
             missing: Vec::new(),
+            unanswered: Vec::new(),
             notes: Vec::new(),
         };
         let source = Source {
@@ -364,14 +362,16 @@ mod tests {
             ("${env:X}", VSCODE, "${X:-}", 0),
             ("${env:X}${userHome}${/}a", CURSOR, "${X}/home/u/a", 0),
             ("${workspaceFolder}/a", CURSOR, "${workspaceFolder}/a", 1),
-            ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 1),
+            ("Bearer ${input:token}", VSCODE, "Bearer ${input:token}", 0),
             (
                 "${input:given} ${input:named}",
                 VSCODE,
-                "${input:given} ${N}",
-                1,
+                "${input:given} ${input:named}",
+                0,
             ),
-            ("${{ inputs.named }}", CONTINUE, "${N}", 0),
+            ("$${input:given}", VSCODE, "$${input:given}", 1),
+            ("${input:a:-b}", VSCODE, "${input:a:-b}", 1),
+            ("${{ inputs.named }}", CONTINUE, "${input:named}", 0),
             ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),
             ("${{ secrets.X }} ${{secrets.KEPT}}", CONTINUE, "${X} k$", 0),

@@ -756,7 +756,7 @@ fn a_projects_file_has_a_thousand_servers_at_most() {
         .map(|number| format!("[servers.s{number}]\ncommand = \"x\"\n"))
         .collect();
     let file = Path::new("/p/dormouse.toml");
-    let (config, problems) = parse_of_project(file, &servers, Variables::Kept);
+    let (config, problems) = parse_of_project(file, &servers, Variables::Kept, &Inputs::new());
     assert_eq!(config.servers.len(), 1000);
     assert_eq!(problems[0].message, "there are more than 1000 servers");
     let (config, problems) = parse(file, &servers);
@@ -831,4 +831,38 @@ fn a_server_may_never_be_idle_for_too_long() {
     assert_eq!(config.servers["a"].limits.idle, crate::sandbox::NEVER);
     let (_, problems) = parse(Path::new(FILE), &text.replace("idle", "timeout"));
     assert_eq!(problems.len(), 1, "only that may be");
+}
+
+/// A question is answered from the file's own answers in the user's file, and from the user's in a
+/// project's, whatever that says itself.
+#[test]
+fn answers_are_filled_into_servers() {
+    let text = "[discovery.inputs]\nkey = \"own\"\n[servers.s]\ncommand = [\"x\", \
+                \"${input:key}\", \"${input:none}\"]\n";
+    let arguments = |config: &Config| {
+        let bridge = config.servers["s"].bridge().unwrap();
+        let needs: Vec<_> = bridge.needs.iter().map(ToString::to_string).collect();
+        match &bridge.launch {
+            Launch::Stdio(stdio) => (stdio.args.clone(), needs, bridge.written.to_string()),
+            Launch::Http(_) => panic!("{bridge:?}"),
+        }
+    };
+    let (config, problems) = parse(Path::new(FILE), text);
+    assert_eq!(problems, []);
+    let (args, needs, written) = arguments(&config);
+    assert_eq!(args, ["own", "${input:none}"]);
+    assert_eq!(written, "x ${input:key} ${input:none}");
+    assert_eq!(needs.len(), 1, "{needs:?}");
+    assert!(
+        needs[0].starts_with("`args[1]` asks for `none`\nhint: "),
+        "{needs:?}"
+    );
+    assert!(
+        !needs[0].contains("environment variable `input"),
+        "{needs:?}"
+    );
+    let users = Inputs::from([("key".to_owned(), Input::Value(Secret::new("users")))]);
+    let variables = Variables::FilledIn(None);
+    let (config, _) = parse_of_project(Path::new(FILE), text, variables, &users);
+    assert_eq!(arguments(&config).0[0], "users");
 }

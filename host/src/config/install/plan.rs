@@ -210,7 +210,7 @@ impl Leaving {
                     "{shown}, because the profile `{}` would be without it",
                     profile.escape_debug()
                 ));
-            } else if !found.own.missing.is_empty() {
+            } else if !(found.own.missing.is_empty() && found.own.unanswered.is_empty()) {
                 // Without its client, it would not work any more.
                 self.left.push(format!(
                     "{shown}, because something in it only {client} can fill in"

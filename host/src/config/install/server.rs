@@ -82,7 +82,8 @@ pub(super) fn table(
         table.insert("limits", Item::Table(limits));
     }
     let mut prefix = String::from("\n");
-    let comments = found.own.missing.iter().chain(&found.own.notes);
+    let own = &found.own;
+    let comments = own.missing.iter().chain(&own.unanswered).chain(&own.notes);
     for comment in comments {
         // A stranger's text must not begin another line.
         let comment: String = comment.chars().filter(|c| !c.is_control()).collect();

@@ -1,0 +1,33 @@
+//! Carrying over what is known of an upstream, where its configuration is spelled in another way.
+
+use anyhow::Context as _;
+
+use super::{Store, write};
+use crate::config::{Fingerprint, paths};
+
+impl Store {
+    /// Copies the record of an upstream for the same one under another spelling of its
+    /// configuration, unless that has a record which is as new. False where nothing is copied.
+    ///
+    /// # Errors
+    /// The record cannot be read, or the copy cannot be written.
+    pub fn carry_over(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
+        let written = |of: &Fingerprint| {
+            let metadata = std::fs::metadata(self.file(of)).ok()?;
+            metadata.modified().ok()
+        };
+        if from == to || written(from).is_none() {
+            return Ok(false);
+        }
+        let _lock = paths::lock(&self.folder.join("lock"))?;
+        if written(to) >= written(from) {
+            return Ok(false);
+        }
+        let Some(record) = self.read(from)? else {
+            return Ok(false);
+        };
+        let file = self.file(to);
+        write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
+        Ok(true)
+    }
+}
