@@ -245,7 +245,7 @@ fn dormouse_takes_the_place_of_servers() {
     assert_eq!(
         read(&home, ".codex/config.toml"),
         format!(
-            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\n"
+            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\ntool_timeout_sec = 660\n"
         )
     );
     let goose = read(&home, "config/goose/config.yaml");
@@ -253,7 +253,7 @@ fn dormouse_takes_the_place_of_servers() {
         goose.contains("  dormouse:\n    name: dormouse\n"),
         "{goose}"
     );
-    assert!(goose.ends_with("    timeout: 300\n# end\n"), "{goose}");
+    assert!(goose.ends_with("    timeout: 660\n# end\n"), "{goose}");
     assert!(!goose.contains("mcp-server-fetch"), "{goose}");
     let block = read(&home, ".continue/config.yaml");
     assert!(
@@ -560,6 +560,50 @@ fn what_a_user_has_added_to_the_entry_stays() {
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"trust\": true"), "{text}");
     assert!(text.contains(home.launch()[0].as_str()), "{text}");
+}
+
+#[test]
+fn clients_wait_for_dormouse_as_long_as_their_servers_calls_may_take() {
+    let home = Home::new().unwrap();
+    write(
+        &home.path().join(".codex/config.toml"),
+        "[mcp_servers.crawl]\ncommand = \"uvx\"\ntool_timeout_sec = 7200\n",
+    );
+    let patient = r#"{"mcpServers": {"patient": {"command": "npx", "args": ["x"]}}}"#;
+    write(&home.path().join(".claude.json"), patient);
+    let wait = |file: &str, key: &str| {
+        let text = read(&home, file);
+        let line = text.lines().find(|line| line.contains(key)).map(str::trim);
+        line.map(str::to_owned)
+            .unwrap_or_else(|| panic!("no {key} in {text}"))
+    };
+    // Whoever has Dormouse can call that server, too, each in its own unit.
+    run(&home, &["install", "gemini", "--no-sync"]);
+    assert!(wait(".gemini/settings.json", "\"timeout\"").contains("7260000"));
+    run(&home, &["import", "--replace", "--no-sync"]);
+    assert_eq!(
+        wait(".codex/config.toml", "tool_timeout_sec"),
+        "tool_timeout_sec = 7260"
+    );
+    let config = fs::read_to_string(home.config()).unwrap();
+    assert!(
+        config.contains("[servers.crawl.limits]\ntimeout = \"7200s\"\n"),
+        "{config}"
+    );
+    // Claude Code waits for half an hour where nobody has said for how long.
+    assert!(
+        config.contains("[servers.patient.limits]\ntimeout = \"1800s\"\n"),
+        "{config}"
+    );
+    // What its user says stays.
+    let file = home.path().join(".codex/config.toml");
+    let text = fs::read_to_string(&file).unwrap().replace("7260", "30");
+    fs::write(&file, text).unwrap();
+    run(&home, &["install", "codex", "--no-sync"]);
+    assert_eq!(
+        wait(".codex/config.toml", "tool_timeout_sec"),
+        "tool_timeout_sec = 30"
+    );
 }
 
 #[test]

@@ -81,6 +81,7 @@ impl Import {
                 clients: &clients,
                 replace: self.replace.then_some(&program),
                 force: self.force,
+                longest_call: install::longest_call(places, &around)?,
             },
         )?;
         let told_left = || import.left.iter().for_each(|left| output::warn(left));

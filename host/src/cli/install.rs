@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -13,9 +14,11 @@ use super::sync::Sync;
 use crate::config::discovery::{FillPolicy, Surroundings, discover};
 use crate::config::install::diff::{self, Kind};
 use crate::config::install::{self as files, Change, Program, Reach, backup};
-use crate::config::{self, Client, Scope};
+use crate::config::{self, Client, Configured, Scope};
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
+use crate::sandbox::Limits;
+use crate::store::Trust;
 use crate::upstream::Secret;
 
 /// Adds Dormouse to the servers that one of your clients loads.
@@ -113,7 +116,8 @@ impl Install {
                 }
             }
         };
-        let change = files::install(client, &around, &reach)?;
+        let longest = longest_call(places, &around)?;
+        let change = files::install(client, &around, &reach, longest)?;
         let shown = change.file.display().to_string();
         if !change.is_any() {
             output::say(&format!("{client} loads Dormouse already, from {shown}"));
@@ -139,6 +143,14 @@ impl Install {
         }
         self.then.offer_sync(places, &[])
     }
+}
+
+/// How long the longest call of any of the user's servers may take.
+pub(super) fn longest_call(places: &Places, around: &Surroundings) -> anyhow::Result<Duration> {
+    let config = config::load(&places.config)?;
+    let all = Configured::new(config, Some(around), &Trust::new(&places.data));
+    let timeouts = all.servers.values().map(|server| server.limits.timeout);
+    Ok(timeouts.fold(Limits::of_upstream().timeout, Duration::max))
 }
 
 /// Tells of the servers that a client loads itself and is shown by a shared host as well.

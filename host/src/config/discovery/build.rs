@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filler};
-use super::{dotenv, itself, oauth};
+use super::{dotenv, itself, oauth, timeouts};
 use crate::config::problem::{quoted, within};
 use crate::config::{
     Adapter, Bridge, ChangePolicy, ClientRules, FillSource, Fingerprint, Origin, Scope,
@@ -66,7 +66,11 @@ pub(super) fn build(
     };
     let mut server = ServerConfig::new(name, Adapter::Bridge(Box::new(bridge)), origin);
     server.enabled = draft.enabled.unwrap_or(true);
-    if let Some(timeout) = draft.call_timeout {
+    let usual = || {
+        let client = server.origin.client?;
+        timeouts::usual_call_timeout(client, filling.filler.around)
+    };
+    if let Some(timeout) = draft.call_timeout.or_else(usual) {
         server.limits.timeout = timeout;
     }
     Ok(server)

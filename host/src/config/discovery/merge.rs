@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Discovery, Found};
-use crate::config::{
-    Client, ClientConsensus, ClientRule, Fingerprint, Origin, Scope, ServerConfig,
-};
+use crate::config::{Client, ClientConsensus, Fingerprint, Origin, Scope, ServerConfig};
 
 /// What was found, with one server for each name.
 #[derive(Debug, Clone, Default)]
@@ -282,13 +280,19 @@ impl<'d> Merging<'d> {
                 });
             }
         }
-        let mut said = self.said_by_clients();
+        let mut entries = self.entries_of_taken();
         for (index, found) in self.open() {
             let mut server = found.server.clone();
-            let said = said.remove(&index).unwrap_or_default();
-            if let (Some(all), Some(bridge)) = (ClientConsensus::of(said), server.bridge_mut()) {
+            let entries = entries.remove(&index).unwrap_or_default();
+            let all = ClientConsensus::of(entries.iter().filter_map(|entry| entry.rule()));
+            if let (Some(all), Some(bridge)) = (all, server.bridge_mut()) {
                 bridge.filter = all.filter;
                 bridge.rules = all.rules;
+            }
+            // A client ends its calls itself where it is in more of a hurry.
+            let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
+            if let Some(longest) = timeouts.max() {
+                server.limits.timeout = longest;
             }
             let choice = Choice {
                 server,
@@ -300,10 +304,10 @@ impl<'d> Merging<'d> {
         merged
     }
 
-    /// What each client's file says of the servers that are taken, by these. A project neither
+    /// What the clients' files say of the servers that are taken, by these. A project neither
     /// filters nor switches off what its user has.
-    fn said_by_clients(&self) -> BTreeMap<usize, Vec<(Client, ClientRule)>> {
-        let mut said: BTreeMap<usize, Vec<(Client, ClientRule)>> = BTreeMap::new();
+    fn entries_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
+        let mut entries: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
         for (index, found) in self.found.iter().enumerate() {
             let Some(taken) = self.taken_as(index) else {
                 continue;
@@ -320,12 +324,11 @@ impl<'d> Merging<'d> {
                 }),
                 _ => false,
             };
-            if loses || (is_of_users && is_of_project(found)) {
-                continue;
+            if !(loses || is_of_users && is_of_project(found)) {
+                entries.entry(taken).or_default().push(found);
             }
-            said.entry(taken).or_default().extend(found.rule());
         }
-        said
+        entries
     }
 
     /// The server that another one was found to be the same as, in the end.

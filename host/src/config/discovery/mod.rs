@@ -31,6 +31,7 @@ mod profiles;
 mod search;
 mod settle;
 mod surroundings;
+mod timeouts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ pub(super) use formats::claude_code::settings as settings_files;
 pub use merge::{Merged, Overridden, merge};
 pub use own::Own;
 pub use surroundings::{Surroundings, project_of};
+pub use timeouts::call_timeout_entry;
 
 use self::fill_policy::EnteredProject;
 use self::library::Library;

@@ -1,6 +1,7 @@
 //! What becomes of each server that the clients have.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::config::discovery::Found;
 use crate::config::{
@@ -24,6 +25,13 @@ impl Decision {
     pub fn said(&self, found: &[Found]) -> Option<ClientConsensus> {
         let all = self.found.iter().filter_map(|index| found.get(*index));
         ClientConsensus::of(all.filter_map(Found::rule))
+    }
+
+    /// How long the calls of it may take: as long as the most patient of its clients lets them.
+    #[must_use]
+    pub fn call_timeout(&self, found: &[Found]) -> Option<Duration> {
+        let all = self.found.iter().filter_map(|index| found.get(*index));
+        all.map(|found| found.server.limits.timeout).max()
     }
 
     /// What single clients are forbidden of a server that is in `dormouse.toml` already, where

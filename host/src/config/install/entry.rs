@@ -1,15 +1,18 @@
 //! What Dormouse's own entry looks like in each client's file.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::config::Client;
+use crate::config::discovery::call_timeout_entry;
 use crate::upstream::Secret;
 
 /// The name of Dormouse's entry.
 pub const NAME: &str = "dormouse";
 
-/// How long Goose waits for an answer, in seconds: what it writes itself.
-const GOOSE_TIMEOUT: u32 = 300;
+/// How long the start of a server may take beside a call of it, where the first call starts it.
+const START: Duration = Duration::from_secs(60);
 
 /// The entry with which a client starts Dormouse. `command` is the program: a
 /// path, or a name that `PATH` leads to; `options` are its arguments before
@@ -35,7 +38,6 @@ pub fn of(client: Client, command: &str, options: &[String]) -> Json {
             "cmd": command,
             "args": args,
             "enabled": true,
-            "timeout": GOOSE_TIMEOUT,
         }),
         Client::ClaudeDesktop
         | Client::Codex
@@ -79,10 +81,29 @@ pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
             "uri": url,
             "headers": headers,
             "enabled": true,
-            "timeout": GOOSE_TIMEOUT,
         }),
         Client::ClaudeDesktop | Client::ChatMd => return None,
     })
+}
+
+/// Has a client that knows such a key wait as long for Dormouse's answer as the call of a server
+/// may take. A longer time that its user has written stays, and with `is_kept` a shorter one, too.
+pub fn wait(
+    client: Client,
+    entry: &mut Json,
+    old: Option<&Json>,
+    longest: Duration,
+    is_kept: bool,
+) {
+    let Some((key, value)) = call_timeout_entry(client, longest.saturating_add(START)) else {
+        return;
+    };
+    let written = old.and_then(|old| old.get(key)).and_then(Json::as_f64);
+    #[allow(clippy::cast_precision_loss, reason = "no time is that long")]
+    let stays = written.is_some_and(|written| is_kept || written >= value as f64);
+    if let (false, Json::Object(entry)) = (stays, entry) {
+        entry.insert(key.to_owned(), value.into());
+    }
 }
 
 /// Keys of an entry that say how a server is reached.

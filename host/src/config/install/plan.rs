@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::bail;
 use serde_json::Value as Json;
@@ -58,6 +59,8 @@ pub struct Wanted<'a> {
     pub replace: Option<&'a Program>,
     /// Whether a server of a name that is taken replaces the one that has it.
     pub force: bool,
+    /// How long the longest call of a server that is not taken over may take.
+    pub longest_call: Duration,
 }
 
 /// Thinks an import through. `config` is what the `file` of the configuration says.
@@ -71,7 +74,13 @@ pub fn import(
     wanted: Wanted<'_>,
 ) -> anyhow::Result<Import> {
     let decisions = decide(&discovery.found, wanted.clients, config, wanted.force);
-    let mut leaving = Leaving::default();
+    let taken = decisions.iter().flat_map(|decision| &decision.found);
+    let taken = taken.filter_map(|index| discovery.found.get(*index));
+    let timeouts = taken.map(|found| found.server.limits.timeout);
+    let mut leaving = Leaving {
+        longest_call: timeouts.fold(wanted.longest_call, Duration::max),
+        ..Leaving::default()
+    };
     if let Some(program) = wanted.replace {
         for client in wanted.clients {
             leaving.client(*client, &decisions, discovery, around, program)?;
@@ -124,8 +133,12 @@ fn own(
             (Action::Add | Action::Replace, Some(first)) => {
                 // Values are copied as they are, and any of them may be a secret.
                 access = Access::Private;
-                let said = decision.said(found);
-                let table = server::table(&decision.name, first, &from, said.as_ref());
+                let usual = first.server.limits.timeout;
+                let taken = server::Taken {
+                    said: decision.said(found),
+                    call_timeout: decision.call_timeout(found).unwrap_or(usual),
+                };
+                let table = server::table(&decision.name, first, &from, &taken);
                 ServerChange::Table(Box::new(table))
             }
             _ => {
@@ -179,6 +192,8 @@ struct Leaving {
     /// Which of those that were found are gone then.
     gone: Vec<usize>,
     left: Vec<String>,
+    /// How long the longest call of any server may take.
+    longest_call: Duration,
 }
 
 impl Leaving {
@@ -231,8 +246,14 @@ impl Leaving {
         // Dormouse first: a table in which nothing is left is not quite the same in
         // every language.
         if let Some(place) = target {
+            let longest = self.longest_call;
             let change = self.open(place)?;
-            add(change, place, client, program)?;
+            let entry = NewEntry {
+                entry: entry::of(client, &program.command, &program.options),
+                longest,
+                keeps_timeout: false,
+            };
+            put(change, place, client, &entry)?;
         }
         for place in places.iter().filter(is_own) {
             // One of that name that lost against this one would win without it.
@@ -275,20 +296,25 @@ impl Leaving {
 }
 
 /// What the file becomes in which a user's servers of a client are, when Dormouse is
-/// added to them.
+/// added to them. `longest_call` is how long the longest call of a server may take.
 ///
 /// # Errors
 /// The file cannot be read, or cannot be edited.
-pub fn install(client: Client, around: &Surroundings, reach: &Reach) -> anyhow::Result<Change> {
+pub fn install(
+    client: Client,
+    around: &Surroundings,
+    reach: &Reach,
+    longest_call: Duration,
+) -> anyhow::Result<Change> {
     let places = places::files(client, around);
     let Some(place) = own_file(&places) else {
         bail!("`{client}` has no file for a user's servers");
     };
     let mut change = Change::of_client(&place.file, place.shape.syntax)?;
-    match reach {
-        Reach::Program(program) => add(&mut change, place, client, program)?,
+    let entry = match reach {
+        Reach::Program(program) => entry::of(client, &program.command, &program.options),
         Reach::Http { url, token } => {
-            let Some(new) = entry::over_http(client, url, token) else {
+            let Some(entry) = entry::over_http(client, url, token) else {
                 bail!(
                     "`{client}` starts programs only, and knows no URLs\n\
                      hint: `dormouse install {client}` has it start a host of its own"
@@ -296,37 +322,40 @@ pub fn install(client: Client, around: &Surroundings, reach: &Reach) -> anyhow::
             };
             // Whoever reads the token has all tools of its user.
             change.access = Access::Private;
-            put(&mut change, place, client, new)?;
+            entry
         }
-    }
+    };
+    let entry = NewEntry {
+        entry,
+        longest: longest_call,
+        keeps_timeout: true,
+    };
+    put(&mut change, place, client, &entry)?;
     Ok(change)
 }
 
-/// Adds Dormouse to a client's file.
-fn add(
-    change: &mut Change,
-    place: &Place,
-    client: Client,
-    program: &Program,
-) -> anyhow::Result<()> {
-    let new = entry::of(client, &program.command, &program.options);
-    put(change, place, client, new)
+/// Dormouse's entry as it is to be in a client's file.
+struct NewEntry {
+    entry: Json,
+    /// How long the longest call may take.
+    longest: Duration,
+    /// Whether a shorter time stays that the entry has already.
+    keeps_timeout: bool,
 }
 
 /// Puts Dormouse's entry into a client's file.
-fn put(change: &mut Change, place: &Place, client: Client, new: Json) -> anyhow::Result<()> {
+fn put(change: &mut Change, place: &Place, client: Client, new: &NewEntry) -> anyhow::Result<()> {
     change.edit(|text| {
         let mut text = text.to_owned();
         if text.trim().is_empty() {
             text.push_str(entry::preamble(client));
         }
         let old = edit::get(&text, &place.shape, entry::NAME)?;
-        edit::add(
-            &text,
-            &place.shape,
-            entry::NAME,
-            &entry::over(old.as_ref(), new),
-        )
+        let mut entry = new.entry.clone();
+        let kept = new.keeps_timeout;
+        entry::wait(client, &mut entry, old.as_ref(), new.longest, kept);
+        let entry = entry::over(old.as_ref(), entry);
+        edit::add(&text, &place.shape, entry::NAME, &entry)
     })
 }
 

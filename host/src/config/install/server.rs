@@ -9,17 +9,21 @@ use crate::config::discovery::Found;
 use crate::config::{Bridge, Client, ClientConsensus, Filter};
 use crate::upstream::{HttpTransport, Launch, OAuth, Secret};
 
+/// What the files of all its clients come to that have a server.
+pub(super) struct Taken {
+    /// What each of the clients is shown of it.
+    pub(super) said: Option<ClientConsensus>,
+    /// How long its calls may take.
+    pub(super) call_timeout: Duration,
+}
+
 /// The table of a server that a client has, as it is written into `dormouse.toml`.
 /// `from` are the clients that load it themselves, and so are not to be shown it a
-/// second time; `said` is what each of the clients is shown of it. What only a client can fill in makes it one that is off, with a
+/// second time. What only a client can fill in makes it one that is off, with a
 /// comment that says what to write.
 #[must_use]
-pub(super) fn table(
-    name: &str,
-    found: &Found,
-    from: &[Client],
-    said: Option<&ClientConsensus>,
-) -> Table {
+pub(super) fn table(name: &str, found: &Found, from: &[Client], shown: &Taken) -> Table {
+    let said = shown.said.as_ref();
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| {
         table.insert(key, Item::Value(value));
@@ -75,7 +79,7 @@ pub(super) fn table(
     {
         table.insert("oauth", Item::Table(oauth));
     }
-    let timeout = found.server.limits.timeout;
+    let timeout = shown.call_timeout;
     if timeout != found.server.adapter.usual_limits().timeout {
         let mut limits = Table::new();
         limits.insert("timeout", Item::Value(duration(timeout).into()));

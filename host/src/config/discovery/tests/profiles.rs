@@ -73,6 +73,7 @@ fn replacing_leaves_no_profile_without_its_servers() {
     let wanted = Wanted {
         clients: &clients,
         replace: Some(&program),
+        longest_call: std::time::Duration::from_secs(1),
         force: false,
     };
     let file = home.path("home/dormouse.toml");
