@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 STARTS, TOOLS = sys.argv[1:3]
 CHILDREN = []
@@ -82,6 +83,7 @@ for line in sys.stdin:
     if id is None or method is None:
         continue
     if method == "initialize":
+        time.sleep(lists().get("start_seconds", 0))
         answer(id, result={
             "protocolVersion": params["protocolVersion"],
             "capabilities": {
@@ -102,7 +104,8 @@ for line in sys.stdin:
     elif method == "tools/call" and params["name"] in lists().get("results", {}):
         answer(id, result=lists()["results"][params["name"]])
     elif method == "tools/call" and any(tool["name"] == params["name"] for tool in tools()):
-        answer(id, result={"content": [content(params)]})
+        if params["name"] != "hang":
+            answer(id, result={"content": [content(params)]})
     elif method == "resources/read":
         server = os.path.basename(STARTS).split(".")[0]
         answer(id, result={"contents": [{"uri": params["uri"], "text": f"from {server}"}]})

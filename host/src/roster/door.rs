@@ -9,8 +9,9 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::confirm::{Asked, MAX_QUESTION_BYTES};
+use super::server::Server;
 use super::{Roster, bridge};
-use crate::config::OnChange;
+use crate::config::{Fingerprint, OnChange};
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
 use crate::store::{DecidedBy, Decision, Gated, Pending, Selection, Treatment};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
@@ -20,9 +21,21 @@ use crate::visible::{first_names, visible_line};
 pub(super) struct Door {
     pub(super) roster: Weak<Roster>,
     pub(super) server: String,
+    /// How the upstream is reached. Another server may get the name while a connection lives:
+    /// what comes over it is none of that one's.
+    pub(super) fingerprint: Fingerprint,
     /// Tools that were looked for again, because they were called by a client that is
     /// not shown them.
     pub(super) looked: Mutex<BTreeSet<String>>,
+}
+
+impl Door {
+    /// The server, as long as it is reached as it was when the connection was made.
+    fn server(&self) -> Option<(Arc<Roster>, Arc<Server>)> {
+        let roster = self.roster.upgrade()?;
+        let server = roster.reached_by(&self.server, &self.fingerprint)?;
+        Some((roster, server))
+    }
 }
 
 impl Gate for Door {
@@ -30,16 +43,16 @@ impl Gate for Door {
         let Some(roster) = self.roster.upgrade() else {
             return;
         };
+        let launched = (self.server.as_str(), &self.fingerprint);
         // Whatever is asked next is refused with why.
-        let _ = without_blocking(offered.bytes(), || roster.learn(&self.server, offered));
+        let _ = without_blocking(offered.bytes(), || roster.learn(launched, offered));
     }
 
     fn missed(&self, tool: &str) {
-        let Some(roster) = self.roster.upgrade() else {
+        let Some((roster, found)) = self.server() else {
             return;
         };
-        let found = roster.server(&self.server).ok();
-        let known = found.as_ref().and_then(|server| server.known());
+        let known = found.known();
         if known.is_none_or(|known| !known.doubtful.contains(tool)) {
             return;
         }
@@ -57,17 +70,15 @@ impl Gate for Door {
     }
 
     fn seen_tools(&self) -> BTreeSet<String> {
-        let roster = self.roster.upgrade();
-        let server = roster.and_then(|roster| roster.server(&self.server).ok());
-        let listing = server.and_then(|server| server.listed().cloned());
+        let server = self.server();
+        let listing = server.and_then(|(_, server)| server.listed().cloned());
         let tools = listing.iter().flat_map(|listing| &listing.tools);
         tools.map(|tool| tool.name.clone()).collect()
     }
 
     fn reactions(&self) -> Reactions {
-        let roster = self.roster.upgrade();
-        let found = roster.and_then(|roster| roster.server(&self.server).ok());
-        let known = found.as_ref().and_then(|server| server.known());
+        let found = self.server();
+        let known = found.as_ref().and_then(|(_, server)| server.known());
         known.map(|known| known.reactions).unwrap_or_default()
     }
 
@@ -78,8 +89,8 @@ impl Gate for Door {
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>> {
         async move {
-            let Some(roster) = self.roster.upgrade() else {
-                return Ok(());
+            let Some((roster, _)) = self.server() else {
+                return Err(CHANGED.to_owned());
             };
             if let Some(why) = roster.not_kept(&self.server) {
                 return Err(why);
@@ -98,29 +109,43 @@ impl Gate for Door {
     }
 
     fn updated(&self, uri: &str) {
-        if let Some(roster) = self.roster.upgrade() {
+        if let Some((roster, _)) = self.server() {
             roster.notify(&self.server, Notice::Updated(uri.to_owned()));
         }
     }
 
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        self.roster.upgrade()?.sessions.client(session)
+        self.server()?.0.sessions.client(session)
     }
 }
+
+/// Said where a connection outlives what it was made for.
+const CHANGED: &str = "its configuration has changed since it was connected\nhint: call it again";
 
 /// Most names of tools that an error lists.
 const MAX_NAMES_TOLD: usize = 20;
 
 impl Roster {
-    /// Takes note of what an upstream offers, and has agents told what is new.
+    /// The server of a name, where it may be connected and its upstream is reached so.
+    fn reached_by(&self, server: &str, fingerprint: &Fingerprint) -> Option<Arc<Server>> {
+        let found = self.server(server).ok()?;
+        let bridge = found.reachable().ok()?;
+        (bridge.fingerprint == *fingerprint).then(|| Arc::clone(&found))
+    }
+
+    /// Takes note of what an upstream offers that was launched for a server, and has agents told
+    /// what is new.
     ///
     /// # Errors
-    /// It cannot be kept. Nothing is asked of the upstream then before it can: what would
+    /// The server is another one by now, or it cannot be kept. Nothing is asked of the upstream then before it can: what would
     /// be shown of it is not what it is.
-    pub(super) fn learn(&self, server: &str, offered: Offered) -> Result<(), String> {
-        let Ok(found) = self.server(server) else {
-            return Ok(());
-        };
+    pub(super) fn learn(
+        &self,
+        (server, fingerprint): (&str, &Fingerprint),
+        offered: Offered,
+    ) -> Result<(), String> {
+        let found = self.reached_by(server, fingerprint);
+        let found = found.ok_or_else(|| format!("server `{server}`: {CHANGED}"))?;
         let Some(upstream) = found.config().bridge() else {
             return Ok(());
         };

@@ -19,6 +19,7 @@ mod offers;
 mod resource;
 mod server;
 mod sessions;
+mod slot_cell;
 mod snapshot;
 pub mod status;
 mod switch;
@@ -457,15 +458,7 @@ fn configured(places: &Places, trust: &Trust) -> anyhow::Result<Configured> {
 /// to be run another way.
 fn stop_replaced(old: &Snapshot, new: &Snapshot) {
     for (name, server) in old.servers() {
-        let Some(slot) = server.slot() else {
-            continue;
-        };
-        let stays = new.servers().get(name).is_some_and(|next| {
-            next.config().enabled && next.slot().is_some_and(|next| Arc::ptr_eq(next, slot))
-        });
-        if !stays {
-            slot.stop();
-        }
+        server.replaced_by(new.servers().get(name).map(AsRef::as_ref));
     }
 }
 

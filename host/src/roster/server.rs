@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
@@ -12,11 +12,12 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
 use super::door::Door;
+use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, RefusedServer, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, QuestionLimit, Schemas,
-    SessionClients, Slot, Target, Tool, Wanted,
+    Answer, Arguments, Call, CallError, Callable, Cause, Code, ENDED, QuestionLimit, RunningCalls,
+    Schemas, SessionClients, Slot, Target, Tool, Wanted,
 };
 use crate::store::{Gated, Known, Pending, PendingItem, Selection, Treatment};
 use crate::upstream::{Setup, Upstream};
@@ -42,7 +43,7 @@ pub struct Server {
     known: Option<Arc<Known>>,
     /// Made by the first call. The next one of this server shares it if all that
     /// matters to it is still the same.
-    slot: Arc<OnceLock<Arc<Slot>>>,
+    slot: Arc<SlotCell>,
     /// What the tools that have been called need to be called, by their place among
     /// all of them: parsed once.
     callable: Mutex<HashMap<usize, Arc<Callable>>>,
@@ -115,7 +116,11 @@ impl Server {
             }
             // What an upstream offers makes no difference to the bridge before it.
             let same_code = old.stamp == stamp && (same_content || config.bridge().is_some());
-            let slot = if same_code && old.problem == problem && old.runs_like(&config) {
+            let slot = if config.enabled
+                && same_code
+                && old.problem == problem
+                && old.runs_like(&config)
+            {
                 old.slot.clone()
             } else {
                 Arc::default()
@@ -492,6 +497,7 @@ impl Server {
             looked: Mutex::default(),
             roster: roster.me.clone(),
             server: name.clone(),
+            fingerprint: bridge.fingerprint.clone(),
         };
         Ok(Upstream::new(
             Arc::clone(&roster.hub),
@@ -540,6 +546,7 @@ impl Server {
         let connected = tokio::select! {
             connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
+            () = slot.ended() => Err(ENDED.to_owned()),
         };
         // No call has loaded the adapter, and what runs is to be stopped all the same.
         slot.stop_when_idle();
@@ -556,9 +563,10 @@ impl Server {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
-        if let Some(slot) = self.slot.get() {
-            return Ok(slot);
-        }
+        self.slot.get_or_make(|| self.make_slot(roster, listing))
+    }
+
+    fn make_slot(&self, roster: &Roster, listing: &Listing) -> Result<Arc<Slot>, String> {
         let config = &self.config;
         let questions = QuestionLimit::new(config.limits.questions);
         let upstream = match config.bridge() {
@@ -571,23 +579,39 @@ impl Server {
             .filter_map(Result::transpose)
             .collect::<Result<Vec<Function>, _>>()
             .map_err(|error| format!("its declaration cannot be read: {error}"))?;
-        Ok(self.slot.get_or_init(|| {
-            roster.runtime.slot(Target {
-                server: self.config.name.clone(),
-                code: match config.component() {
-                    Some(file) => Code::File(file.to_owned()),
-                    None => Code::Bridge,
-                },
-                upstream,
-                instance: self.config.instance.unwrap_or(listing.instance),
-                functions,
-                grants: self.config.grants.clone(),
-                questions,
-                limits: self.config.limits.clone(),
-                settings: self.config.settings.clone(),
-                clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
-            })
+        Ok(roster.runtime.slot(Target {
+            server: self.config.name.clone(),
+            code: match config.component() {
+                Some(file) => Code::File(file.to_owned()),
+                None => Code::Bridge,
+            },
+            upstream,
+            instance: self.config.instance.unwrap_or(listing.instance),
+            functions,
+            grants: self.config.grants.clone(),
+            questions,
+            limits: self.config.limits.clone(),
+            settings: self.config.settings.clone(),
+            clients: Arc::clone(&roster.sessions) as Arc<dyn SessionClients>,
         }))
+    }
+
+    /// Has nothing started in it any more, because another one stands in its place, or none.
+    /// Calls that run go on where that one runs in the same way.
+    pub(super) fn replaced_by(&self, next: Option<&Self>) {
+        let next = next.filter(|next| next.config.enabled);
+        if next.is_some_and(|next| Arc::ptr_eq(&next.slot, &self.slot)) {
+            return;
+        }
+        let runs_the_same = next.is_some_and(|next| {
+            let fingerprint = |server: &Self| Some(server.config.bridge()?.fingerprint.clone());
+            fingerprint(next) == fingerprint(self)
+                && next.config.component() == self.config.component()
+        });
+        self.slot.close(match runs_the_same {
+            true => RunningCalls::GoOn,
+            false => RunningCalls::End,
+        });
     }
 }
 

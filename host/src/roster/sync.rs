@@ -33,7 +33,8 @@ impl Roster {
             }
             lost => lost.to_string(),
         })?;
-        without_blocking(offered.bytes(), || self.learn(server, offered))?;
+        let launched = (server, &bridge.fingerprint);
+        without_blocking(offered.bytes(), || self.learn(launched, offered))?;
         let found = self.server(server).map_err(|error| error.to_string())?;
         let listing = found.listed().ok_or("what it offers could not be kept")?;
         Ok(Synced {

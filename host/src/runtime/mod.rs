@@ -68,7 +68,7 @@ pub use link::{NotOffered, not_offered};
 pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
 pub use question_limit::QuestionLimit;
 pub use schemas::Schemas;
-pub use slot::Slot;
+pub use slot::{ENDED, RunningCalls, Slot};
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
 use crate::sandbox::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use tokio_util::sync::CancellationToken;
 use wasmtime::component::Val;
 
 use super::answer::Answer;
@@ -37,12 +38,28 @@ pub struct Slot {
     life: Mutex<Life>,
     turns: Turns,
     instances: Instances,
+    /// Cancelled when no call is to go on in it.
+    ended: CancellationToken,
 }
+
+/// Calls that run in a slot when it is retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunningCalls {
+    /// They go on to their end.
+    GoOn,
+    /// They are cancelled, and fail with [`ENDED`].
+    End,
+}
+
+/// Said of a call that was ended with its server.
+pub const ENDED: &str = "its server was switched off, removed or changed while the call ran";
 
 struct Life {
     stage: Stage,
     /// Grows with every stop, so that a load or a timer from before is known.
     era: u64,
+    /// The era whose end by idleness is waited for.
+    watched: Option<u64>,
     failures: u32,
     used: Instant,
     running: u64,
@@ -81,10 +98,12 @@ impl Slot {
             instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
             loader,
             turns: Turns::new(target.limits.instances),
+            ended: CancellationToken::new(),
             target,
             life: Mutex::new(Life {
                 stage: Stage::Known,
                 era: 0,
+                watched: None,
                 failures: 0,
                 used: Instant::now(),
                 running: 0,
@@ -105,6 +124,8 @@ impl Slot {
         }
         // Nothing is started for a call that cannot be made.
         let params = self.params(&mut call.wanted);
+        // What ends with the slot is nothing that its caller has cancelled.
+        call.cancel = call.cancel.child_token();
         let call = Arc::new(call);
         let fail = |cause| CallError {
             server: self.target.server.clone(),
@@ -122,16 +143,24 @@ impl Slot {
             biased;
             ready = ready => ready.map_err(fail)?,
             () = call.cancel.cancelled() => return Err(fail(Cause::Cancelled)),
+            () = self.ended.cancelled() => return Err(fail(Cause::Refused(ENDED.to_owned()))),
         };
         if call.cancel.is_cancelled() {
             return Err(fail(Cause::Cancelled));
         }
         // From here on there is a guest, which may outlive whoever waits for it.
         let run = running.run(Arc::clone(&call), params, (loaded, place, turn));
-        let ended = Graceful::new(run.boxed(), call.cancel.clone())
-            .ended()
-            .await;
-        ended.unwrap_or(Err(Cause::Cancelled)).map_err(fail)
+        let mut work = Box::pin(Graceful::new(run.boxed(), call.cancel.clone()).ended());
+        let ended = tokio::select! {
+            biased;
+            ended = &mut work => ended.unwrap_or(Err(Cause::Cancelled)),
+            () = self.ended.cancelled() => {
+                call.cancel.cancel();
+                work.await;
+                Err(Cause::Refused(ENDED.to_owned()))
+            }
+        };
+        ended.map_err(fail)
     }
 
     /// The parameters of a call, if they are right and there is room for them.
@@ -205,7 +234,7 @@ impl Slot {
                 life.failures = 0;
                 life.used = Instant::now();
                 life.stage = Stage::Ready(Arc::clone(loaded), SystemTime::now());
-                tokio::spawn(stop_when_idle(self.me.clone(), era));
+                self.watch(&mut life);
             }
             Err(reason) => {
                 let wait = BACKOFF
@@ -230,12 +259,40 @@ impl Slot {
         }
     }
 
+    /// Stops it for good: nothing is started in it any more.
+    pub fn retire(&self, calls: RunningCalls) {
+        if let Some(upstream) = &self.target.upstream {
+            upstream.retire();
+        }
+        self.stop();
+        if calls == RunningCalls::End {
+            self.ended.cancel();
+        }
+    }
+
+    /// Waits until no call is to go on in it.
+    pub async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
     /// Has it stopped when it is idle, as after a load: for an upstream that was
     /// connected without one.
     pub fn stop_when_idle(&self) {
         let mut life = lock(&self.life);
         life.used = Instant::now();
-        tokio::spawn(stop_when_idle(self.me.clone(), life.era));
+        self.watch(&mut life);
+    }
+
+    /// Has it stopped when it is idle, if that is not so already.
+    fn watch(&self, life: &mut Life) {
+        if life.watched == Some(life.era) {
+            return;
+        }
+        // Outside of a runtime there is nobody left who could call it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            life.watched = Some(life.era);
+            runtime.spawn(stop_when_idle(self.me.clone(), life.era));
+        }
     }
 
     /// Stops it after it was idle for so long, but for what sessions have going on in it, and
@@ -385,5 +442,9 @@ impl Drop for Running {
         let mut life = lock(&self.0.life);
         life.running -= 1;
         life.used = Instant::now();
+        // A call that was there before the last stop may have connected since.
+        if self.0.target.upstream.is_some() {
+            self.0.watch(&mut life);
+        }
     }
 }

@@ -86,7 +86,7 @@ impl Callers {
             Some(_) => other == session,
             None => Arc::ptr_eq(its, listener),
         });
-        match clear && inner.given_up.are_all_of(*session) {
+        match clear && inner.given_up.are_all_of(*session, Instant::now()) {
             true => Ok(Arc::clone(listener)),
             false => Err(Nobody::Unclear),
         }
@@ -106,7 +106,9 @@ impl Callers {
         // A call that waits for answers can outlive its session.
         let mut callers = inner.listeners.values();
         let only = Some(*only);
-        let is_clear = callers.all(|(other, _)| *other == only) && inner.given_up.are_all_of(only);
+        let given_up = &inner.given_up;
+        let is_clear =
+            callers.all(|(other, _)| *other == only) && given_up.are_all_of(only, Instant::now());
         is_clear.then_some(only)?
     }
 
@@ -119,7 +121,7 @@ impl Callers {
             let caller = callers.find(|(_, its)| Arc::ptr_eq(its, listener));
             Requester::Client(caller.and_then(|(session, _)| *session))
         });
-        inner.given_up.add(id, requester);
+        inner.given_up.add(id, requester, Instant::now());
     }
 
     /// Whether an answer to that id may be one to a request that was given up. That is over then.

@@ -50,6 +50,41 @@ impl Drop for ConnectionPermit {
     }
 }
 
+/// Callers that wait for room, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct RoomQueue {
+    turn: tokio::sync::Mutex<()>,
+    waiting: AtomicUsize,
+}
+
+/// A caller that has its turn and finds no room. It counts as waiting until this is dropped.
+#[derive(Debug)]
+pub(super) struct WaitingForRoom<'q>(&'q RoomQueue);
+
+impl RoomQueue {
+    /// The turn of a caller: nobody else has one until what this gives is dropped.
+    pub(super) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    /// Counts the caller whose turn it is as waiting.
+    pub(super) fn wait(&self) -> WaitingForRoom<'_> {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        WaitingForRoom(self)
+    }
+
+    /// Whether anybody waits.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+}
+
+impl Drop for WaitingForRoom<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// Room for the connections of all servers of a host.
 #[derive(Debug)]
 pub(super) struct ConnectionRoom {
@@ -57,6 +92,8 @@ pub(super) struct ConnectionRoom {
     all: ConnectionCount,
     /// Held while a connection is counted in.
     counting: Mutex<()>,
+    /// Callers that find room in their server, and none in the host.
+    pub(super) queue: RoomQueue,
 }
 
 impl ConnectionRoom {
@@ -66,7 +103,13 @@ impl ConnectionRoom {
             most: AtomicUsize::new(most),
             all: ConnectionCount::default(),
             counting: Mutex::default(),
+            queue: RoomQueue::default(),
         }
+    }
+
+    /// Most connections of all servers together.
+    pub(super) fn most(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
     }
 
     /// Changes how many there may be. Those that are there stay.
@@ -84,7 +127,7 @@ impl ConnectionRoom {
         most: usize,
     ) -> Result<Arc<ConnectionPermit>, Full> {
         let _counting = lock(&self.counting);
-        let most_of_host = self.most.load(Ordering::Relaxed);
+        let most_of_host = self.most();
         if count.get() >= most {
             return Err(Full::Server(most));
         }

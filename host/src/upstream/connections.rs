@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
-use super::connection_room::{ConnectionCount, ConnectionPermit, Full};
+use super::connection_room::{ConnectionCount, ConnectionPermit, Full, RoomQueue};
 use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::launch::Launch;
@@ -24,6 +24,9 @@ use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
 use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
+
+/// Said where something is to be connected that is not configured so any more.
+const RETIRED: &str = "its configuration has changed since the call began\nhint: call it again";
 
 /// How often a caller looks whether there is room for its connection.
 const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -60,6 +63,7 @@ pub struct Upstream {
     state: Mutex<State>,
     subscriptions: Arc<Subscriptions>,
     count: ConnectionCount,
+    room_queue: RoomQueue,
 }
 
 #[derive(Default)]
@@ -67,17 +71,32 @@ struct State {
     links: Links,
     trouble: Trouble,
     server_info: Map<String, Value>,
+    /// Whether nothing is to be connected any more.
+    is_retired: bool,
 }
 
 impl State {
-    /// Ends the connection of that server's that has been idle for longest, if one is.
-    fn end_idle(&mut self, server: &str) {
-        if let Some((_, number)) = self.links.longest_idle() {
-            tracing::info!(
-                "there are as many connections as are allowed: that of server `{server}` to an \
-                 idle session is ended for another one"
-            );
-            self.links.remove(number);
+    /// Ends the connection of that server's that has been idle for longest. False where none is
+    /// idle.
+    fn end_idle(&mut self, server: &str) -> bool {
+        let Some((_, number)) = self.links.longest_idle() else {
+            return false;
+        };
+        tracing::info!(
+            "there are as many connections as are allowed: that of server `{server}` to an idle \
+             session is ended for another one"
+        );
+        self.links.remove(number)
+    }
+
+    /// Whether something may be connected now.
+    ///
+    /// # Errors
+    /// It may not, or not yet.
+    fn may_connect(&self) -> Result<(), Lost> {
+        match self.is_retired {
+            true => Err(Lost::Broken(RETIRED.to_owned())),
+            false => self.trouble.may_try(),
         }
     }
 }
@@ -117,6 +136,7 @@ impl Upstream {
             state: Mutex::default(),
             subscriptions: Arc::default(),
             count: ConnectionCount::default(),
+            room_queue: RoomQueue::default(),
         });
         upstream.hub.add(Arc::downgrade(&upstream));
         upstream
@@ -127,9 +147,9 @@ impl Upstream {
         Some(lock(&self.state).links.longest_idle()?.0)
     }
 
-    /// Ends the connection that has been idle for longest, if one is.
-    pub(super) fn end_idle(&self) {
-        lock(&self.state).end_idle(&self.setup.server);
+    /// Ends the connection that has been idle for longest. False where none is idle.
+    pub(super) fn end_idle(&self) -> bool {
+        lock(&self.state).end_idle(&self.setup.server)
     }
 
     /// The connection of a caller, if there is one.
@@ -138,6 +158,9 @@ impl Upstream {
         session: Option<SessionId>,
         caller: &Arc<dyn Listener>,
     ) -> Option<Line> {
+        if self.is_waited_for() {
+            return None;
+        }
         let introduction = Introduction::of(caller.as_ref());
         let state = lock(&self.state);
         match &state.links.find(self.key(session), &introduction)?.stage {
@@ -230,6 +253,10 @@ impl Upstream {
     fn is_new(&self, key: Option<SessionId>, introduction: &Introduction) -> bool {
         let mut state = lock(&self.state);
         self.bury(&mut state);
+        if self.is_waited_for() {
+            // Or one session that calls without a pause would keep it from all others.
+            state.links.remove_idle(key, introduction);
+        }
         state.links.find(key, introduction).is_none()
     }
 
@@ -248,7 +275,7 @@ impl Upstream {
             let calling = link.callers.join(session, listener);
             return Ok(Some((link.stage.clone(), calling)));
         }
-        state.trouble.may_try()?;
+        state.may_connect()?;
         let Some(permit) = permit.take() else {
             return Ok(None);
         };
@@ -272,29 +299,54 @@ impl Upstream {
     /// # Errors
     /// None has ended in the time that a start may take.
     async fn room_for_one(&self) -> Result<Arc<ConnectionPermit>, Lost> {
-        lock(&self.state).trouble.may_try()?;
+        lock(&self.state).may_connect()?;
         let end = Instant::now() + self.setup.start_timeout;
+        let too_late = |full: Full| Lost::Broken(full.message(&self.setup.server));
+        let most = self.setup.limits.connections;
+        // Whoever comes first is served first, in the server and in the host.
+        let turn = tokio::time::timeout_at(end, self.room_queue.turn()).await;
+        let _turn = turn.map_err(|_| too_late(Full::Server(most)))?;
+        let room = &self.hub.connection_room;
+        let (mut waiting, mut turn_of_host) = (None, None);
         let mut ends_next = Instant::now();
         loop {
-            let room = &self.hub.connection_room;
-            let full = match room.take(&self.count, self.setup.limits.connections) {
+            lock(&self.state).may_connect()?;
+            let taken = match turn_of_host.is_none() && room.queue.has_waiting() {
+                true => Err(Full::Host(room.most())),
+                false => room.take(&self.count, most),
+            };
+            let full = match taken {
                 Ok(permit) => return Ok(permit),
                 Err(full) => full,
             };
+            waiting.get_or_insert_with(|| self.room_queue.wait());
+            if matches!(full, Full::Host(_)) && turn_of_host.is_none() {
+                let turn = tokio::time::timeout_at(end, room.queue.turn()).await;
+                let turn = turn.map_err(|_| too_late(full))?;
+                turn_of_host = Some((turn, room.queue.wait()));
+                continue;
+            }
             let now = Instant::now();
             if now >= end {
-                return Err(Lost::Broken(full.message(&self.setup.server)));
+                return Err(too_late(full));
             }
             // One that has been ended may take a while to be gone.
             if now >= ends_next {
-                ends_next = now + MAX_ENDING;
-                match full {
+                let is_ended = match full {
                     Full::Server(_) => self.end_idle(),
                     Full::Host(_) => self.hub.end_idle(),
+                };
+                if is_ended {
+                    ends_next = now + MAX_ENDING;
                 }
             }
             tokio::time::sleep(ROOM_POLL_INTERVAL).await;
         }
+    }
+
+    /// Whether somebody waits for the room of a connection that no call uses.
+    fn is_waited_for(&self) -> bool {
+        self.room_queue.has_waiting() || self.hub.connection_room.queue.has_waiting()
     }
 
     /// Forgets connections that have ended by themselves.
@@ -389,7 +441,7 @@ impl Upstream {
     /// The gate does not let it through, the upstream refuses, or it is lost.
     pub(crate) async fn request(
         &self,
-        (session, mut line): (Option<SessionId>, Line),
+        (session, line): (Option<SessionId>, Line),
         (method, params): (&str, &str),
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
@@ -400,34 +452,39 @@ impl Upstream {
             .await?;
         let caller = (session, listener);
         let mut answer = line.connection.request(caller, method, params).await;
-        let again = match &answer {
-            Err(Failure::Lost(Lost::Session)) => {
-                self.forget(&line.connection);
+        let mut line = Some(line);
+        let again = match (&answer, &line) {
+            (Err(Failure::Lost(Lost::Session)), Some(lost)) => {
+                self.forget(&lost.connection);
                 true
             }
             // It wants other arguments in headers than its list has named, so that has
             // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
-            Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
-                let offered = line.connection.list().await;
+            (Err(Failure::Refused(refusal)), Some(same)) if refusal.code == HEADER_MISMATCH => {
+                let offered = same.connection.list().await;
                 offered
                     .map(|offered| self.setup.gate.opened(offered))
                     .is_ok()
             }
             // It may let everybody look, and want to know who does something.
-            Err(Failure::Lost(Lost::Auth { challenge })) => {
-                self.shut_out(&line.connection, challenge);
+            (Err(Failure::Lost(Lost::Auth { challenge })), Some(closed)) => {
+                self.shut_out(&closed.connection, challenge);
+                // Its place may be the last one that there is.
+                line = None;
                 self.authorize(listener, challenge.as_deref()).await?;
                 true
             }
             _ => false,
         };
         if again {
-            line = self.connect(session, listener).await?;
-            self.admit(&line.connection, (method, &values), listener)
+            drop(line.take());
+            let next = self.connect(session, listener).await?;
+            self.admit(&next.connection, (method, &values), listener)
                 .await?;
-            answer = line.connection.request(caller, method, params).await;
+            answer = next.connection.request(caller, method, params).await;
+            line = Some(next);
         }
-        if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
+        if let (Err(Failure::Lost(Lost::Auth { challenge })), Some(line)) = (&answer, &line) {
             self.shut_out(&line.connection, challenge);
         }
         let server = &self.setup.server;
@@ -506,6 +563,12 @@ impl Upstream {
     pub fn end_session(&self, session: SessionId) {
         let ended = lock(&self.state).links.end_session(session);
         drop(ended);
+    }
+
+    /// Ends all connections as [`Self::stop`] does, and makes no others.
+    pub fn retire(&self) {
+        lock(&self.state).is_retired = true;
+        self.stop();
     }
 
     /// Ends all connections, each once no call uses it any more, and forgets what

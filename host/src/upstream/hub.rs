@@ -72,17 +72,17 @@ impl Hub {
         upstreams.push(upstream);
     }
 
-    /// Ends the connection of any upstream that has been idle for longest, if one is.
-    pub(super) fn end_idle(&self) {
+    /// Ends the connection of any upstream that has been idle for longest. False where none is
+    /// idle.
+    pub(super) fn end_idle(&self) -> bool {
         let upstreams: Vec<_> = {
             let upstreams = lock(&self.upstreams);
             upstreams.iter().filter_map(Weak::upgrade).collect()
         };
         let idle = upstreams.iter();
         let idle = idle.filter_map(|upstream| Some((upstream.idle_since()?, upstream)));
-        if let Some((_, upstream)) = idle.min_by_key(|(since, _)| *since) {
-            upstream.end_idle();
-        }
+        let longest = idle.min_by_key(|(since, _)| *since);
+        longest.is_some_and(|(_, upstream)| upstream.end_idle())
     }
 
     /// Makes a connection.

@@ -89,6 +89,17 @@ impl Links {
         links.find(|link| link.session == session && link.suits(introduction))
     }
 
+    /// Ends the one of a session, or the shared one, for such a client, if no call uses it.
+    pub(super) fn remove_idle(&mut self, session: Option<SessionId>, introduction: &Introduction) {
+        let is_it = |link: &Link| {
+            matches!(link.stage, Stage::Open(_))
+                && link.session == session
+                && link.callers.is_idle()
+                && link.suits(introduction)
+        };
+        self.all.retain(|_, link| !is_it(link));
+    }
+
     /// An attempt for another client that may turn out to be a connection for this one as
     /// well: clients of the stateless era can share one where their server knows that era.
     pub(super) fn undecided(

@@ -662,6 +662,36 @@ async fn there_are_only_so_many_connections() {
     assert!(four != one && four != three);
 }
 
+/// A session that calls without a pause does not keep the connection from others.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_that_want_the_same_connection_take_turns() {
+    let limits = UpstreamLimits {
+        connections: 1,
+        ..CAPS
+    };
+    let odd = limited(&[], LIMIT, None, limits);
+    let calls = async |session: u64| {
+        for _ in 0..3 {
+            let ear = Arc::new(Ear::default());
+            let arguments = json!({ "seconds": 0.1 });
+            let answer = odd.call_as(SessionId(session), ear, ("slow", arguments));
+            answer.await.unwrap();
+        }
+    };
+    let ends = std::sync::atomic::AtomicBool::new(false);
+    let busy = async {
+        let is_over = || ends.load(std::sync::atomic::Ordering::Relaxed);
+        while !is_over() {
+            calls(1).await;
+        }
+    };
+    let others = async {
+        tokio::join!(calls(2), calls(3));
+        ends.store(true, std::sync::atomic::Ordering::Relaxed);
+    };
+    tokio::join!(busy, others);
+}
+
 /// One that does not end at once is there until it has ended.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]

@@ -75,7 +75,7 @@ fn of_many_long_names_the_beginning_of_three_is_logged() {
     let tools: Vec<_> = (0..9).map(named).collect();
     all.offers_just("up", &json!(tools));
     let log = logged(&mut all.home.command(&["sync", "up"]));
-    let line = log.lines().find(|line| line.contains("has not seen"));
+    let line = log.lines().find(|line| line.contains("has approved"));
     let line = line.unwrap_or_else(|| panic!("{log:.2000}"));
     assert!(line.contains("`n0xx"), "{line:.2000}");
     // Of the one that is gone, too.

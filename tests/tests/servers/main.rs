@@ -27,6 +27,7 @@ mod log_floods;
 mod odd;
 mod over_http;
 mod redirects;
+mod replaced;
 mod same_uri;
 mod scripted;
 mod session;

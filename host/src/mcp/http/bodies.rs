@@ -153,11 +153,14 @@ impl Bodies {
 fn bytes_of_values(text: &[u8]) -> usize {
     /// An object with a member, as often as it is copied meanwhile.
     const OBJECT: usize = 2 << 10;
-    /// A place in an array or an object, as often as it is copied meanwhile.
-    const PLACE: usize = 128;
+    /// An array with an element, which has places for several, as often as it is copied meanwhile.
+    const ARRAY: usize = 1 << 10;
+    /// Another place in an array or an object, as often as it is copied meanwhile.
+    const PLACE: usize = 256;
     let parts = text_parts(text).map(|part| match part {
         TextPart::Byte(b'{') => OBJECT,
-        TextPart::Byte(b',' | b'[') => PLACE,
+        TextPart::Byte(b'[') => ARRAY,
+        TextPart::Byte(b',') => PLACE,
         TextPart::Byte(_) | TextPart::String(_) => 0,
     });
     parts.sum()
@@ -204,7 +207,7 @@ mod tests {
     async fn values_take_room_besides_their_texts() {
         let bodies = bodies();
         let body = |text: String| Full::new(Bytes::from(text));
-        // 12 MiB are room for 6000 objects.
+        // 12 MiB are room for 5400 objects.
         let objects = |count: usize| format!("[{}]", r#"{"a":1},"#.repeat(count));
         let few = bodies.read(body(objects(3000)), None).await.unwrap();
         let more = bodies.read(body(objects(3000)), None).await;
@@ -212,6 +215,9 @@ mod tests {
         drop(few);
         assert!(bodies.read(body(objects(3000)), None).await.is_ok());
         let many = bodies.read(body(objects(7000)), None).await;
+        assert!(matches!(many.err(), Some(BodyError::NoRoom(_))));
+        let nested = format!("[{}1{}],", "[".repeat(15), "]".repeat(15)).repeat(900);
+        let many = bodies.read(body(format!("[{nested}1]")), None).await;
         assert!(matches!(many.err(), Some(BodyError::NoRoom(_))));
         // In a text they are none.
         let text = serde_json::to_string(&objects(7000)).unwrap();

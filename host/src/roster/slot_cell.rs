@@ -1,0 +1,54 @@
+//! The place of a server's slot, which is made when the server is first called.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::runtime::{RunningCalls, Slot};
+
+/// Said where a call comes to a server that is not there any more as it was found.
+const CLOSED: &str = "its configuration has changed since the call began\nhint: call it again";
+
+/// A slot that is made at most once, and never after the place was closed.
+#[derive(Debug, Default)]
+pub(super) struct SlotCell {
+    slot: OnceLock<Arc<Slot>>,
+    is_closed: AtomicBool,
+}
+
+impl SlotCell {
+    /// The slot, if it was made.
+    pub(super) fn get(&self) -> Option<&Arc<Slot>> {
+        self.slot.get()
+    }
+
+    /// The slot, made now if need be.
+    ///
+    /// # Errors
+    /// It cannot be made, or none is to be made any more.
+    pub(super) fn get_or_make(
+        &self,
+        make: impl FnOnce() -> Result<Arc<Slot>, String>,
+    ) -> Result<&Arc<Slot>, String> {
+        let slot = match self.slot.get() {
+            Some(slot) => slot,
+            None => {
+                let made = make()?;
+                self.slot.get_or_init(|| made)
+            }
+        };
+        // It may have been closed while the slot was made, by who has seen none yet.
+        if self.is_closed.load(Ordering::SeqCst) {
+            slot.retire(RunningCalls::End);
+            return Err(CLOSED.to_owned());
+        }
+        Ok(slot)
+    }
+
+    /// Retires the slot, and has none made any more.
+    pub(super) fn close(&self, calls: RunningCalls) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        if let Some(slot) = self.slot.get() {
+            slot.retire(calls);
+        }
+    }
+}
