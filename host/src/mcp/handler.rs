@@ -26,6 +26,7 @@ use super::common::Common;
 use super::exchange::Begun;
 use super::instructions;
 use super::level::{self, Level, WantedLogs};
+use super::listed::ListedTools;
 use super::listen;
 use super::resources::{Subscriptions, with_uri};
 use super::verbatim;
@@ -46,6 +47,8 @@ pub(super) struct Host {
     /// The least severe level that a legacy client wants to hear.
     level: Arc<Level>,
     subscriptions: Arc<Subscriptions>,
+    /// What the agent has been shown of tools.
+    pub(super) listed: ListedTools,
     /// Set when the client has said that it is ready: from then on it is asked, and told
     /// what belongs to no request of its.
     ready: SetOnce<()>,
@@ -66,6 +69,7 @@ impl Host {
             ending,
             level: Arc::default(),
             subscriptions: Arc::default(),
+            listed: ListedTools::default(),
             ready: SetOnce::new(),
         }
     }

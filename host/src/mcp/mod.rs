@@ -25,6 +25,7 @@ mod incoming;
 mod instructions;
 mod level;
 mod line;
+mod listed;
 mod listen;
 mod older;
 mod open;

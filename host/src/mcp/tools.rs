@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::caller::Caller;
 use super::handler::{Host, refusal};
+use super::listed::CalledTool;
 use super::older;
 use super::order::{Named, Order};
 use super::result::{called, list};
@@ -22,6 +23,10 @@ impl Host {
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
+        // Requests over HTTP that are each for itself are those of many.
+        if self.session.is_some() {
+            self.listed.note(&snapshot);
+        }
         list("tools", params, caller, |text| {
             snapshot.write_list(caller.stateless, text);
             if trust::is_offered(caller, &snapshot) {
@@ -75,6 +80,7 @@ impl Host {
             server,
             arguments,
         };
+        let (of_server, of_tool) = (order.server.clone(), tool.clone());
         let result = self
             .carry_out(order, continued, caller, |roster, order, call| async move {
                 roster
@@ -88,7 +94,14 @@ impl Host {
             })
             .await?;
         let result = older::result(result, caller.unknown_content);
-        Ok(called(result, caller.stateless))
+        let result = called(result, caller.stateless);
+        let tool = CalledTool {
+            server: &of_server,
+            name: &of_tool,
+            stateless: caller.stateless,
+        };
+        let snapshot = self.common.roster.snapshot();
+        Ok(self.listed.result(result, tool, &snapshot))
     }
 }
 

@@ -110,11 +110,13 @@ impl Answer {
     pub fn push_text(&mut self, text: &str) {
         let block = json!({ "type": "text", "text": text });
         match self {
-            Self::Made(value) => {
-                if let Some(Value::Array(content)) = value.get_mut("content") {
+            Self::Made(Value::Object(members)) => {
+                let content = members.entry("content").or_insert_with(|| json!([]));
+                if let Value::Array(content) = content {
                     content.push(block);
                 }
             }
+            Self::Made(_) => {}
             Self::Verbatim(whole) => {
                 let mut object = object(whole).unwrap_or_default();
                 let content = object.get("content").unwrap_or("[]").trim();

@@ -120,14 +120,17 @@ fn hints_are_the_more_cautious_ones_at_once_and_a_changed_output_schema_goes() {
     before["annotations"] = json!({ "title": "Send", "readOnlyHint": true });
     before["outputSchema"] = json!({ "type": "object", "properties": { "a": {} } });
     before["x-odd"] = json!(1);
-    let all = knowing(&json!([before]), "");
+    let result = json!({ "content": [], "structuredContent": { "EVIL": 1 } });
+    let with = |tool: &Value| json!({ "tools": [tool], "results": { "send": result } });
+    let all = knowing(&with(&before), "");
     let mut host = all.serve(&[]);
     let mut now = tool("send", "EVIL");
     now["annotations"] = json!({ "title": "EVIL", "destructiveHint": true });
     now["outputSchema"] = json!({ "type": "object", "required": ["EVIL"] });
-    all.offers_just("post", &json!([now]));
+    all.offers_just("post", &with(&now));
     let before = shown(&mut host, "post__send");
-    host.text("post__send", json!({})).unwrap();
+    let called = host.call("post__send", json!({})).unwrap();
+    assert_eq!(called, result);
     let mut expected = before;
     expected["annotations"] =
         json!({ "title": "Send", "readOnlyHint": false, "destructiveHint": true });
@@ -312,4 +315,65 @@ fn approving_takes_what_is_named_and_shown() {
     let said = all.run(&["approve", "--all"]);
     assert!(said.contains("nothing of any server has changed"), "{said}");
     assert_eq!(tools(&mut all.serve(&[])).len(), 8);
+}
+
+/// Many clients hold a result against the output schema that they have listed, and lose all of it
+/// where it does not fit.
+#[test]
+fn a_result_that_breaks_the_schema_that_was_listed_is_an_error_with_its_text() {
+    let offer = |member: &str, kind: &str| {
+        let mut send = tool("send", "Sends.");
+        send["outputSchema"] = json!({
+            "type": "object", "properties": { (member): { "type": kind } }, "required": [member],
+        });
+        let value = if kind == "number" {
+            json!(7)
+        } else {
+            json!("seven")
+        };
+        let content = json!([{ "type": "text", "text": "sent" }]);
+        let result = json!({ "content": content, "structuredContent": { (member): value } });
+        json!({ "tools": [send], "results": { "send": result } })
+    };
+    let all = knowing(&offer("a", "number"), "");
+    let call = json!({ "name": "post__send", "arguments": {} });
+    let mut host = all.serve(&[]);
+    let listed = shown(&mut host, "post__send");
+    assert_eq!(listed["outputSchema"]["required"], json!(["a"]));
+    let result = host.request("tools/call", call.clone()).unwrap();
+    assert_eq!(result["structuredContent"], json!({ "a": 7 }), "{result}");
+    drop(host);
+    for (member, kind) in [("a", "string"), ("b", "number")] {
+        let mut host = all.serve(&[]);
+        assert_eq!(shown(&mut host, "post__send"), listed);
+        all.offers_just("post", &offer(member, kind));
+        let result = host.request("tools/call", call.clone()).unwrap();
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["content"][0]["text"], "sent", "{result}");
+        assert!(
+            result.to_string().contains("dormouse approve post"),
+            "{result}"
+        );
+        assert_eq!(result.get("structuredContent"), None, "{result}");
+        // A client that has listed the tools again takes it as it is.
+        assert_eq!(shown(&mut host, "post__send").get("outputSchema"), None);
+        let result = host.request("tools/call", call.clone()).unwrap();
+        assert_eq!(result.get("isError"), None, "{result}");
+        assert!(result["structuredContent"].is_object(), "{result}");
+        // And so does one that has listed nothing.
+        let mut other = all.serve(&[]);
+        let result = other.request("tools/call", call.clone()).unwrap();
+        assert!(result["structuredContent"].is_object(), "{result}");
+        drop((host, other));
+        all.offers_just("post", &offer("a", "number"));
+        all.home.synced("post").unwrap();
+    }
+    // What fits all the same passes.
+    let mut host = all.serve(&[]);
+    assert_eq!(shown(&mut host, "post__send"), listed);
+    let mut more = offer("a", "number");
+    more["tools"][0]["outputSchema"]["title"] = json!("EVIL");
+    all.offers_just("post", &more);
+    let result = host.request("tools/call", call).unwrap();
+    assert_eq!(result["structuredContent"], json!({ "a": 7 }), "{result}");
 }

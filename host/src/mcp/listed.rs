@@ -1,0 +1,172 @@
+//! Tools as an agent has listed them last, and results that it would not take for theirs.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dormouse_catalog::{Listing, validator};
+use dormouse_jsonrpc::member;
+use serde_json::{Value, json};
+
+use crate::roster::Snapshot;
+use crate::runtime::{Answer, Edit};
+
+/// The tools of all servers as an agent has listed them last. Many clients hold a result against
+/// the output schema that they have listed, and lose all of it where it does not fit.
+#[derive(Debug, Default)]
+pub(super) struct ListedTools(Mutex<BTreeMap<String, Arc<Listing>>>);
+
+/// A tool that was called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CalledTool<'a> {
+    pub(super) server: &'a str,
+    pub(super) name: &'a str,
+    /// Whether its client is of the stateless era.
+    pub(super) stateless: bool,
+}
+
+impl CalledTool<'_> {
+    /// Its output schema in a listing, as its client is shown it.
+    fn output_schema<'l>(&self, listing: &'l Listing) -> Option<&'l str> {
+        let mut tools = listing.tools.iter();
+        let tool = tools.find(|tool| tool.name == self.name)?;
+        member(tool.object(self.stateless).get(), "outputSchema")
+    }
+}
+
+impl ListedTools {
+    /// Takes note of what an agent is shown now.
+    pub(super) fn note(&self, snapshot: &Snapshot) {
+        let servers = snapshot.servers().iter();
+        let listings = servers.filter_map(|(name, server)| {
+            let listing = server.listed()?;
+            Some((name.clone(), Arc::clone(listing)))
+        });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = listings.collect();
+    }
+
+    /// A result as its client takes it: one that does not fit the output schema that it has
+    /// listed, and that has been another one since, is an error with the same content.
+    pub(super) fn result(
+        &self,
+        result: Answer,
+        tool: CalledTool<'_>,
+        snapshot: &Snapshot,
+    ) -> Answer {
+        let listed = {
+            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.get(tool.server).cloned()
+        };
+        let Some(listed) = listed else {
+            return result;
+        };
+        let server = snapshot.servers().get(tool.server);
+        let now = server.and_then(|server| server.listed());
+        if now.is_some_and(|now| Arc::ptr_eq(now, &listed)) {
+            return result;
+        }
+        match tool.output_schema(&listed) {
+            Some(schema) if now.and_then(|now| tool.output_schema(now)) != Some(schema) => {
+                fitting(result, schema, tool.server)
+            }
+            _ => result,
+        }
+    }
+}
+
+/// A result that fits an output schema, or else an error with the same content.
+fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
+    let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
+    let content = result.get("structuredContent").map(Cow::into_owned);
+    if failed || fits(content.as_ref(), schema) {
+        return result;
+    }
+    let said = result.get("content");
+    let is_said = said.is_some_and(|said| said.as_array().is_some_and(|said| !said.is_empty()));
+    if let (Some(content), false) = (content, is_said) {
+        result.push_text(&content.to_string());
+    }
+    result.remove("structuredContent");
+    result.remove("isError");
+    result.edit(&Edit {
+        defaults: vec![("isError", json!(true))],
+        ..Edit::default()
+    });
+    result.push_text(&format!(
+        "[dormouse] The call has been made, and its result does not fit the output schema that was \
+         listed for this tool: its definition has changed since. List the tools again; \
+         `dormouse approve {server}` shows what has changed, and allows it."
+    ));
+    result
+}
+
+/// Whether structured content is what a schema wants. What cannot be judged is taken to fit.
+fn fits(content: Option<&Value>, schema: &str) -> bool {
+    let Ok(schema) = serde_json::from_str::<Value>(schema) else {
+        return true;
+    };
+    let Some(content) = content else {
+        return false;
+    };
+    let Ok(validator) = validator(&schema) else {
+        return true;
+    };
+    validator
+        .problems(content, 1)
+        .map_or(true, |found| found.listed.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_an_error_with_the_same_content() {
+        let schema = r#"{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}"#;
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        for (result, content) in [
+            (
+                json!({ "content": [], "structuredContent": { "a": 1.5 } }),
+                None,
+            ),
+            (json!({ "content": [text("x")], "isError": true }), None),
+            (json!({ "content": [text("x")] }), Some(vec![text("x")])),
+            (
+                json!({ "content": [text("x")], "structuredContent": { "a": "b" } }),
+                Some(vec![text("x")]),
+            ),
+            (
+                json!({ "content": [], "structuredContent": { "b": 1 }, "isError": false }),
+                Some(vec![text(r#"{"b":1}"#)]),
+            ),
+            (json!({ "structuredContent": [] }), Some(vec![text("[]")])),
+        ] {
+            for answer in [
+                Answer::Made(result.clone()),
+                Answer::Verbatim(result.to_string()),
+            ] {
+                let fitting = fitting(answer, schema, "post").into_value().unwrap();
+                let Some(content) = &content else {
+                    assert_eq!(fitting, result);
+                    continue;
+                };
+                assert_eq!(fitting["isError"], true, "{fitting}");
+                assert_eq!(fitting.get("structuredContent"), None, "{fitting}");
+                let (line, before) = fitting["content"].as_array().unwrap().split_last().unwrap();
+                assert_eq!(before, content);
+                assert!(
+                    line["text"]
+                        .as_str()
+                        .unwrap()
+                        .contains("dormouse approve post")
+                );
+            }
+        }
+        // What nobody can hold a result against, nobody does.
+        for schema in ["7", r#"{"$ref":"https://example.com/x"}"#] {
+            let result = json!({ "content": [], "structuredContent": {} });
+            let fitting = fitting(Answer::Made(result.clone()), schema, "post");
+            assert_eq!(fitting.into_value().unwrap(), result, "{schema}");
+        }
+    }
+}
