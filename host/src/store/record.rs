@@ -32,6 +32,12 @@ const MAX_GONE: usize = 10_000;
 /// in bytes.
 const MAX_WITHHELD_BYTES: usize = 8 << 20;
 
+/// Most kinds of clients of which it is kept what they are offered under one name.
+const MAX_OTHERS: usize = 16;
+
+/// How much is kept of what other kinds of clients are offered, of one kind of things, in bytes.
+const MAX_OTHERS_BYTES: usize = 8 << 20;
+
 /// What an upstream has said that it offers, and what of that its user knows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
@@ -50,6 +56,9 @@ pub struct Record {
     /// this is recorded from, and whether that one was shown them since.
     #[serde(default)]
     withheld: BTreeMap<String, bool>,
+    /// The kind of clients that it was first asked for (see [`Clients`]).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    clients: String,
     /// Whether nothing was known before, so that what comes first is taken as it is.
     #[serde(skip)]
     first: bool,
@@ -121,6 +130,36 @@ impl Gated {
     }
 }
 
+impl Gated {
+    /// Puts other objects in place of those that an upstream offers, where there is another one
+    /// for the name and the object.
+    fn replace(
+        self,
+        offered: &mut Offered,
+        mut other: impl FnMut(&str, &RawValue) -> Option<Box<RawValue>>,
+    ) {
+        let (objects, member) = match self {
+            Self::Tool => (&mut offered.tools, "name"),
+            Self::Prompt => (&mut offered.prompts, "name"),
+            Self::Template => (&mut offered.templates, "uriTemplate"),
+            Self::Instructions => {
+                for (name, text) in self.of(offered) {
+                    let text = other(&name, &text);
+                    let text = text.and_then(|text| serde_json::from_str(text.get()).ok());
+                    offered.instructions = text.or(offered.instructions.take());
+                }
+                return;
+            }
+        };
+        for object in objects {
+            let name = key(object, member);
+            if let Some(other) = name.and_then(|name| other(&name, object)) {
+                *object = other;
+            }
+        }
+    }
+}
+
 impl fmt::Display for Gated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -148,6 +187,28 @@ struct Unseen {
     /// Those of which the log has told: what changes at every start is told once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     told: BTreeSet<String>,
+    /// The kind of clients that something was last offered to as it is recorded, where that is
+    /// another than the record's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    origin: BTreeMap<String, String>,
+    /// What their user has approved of what other kinds of clients are offered under these names,
+    /// by that kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
+}
+
+/// The kinds of clients that an upstream may offer different things to, because of what they can
+/// be asked or of the era of MCP that they are of. What one kind is offered is no change of what
+/// another one is offered.
+#[derive(Debug, Clone, Copy)]
+struct Clients<'a> {
+    /// Those that are asked for now.
+    now: &'a str,
+    /// Those that the record was first asked for.
+    first: &'a str,
+    /// Whether the upstream says that it is another version than the one that is recorded: then
+    /// what differs is a change for all.
+    is_other_release: bool,
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -333,6 +394,7 @@ impl Record {
             unseen: BTreeMap::new(),
             seen: BTreeMap::new(),
             withheld: BTreeMap::new(),
+            clients: String::new(),
             first: seen.is_none(),
         }
     }
@@ -375,11 +437,13 @@ impl Record {
     /// Takes note of what the upstream offers now.
     pub(super) fn update(&mut self, mut offered: Offered, rules: Rules<'_>) -> News {
         drop_ambiguous(&mut offered);
+        let clients = kind_of_clients(&offered);
         // Another version of a server may have learnt something.
         if !is_other_version(&offered.server_info, &self.offered.server_info) {
             offered.reactions = offered.reactions.or(self.offered.reactions);
         }
         self.complete(&mut offered);
+        self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
         self.fetched = seconds_now();
@@ -474,6 +538,32 @@ impl Record {
         Ok(pending)
     }
 
+    /// Has what other kinds of clients are offered, and their user has approved, not be taken for
+    /// a change.
+    fn separate_clients(&mut self, offered: &mut Offered, now: &str) {
+        // An older Dormouse has not kept whom it has asked for.
+        if self.clients.is_empty() {
+            self.clients = now.to_owned();
+        }
+        let clients = Clients {
+            now,
+            first: &self.clients,
+            is_other_release: is_other_version(&offered.server_info, &self.offered.server_info),
+        };
+        for kind in Gated::ALL {
+            let known: BTreeMap<String, Box<RawValue>> =
+                kind.of(&self.offered).into_iter().collect();
+            let unseen = self.unseen.entry(kind).or_default();
+            let mut taken = BTreeSet::new();
+            kind.replace(offered, |name, object| {
+                let current = known.get(name)?;
+                let is_first = taken.insert(name.to_owned());
+                is_first.then(|| unseen.separated((kind, name), (current, object), clients))?
+            });
+            unseen.bound_others(&known);
+        }
+    }
+
     /// What its user has not seen as it is.
     #[must_use]
     pub fn pending(&self) -> Pending {
@@ -511,11 +601,17 @@ impl Record {
         let Some(unseen) = self.unseen.get(&kind) else {
             return Some(current.to_owned());
         };
-        match unseen.changed.get(name) {
-            Some(approved) if kind == Gated::Tool => Some(frozen_tool(approved, current)),
-            Some(approved) => Some(approved.clone()),
-            None => (!unseen.added.contains(name)).then(|| current.to_owned()),
-        }
+        let approved = match unseen.changed.get(name) {
+            Some(approved) if kind == Gated::Tool => frozen_tool(approved, current),
+            Some(approved) => approved.clone(),
+            None if unseen.added.contains(name) => return None,
+            None => current.to_owned(),
+        };
+        // All are shown one tool, which has to be as careful as each of them needs it.
+        let others = unseen.for_others.get(name);
+        let others = others.filter(|_| kind == Gated::Tool).into_iter();
+        let others = others.flat_map(BTreeMap::values);
+        Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
     }
 
     /// What it offers of that which its user has approved, as they have approved it.
@@ -736,6 +832,72 @@ impl Unseen {
         self.forget(&now);
     }
 
+    /// What is taken in place of an object that clients of some kind are offered; none where that
+    /// is taken itself. `current` is what is recorded of that name.
+    fn separated(
+        &mut self,
+        (kind, name): (Gated, &str),
+        (current, object): (&RawValue, &RawValue),
+        clients: Clients<'_>,
+    ) -> Option<Box<RawValue>> {
+        let is_same = |other: &RawValue| kind.same(name, other, object);
+        if self.added.contains(name) {
+            return None;
+        }
+        if is_same(current) {
+            if let Some(others) = self.for_others.get_mut(name) {
+                others.remove(clients.now);
+            }
+            return None;
+        }
+        let approved = self.changed.get(name).map_or(current, |known| known);
+        // What could not be shown, nobody has approved.
+        kind.told(name, approved)?;
+        let approved = approved.to_owned();
+        let origin = self.origin.get(name);
+        let origin = origin.map_or(clients.first, String::as_str).to_owned();
+        if clients.is_other_release {
+            let now = clients.now.to_owned();
+            self.origin.insert(name.to_owned(), now);
+        }
+        let is_origin = origin == clients.now || clients.is_other_release;
+        if is_same(&approved) {
+            // What waits is what other clients are offered, and goes on waiting.
+            return (!is_origin).then(|| current.to_owned());
+        }
+        let others = self.for_others.entry(name.to_owned()).or_default();
+        let is_approved = others.values().any(|other| is_same(other));
+        match (is_approved, is_origin) {
+            (true, true) => {
+                self.changed.insert(name.to_owned(), object.to_owned());
+                None
+            }
+            (true, false) => {
+                others.insert(clients.now.to_owned(), object.to_owned());
+                Some(current.to_owned())
+            }
+            (false, true) => None,
+            (false, false) => {
+                others.insert(origin, approved);
+                self.origin.insert(name.to_owned(), clients.now.to_owned());
+                None
+            }
+        }
+    }
+
+    /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
+    /// its user again.
+    fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
+        let mut bytes = 0;
+        self.origin.retain(|name, _| known.contains_key(name));
+        self.for_others.retain(|name, others| {
+            let objects = others.values().map(|object| object.get().len());
+            bytes += objects.sum::<usize>() + name.len();
+            let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
+            !others.is_empty() && is_bounded && known.contains_key(name)
+        });
+    }
+
     /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
     /// something else each time. What comes back then is new.
     fn forget(&mut self, now: &BTreeSet<String>) {
@@ -784,6 +946,16 @@ fn put_into_object(schema: &Value) -> Option<Value> {
         _ => false,
     });
     (is_object && needs && says_nothing_else && inner.is_object()).then(|| inner.clone())
+}
+
+/// The kind of clients that something was offered to (see [`Clients`]).
+fn kind_of_clients(offered: &Offered) -> String {
+    let era = match offered.protocol == MODERN {
+        true => "stateless",
+        false => "handshake",
+    };
+    let able = serde_json::to_string(&offered.able).unwrap_or_default();
+    format!("{era} {able}")
 }
 
 /// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions

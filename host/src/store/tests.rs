@@ -912,3 +912,111 @@ fn what_is_new_is_found_in_linear_time() {
         });
     }
 }
+
+/// What one kind of clients is offered, by what they can be asked and by their era, is no change of
+/// what another one is offered: it is approved once.
+#[test]
+fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
+    let (_folder, store, of) = fixture();
+    let kinds = [
+        (json!({}), "2025-11-25"),
+        (json!({ "sampling": {} }), "2025-11-25"),
+        (json!({}), "2026-07-28"),
+    ];
+    let learn = |kind: usize, text: &str| {
+        let (able, protocol) = kinds[kind].clone();
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            protocol: protocol.to_owned(),
+            instructions: Some(format!("Instructions {text}")),
+            ..offered(&[("a", text), ("b", "B")])
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap()
+    };
+    learn(0, "for 0");
+    // The first time that another kind comes, nobody has approved what it is offered.
+    for kind in [1, 2] {
+        let text = format!("for {kind}");
+        let news = learn(kind, &text);
+        assert_eq!(news.pending, ["a", "instructions"], "{kind}");
+        // It goes on waiting while others come.
+        assert_eq!(learn(0, "for 0").pending, ["a", "instructions"], "{kind}");
+        assert_eq!(approve(&store, &of), ["a", ""]);
+        assert_eq!(descriptions(&store, &of), [text.as_str(), "B"]);
+    }
+    // From then on no list changes for any of them.
+    for kind in [0, 1, 2, 1, 0, 2] {
+        assert_eq!(learn(kind, &format!("for {kind}")), News::default());
+        assert_eq!(descriptions(&store, &of), ["for 2", "B"]);
+        assert_eq!(pending(&store, &of), [""; 0]);
+    }
+    // What nobody has approved for anybody waits, whoever is offered it, and what is approved
+    // for one kind is what it is for another.
+    for kind in [0, 1, 2] {
+        assert_eq!(learn(kind, "EVIL").pending, ["a", "instructions"]);
+        assert_eq!(descriptions(&store, &of), ["for 2", "B"]);
+    }
+    assert_eq!(learn(0, "for 1").untold, [""; 0]);
+    let size = std::fs::metadata(store.file(&of)).unwrap().len();
+    for round in 0..50 {
+        learn(round % 3, &format!("round {round}"));
+    }
+    assert!(std::fs::metadata(store.file(&of)).unwrap().len() < size + 1000);
+}
+
+/// All kinds of clients are shown one tool, which is as careful as each of them needs it.
+#[test]
+fn a_tool_is_as_careful_as_it_is_for_whichever_client() {
+    let (_folder, store, of) = fixture();
+    let learn = |able: Value, tool: &Value| {
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            tools: vec![to_raw_value(tool).unwrap()],
+            ..Offered::default()
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap();
+    };
+    let tool = |read_only: bool, output: &str| {
+        json!({
+            "name": "a", "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": read_only },
+            "outputSchema": { "type": "object", "title": output },
+        })
+    };
+    learn(json!({}), &tool(false, "A"));
+    learn(json!({ "roots": {} }), &tool(true, "B"));
+    approve(&store, &of);
+    let known = store.known(&of).unwrap();
+    let shown: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
+    assert_eq!(shown["annotations"]["readOnlyHint"], false, "{shown}");
+    assert_eq!(shown.get("outputSchema"), None, "{shown}");
+}
+
+/// A release that is taken back is so for all clients, whichever of them comes first.
+#[test]
+fn what_another_release_offers_is_a_change_for_all_clients() {
+    let (_folder, store, of) = fixture();
+    let learn = |able: Value, version: &str, text: &str| {
+        let mut offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            ..offered(&[("a", text)])
+        };
+        offered
+            .server_info
+            .insert("version".to_owned(), json!(version));
+        let changes = ChangePolicy::default();
+        let learnt = store.learn(&of, offered, (&changes, None));
+        learnt.unwrap().pending
+    };
+    learn(json!({ "roots": {} }), "1", "A");
+    assert_eq!(learn(json!({ "roots": {} }), "2", "B"), ["a"]);
+    assert_eq!(learn(json!({}), "2", "B"), ["a"]);
+    assert_eq!(learn(json!({}), "1", "A"), [""; 0]);
+    assert_eq!(descriptions(&store, &of), ["A"]);
+    assert_eq!(learn(json!({}), "2", "B"), ["a"]);
+    approve(&store, &of);
+    assert_eq!(learn(json!({ "roots": {} }), "2", "B"), [""; 0]);
+    assert_eq!(descriptions(&store, &of), ["B"]);
+}

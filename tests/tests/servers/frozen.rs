@@ -366,7 +366,8 @@ fn a_result_that_breaks_the_schema_that_was_listed_is_an_error_with_its_text() {
         assert!(result["structuredContent"].is_object(), "{result}");
         drop((host, other));
         all.offers_just("post", &offer("a", "number"));
-        all.home.synced("post").unwrap();
+        let result = all.serve(&[]).request("tools/call", call.clone());
+        assert_eq!(result.unwrap()["structuredContent"], json!({ "a": 7 }));
     }
     // What fits all the same passes.
     let mut host = all.serve(&[]);
