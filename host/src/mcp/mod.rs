@@ -25,7 +25,6 @@ mod incoming;
 mod instructions;
 mod level;
 mod line;
-mod listed;
 mod listen;
 mod older;
 mod open;

@@ -1,5 +1,7 @@
 //! `tools/list` and `tools/call`.
 
+mod listed;
+
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
@@ -8,13 +10,14 @@ use serde_json::Value;
 
 use super::caller::Caller;
 use super::handler::{Host, refusal};
-use super::listed::CalledTool;
 use super::older;
 use super::order::{Named, Order};
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
 use crate::runtime::Answer;
+use listed::CalledTool;
+pub(super) use listed::ListedTools;
 
 impl Host {
     pub(super) fn list_tools(

@@ -14,7 +14,7 @@ use crate::runtime::{Answer, Edit};
 /// The tools of all servers as an agent has listed them last. Many clients hold a result against
 /// the output schema that they have listed, and lose all of it where it does not fit.
 #[derive(Debug, Default)]
-pub(super) struct ListedTools(Mutex<BTreeMap<String, Arc<Listing>>>);
+pub(in crate::mcp) struct ListedTools(Mutex<BTreeMap<String, Arc<Listing>>>);
 
 /// A tool that was called.
 #[derive(Debug, Clone, Copy)]
