@@ -1,20 +1,26 @@
 //! `dormouse list`
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
 
-use super::output::{FAINT, PLAIN, STRONG, Table};
-use super::{Format, describe, output, status};
-use crate::roster::{Places, Roster};
+use super::cost::Cost;
+use super::output::{BAD, DOUBTFUL, FAINT, PLAIN, STRONG, Table};
+use super::{Format, output, status};
+use crate::config::{Filter, ServerConfig};
+use crate::roster::{Places, Roster, ServerStatus, State};
 
 /// How many of something a server has.
 type Count<'a> = &'a dyn Fn(&str) -> usize;
 
 /// Lists the configured servers.
 #[derive(Debug, Args)]
-#[command(after_help = "For what they are doing in running hosts: `dormouse status`.")]
+#[command(
+    after_help = "COST is what their tools cost an agent that reads them all: bytes of JSON, and \
+    roughly tokens. For what servers are doing in running hosts: `dormouse status`."
+)]
 pub(super) struct List {
     #[command(flatten)]
     format: Format,
@@ -27,6 +33,11 @@ impl List {
         let snapshot = roster.snapshot();
         let servers = roster.status().servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
+        let cost = |name: &str| Cost::of(&snapshot, Some(name));
+        let clients = |name: &str| {
+            let server = snapshot.servers().get(name).map(|server| server.config());
+            server.map(clients).unwrap_or_default()
+        };
         if self.format.json {
             let rows = servers.iter().map(|server| {
                 let listing = listing(&server.name);
@@ -37,6 +48,9 @@ impl List {
                     "component": server.component,
                     "upstream": server.upstream,
                     "tools": server.tools,
+                    "bytes": cost(&server.name).bytes,
+                    "tokens": cost(&server.name).tokens(),
+                    "from": clients(&server.name),
                     "prompts": listing.map_or(0, |listing| listing.prompts.len()),
                     "resources": listing.map_or(0, |listing| listing.resources.len()),
                     "templates": listing.map_or(0, |listing| listing.templates.len()),
@@ -73,44 +87,32 @@ impl List {
             .collect();
         let mut headings = vec!["NAME", "STATE", "TOOLS"];
         headings.extend(counts.iter().map(|(heading, _)| heading));
-        headings.extend(["PLUGIN", "FILE"]);
+        headings.extend(["COST", "FROM", "RUNS"]);
         let mut table = Table::new(&headings);
         for server in &servers {
-            let plugin = listing(&server.name).map(|listing| {
-                describe::headline(
-                    listing.title.as_ref().or(listing.name.as_ref()),
-                    listing.version.as_ref(),
-                    listing.description.as_ref(),
-                )
-            });
             let mut row = vec![
                 (STRONG, server.name.clone()),
                 status::state(server.state),
-                (PLAIN, server.tools.to_string()),
+                // What it has nobody knows: what is shown is what finds out.
+                match server.state {
+                    State::Configured => (FAINT, "?".to_owned()),
+                    _ => (PLAIN, server.tools.to_string()),
+                },
             ];
             let counts = counts.iter();
             row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));
             row.extend([
-                (PLAIN, output::first_line(&plugin.unwrap_or_default(), 50)),
+                (PLAIN, cost(&server.name).to_string()),
+                (PLAIN, clients(&server.name).join(", ")),
                 (FAINT, server.runs()),
             ]);
             table.row(row);
         }
-        let notes = servers.iter();
-        let mut notes: String = notes
-            .map(|server| status::waiting(server) + &status::not_shown(server))
-            .collect();
-        for (name, server) in snapshot.servers() {
-            let rules = server.config().bridge().map(|bridge| bridge.rules.told());
-            for told in rules.unwrap_or_default() {
-                notes.push_str(&format!(
-                    "{}: {}\n",
-                    output::styled(STRONG, name),
-                    output::clean(&told)
-                ));
-            }
-        }
-        output::print(&(table.render() + &notes))?;
+        output::print(&(table.render() + &told(&roster, &servers)))?;
+        output::say(&format!(
+            "all tools together: {}, roughly, for an agent that reads them all",
+            Cost::of(&snapshot, None)
+        ));
         // Whoever misses a server wants to hear who took it.
         for server in snapshot.servers().values() {
             if let Some(why) = &server.config().denied {
@@ -122,4 +124,90 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The clients in whose files a server is; `dormouse.toml` where it is in none.
+fn clients(server: &ServerConfig) -> Vec<String> {
+    let clients = server.origin.client.iter().chain(&server.from);
+    let mut names: Vec<_> = clients.map(ToString::to_string).collect();
+    if server.origin.client.is_none() {
+        names.insert(0, "dormouse.toml".to_owned());
+    }
+    let mut told = BTreeSet::new();
+    names.retain(|name| told.insert(name.clone()));
+    names
+}
+
+/// What is to be known of the servers, a line for each thing.
+fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
+    const FEW: usize = 3;
+    let snapshot = roster.snapshot();
+    let mut text = String::new();
+    let mut line = |style, about: &str, what: &str| {
+        let what = output::clean(what).replace('\n', "\n  ");
+        text.push_str(&format!("{}: {what}\n", output::styled(style, about)));
+    };
+    for problem in roster.problems_of_files().iter().take(FEW) {
+        line(BAD, "a client's file", problem);
+    }
+    for server in servers {
+        let is_wrong = matches!(
+            server.state,
+            State::NeedsConfig | State::NeedsAuth | State::Failed
+        );
+        if let Some(error) = server.error.as_deref().filter(|_| is_wrong) {
+            line(BAD, &server.name, error);
+        }
+    }
+    let unknown = servers
+        .iter()
+        .filter(|server| server.state == State::Configured);
+    let unknown: Vec<_> = unknown.map(|server| server.name.as_str()).collect();
+    if !unknown.is_empty() {
+        let what = match unknown.as_slice() {
+            [one] => format!("what it has is not known yet\nhint: `dormouse sync {one}` finds out"),
+            _ => "what they have is not known yet\nhint: `dormouse sync` finds out".to_owned(),
+        };
+        line(DOUBTFUL, &unknown.join(", "), &what);
+    }
+    let collisions = snapshot.collisions();
+    for collision in collisions.iter().take(FEW) {
+        line(BAD, "names", &collision.to_string());
+    }
+    if let Some(more @ 1..) = collisions.len().checked_sub(FEW) {
+        line(
+            BAD,
+            "names",
+            &format!("and {more} more; `dormouse doctor` tells all"),
+        );
+    }
+    for (other, taken) in roster.merged() {
+        let what = format!("it is reached in the same way as `{taken}`, and is that one");
+        line(STRONG, &other, &what);
+    }
+    for (name, server) in snapshot.servers() {
+        let Some(bridge) = server.config().bridge() else {
+            continue;
+        };
+        let all = server.known().map_or(0, |known| known.listing.tools.len());
+        let shown = server.listed().map_or(all, |listing| listing.tools.len());
+        if let Some(hidden @ 1..) = all.checked_sub(shown)
+            && bridge.filter != Filter::default()
+            && server.config().component().is_none()
+        {
+            line(
+                STRONG,
+                name,
+                &format!("{hidden} of its {all} tools are not shown, as its filters say"),
+            );
+        }
+        for told in bridge.rules.told() {
+            line(STRONG, name, &told);
+        }
+    }
+    for server in servers {
+        text.push_str(&status::waiting(server));
+        text.push_str(&status::not_shown(server));
+    }
+    text
 }

@@ -15,6 +15,7 @@ mod check;
 mod completions;
 mod component;
 mod consent;
+mod cost;
 mod describe;
 mod doctor;
 mod grant;
@@ -58,7 +59,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::discovery::Surroundings;
 use crate::config::paths;
-use crate::roster::Places;
+use crate::roster::{PROBLEMS_OF_SERVERS, Places};
 
 /// The environment variable that says what is logged, in the words of
 /// tracing-subscriber's `EnvFilter`. It wins over `-v` and `-q`.
@@ -170,7 +171,7 @@ impl Cli {
     /// # Errors
     /// It could not be done.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        self.global.log();
+        self.global.log(matches!(self.command, Command::Serve(_)));
         let global = &self.global;
         match self.command {
             Command::Serve(serve) => serve.run(global.places()?).map(|()| ExitCode::SUCCESS),
@@ -227,8 +228,9 @@ impl Global {
         })
     }
 
-    /// Logs to stderr, since stdout is for data.
-    fn log(&self) {
+    /// Logs to stderr, since stdout is for data. What is odd about servers is logged by a host
+    /// alone (and where more is wanted): the commands that are about it tell it in their own words.
+    fn log(&self, is_host: bool) {
         let level = match (self.quiet, self.verbose) {
             (true, _) => "error",
             // What a client asks in vain, or leaves without waiting for, is its own
@@ -238,14 +240,18 @@ impl Global {
             (false, 2) => "dormouse=debug,dormouse_catalog=debug,info",
             (false, _) => "trace",
         };
+        let level = match is_host || self.verbose > 0 {
+            true => level.to_owned(),
+            false => format!("{level},{PROBLEMS_OF_SERVERS}=off"),
+        };
         let filter = std::env::var(LOG).ok().filter(|filter| !filter.is_empty());
         let (filter, bad) = match filter.map(|filter| EnvFilter::try_new(&filter)) {
             Some(Ok(filter)) => (filter, None),
-            Some(Err(error)) => (EnvFilter::new(level), Some(error)),
-            None => (EnvFilter::new(level), None),
+            Some(Err(error)) => (EnvFilter::new(&level), Some(error)),
+            None => (EnvFilter::new(&level), None),
         };
         let lines = tracing_subscriber::fmt::layer()
-            .with_writer(std::io::stderr)
+            .with_writer(progress::AboveProgress::default)
             .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
             .with_filter(filter.and(filter_fn(|event| !tells_a_login(event))));
         tracing_subscriber::registry().with(lines).init();

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
+use super::progress::AboveProgress;
 use crate::visible::{visible, visible_json};
 
 /// What went wrong.
@@ -107,7 +108,7 @@ pub(super) fn print_json_text(text: &str) -> anyhow::Result<()> {
 /// Says something to the user on stderr; nobody parses it.
 pub(super) fn say(text: &str) {
     // Where there is no stderr, there is nobody to tell so.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = AboveProgress.write_all(format!("{text}\n").as_bytes());
 }
 
 /// Says what may go wrong on stderr.

@@ -1,5 +1,7 @@
 //! Showing how far something is, on a terminal; nothing at all elsewhere.
 
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,6 +20,7 @@ impl Progress {
     /// A line about something whose end is not known.
     pub(super) fn new(message: &str) -> Self {
         let bar = ProgressBar::new_spinner();
+        *shown() = Some(bar.clone());
         bar.set_message(output::first_line(message, 60));
         bar.enable_steady_tick(Duration::from_millis(100));
         Self { bar }
@@ -47,15 +50,38 @@ impl Progress {
                 .set_position((part.clamp(0.0, 1.0) * STEPS as f64) as u64);
         }
     }
-
-    /// Prints a line above it.
-    pub(super) fn say(&self, line: &str) {
-        self.bar.suspend(|| output::say(line));
-    }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        *shown() = None;
         self.bar.finish_and_clear();
+    }
+}
+
+/// The line that moves at the moment.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Standard error, where what is written stays whole above a line that moves.
+#[derive(Default)]
+pub(super) struct AboveProgress;
+
+impl io::Write for AboveProgress {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bar = shown().clone();
+        let write = || io::stderr().write_all(bytes);
+        match bar {
+            Some(bar) => bar.suspend(write)?,
+            None => write()?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
     }
 }

@@ -173,7 +173,21 @@ pub(super) fn state(state: State) -> (Style, String) {
         State::NeedsConfig | State::Failed => BAD,
         State::Disabled => FAINT,
     };
-    (style, state.word().to_owned())
+    (style, words(state).to_owned())
+}
+
+/// A state in words for a person.
+fn words(state: State) -> &'static str {
+    match state {
+        State::Configured => "never asked",
+        State::Known => "asleep",
+        State::Idle => "asleep again",
+        State::Ready => "awake",
+        State::NeedsConfig => "needs settings",
+        State::NeedsAuth => "needs a login",
+        State::Disabled => "off",
+        State::Starting | State::Quarantined | State::Failed => state.word(),
+    }
 }
 
 /// How long ago a moment was, given in seconds since the Unix epoch.

@@ -1,21 +1,34 @@
 //! `dormouse sync`
 
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
 use futures::{StreamExt as _, stream};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::progress::Progress;
 use super::{Format, hosts, output, tools};
 use crate::roster::{Places, Roster, Synced};
+use crate::upstream::Launch;
 
-/// How many servers are connected at a time.
-const AT_ONCE: usize = 8;
+/// How many servers are connected at a time, all in all.
+const AT_ONCE: usize = 32;
+
+/// Fewest programs that are started at a time.
+const MIN_PROGRAMS: usize = 2;
+
+/// Most programs that are started at a time.
+const MAX_PROGRAMS: usize = 16;
+
+/// How long nothing is said where what moves is not shown.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// Connects servers, fetches what they offer, and disconnects them again.
 #[derive(Debug, Args)]
@@ -94,30 +107,94 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<Vec<Ou
     Ok(outcomes)
 }
 
+/// How many programs may start at a time: most begin with much work, and whatever has no processor
+/// for it runs into its time limit.
+fn programs_at_once() -> usize {
+    let processors = std::thread::available_parallelism().map_or(MIN_PROGRAMS, usize::from);
+    processors.clamp(MIN_PROGRAMS, MAX_PROGRAMS)
+}
+
 /// Connects several at a time: one that hangs delays nobody but itself.
 async fn all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "there are not that many servers"
-    )]
-    let total = servers.len() as f64;
-    let progress = Progress::new("connecting");
-    let mut done = 0.0;
+    let total = servers.len();
+    let is_moving = io::stderr().is_terminal();
+    let progress = is_moving.then(|| Progress::new("connecting"));
+    let programs = Semaphore::new(programs_at_once());
+    let running: Mutex<BTreeSet<String>> = Mutex::default();
+    let waits_for = || {
+        let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let names: Vec<_> = running.iter().map(String::as_str).collect();
+        format!("waiting for {}", names.join(", "))
+    };
     let mut synced = stream::iter(servers)
-        .map(|server| async move {
-            let begun = Instant::now();
-            let outcome = roster.sync(&server).await;
-            (server, outcome, begun.elapsed().as_secs_f64())
+        .map(|server| {
+            let (programs, running) = (&programs, &running);
+            async move {
+                let turn = match is_program(roster, &server) {
+                    true => programs.acquire().await.ok(),
+                    false => None,
+                };
+                let known = || running.lock().unwrap_or_else(PoisonError::into_inner);
+                known().insert(server.clone());
+                let begun = Instant::now();
+                let outcome = roster.sync(&server).await;
+                known().remove(&server);
+                drop(turn);
+                (server, outcome, begun.elapsed().as_secs_f64())
+            }
         })
         .buffer_unordered(AT_ONCE);
-    let mut outcomes = Vec::new();
-    while let Some(outcome) = synced.next().await {
-        done += 1.0;
-        progress.at(done, Some(total), Some(&outcome.0));
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut tick = tokio::time::interval(match is_moving {
+        true => Duration::from_millis(200),
+        false => SILENCE,
+    });
+    tick.reset();
+    loop {
+        let done = outcomes.len();
+        if let Some(progress) = &progress {
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "there are not that many servers"
+            )]
+            progress.at(done as f64, Some(total as f64), Some(&waits_for()));
+        }
+        let outcome = tokio::select! {
+            outcome = synced.next() => outcome,
+            _ = tick.tick() => {
+                if !is_moving {
+                    output::say(&format!("{done} of {total} done, {}", waits_for()));
+                }
+                continue;
+            }
+        };
+        let Some(outcome) = outcome else {
+            break;
+        };
+        if !is_moving {
+            let (server, result, seconds) = &outcome;
+            let state = match result {
+                Ok(synced) => output::counted(synced.tools as u64, "tool"),
+                Err(_) => "failed".to_owned(),
+            };
+            output::say(&format!(
+                "[{}/{total}] {server}: {state}, {seconds:.1} s",
+                done + 1
+            ));
+            tick.reset();
+        }
         outcomes.push(outcome);
     }
     outcomes.sort_by(|(one, ..), (other, ..)| one.cmp(other));
     outcomes
+}
+
+/// Whether a program is started for a server.
+fn is_program(roster: &Roster, server: &str) -> bool {
+    let snapshot = roster.snapshot();
+    let server = snapshot.servers().get(server);
+    let bridge = server.and_then(|server| server.config().bridge());
+    bridge.is_some_and(|bridge| matches!(bridge.launch, Launch::Stdio(_)))
 }
 
 fn told(outcomes: &[Outcome]) -> String {

@@ -92,10 +92,7 @@ impl Listener for Terminal {
         };
         let line = format!("{level}{logger}: {data}");
         let line = output::clean(&line);
-        match &self.shown.state().progress {
-            Some(progress) => progress.say(&line),
-            None => output::say(&line),
-        }
+        output::say(&line);
     }
 
     /// All that is said is shown.

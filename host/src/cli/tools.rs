@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
+use super::cost::Cost;
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
 use crate::config::{Client, name};
@@ -62,6 +63,10 @@ impl Tools {
         if server.is_some() {
             let long: Vec<_> = described.map(|(_, tool)| tool.long()).collect();
             output::print(&long.join("\n"))?;
+            if !long.is_empty() {
+                let cost = Cost::of(&snapshot, server);
+                output::say(&format!("they cost an agent {cost}, roughly"));
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let mut table = Table::new(&["TOOL", "WHAT IT DOES"]);
@@ -72,6 +77,13 @@ impl Tools {
             ]);
         }
         output::print(&table.render())?;
+        let cost = Cost::of(&snapshot, None);
+        if cost.bytes > 0 {
+            let tools = output::counted(tools.len() as u64, "tool");
+            output::say(&format!(
+                "{tools} of {cost}, roughly, for an agent that reads them all"
+            ));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -42,6 +42,9 @@ pub struct Configured {
     pub found: Discovery,
     /// Servers that are not shown because of others.
     pub overridden: Vec<Overridden>,
+    /// Names of servers that are not shown, because another is reached in the same way: each with
+    /// the name of that one.
+    pub same_as: BTreeMap<String, String>,
     /// What is worth saying of servers, as sentences, by their names.
     pub notes: Vec<(String, String)>,
     /// What the user's own file says of servers that are configured elsewhere.
@@ -379,6 +382,9 @@ impl Configured {
             let name = &choice.server.name;
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
             // A project neither renames what the user has, nor switches it off.
+            for other in choice.other_names {
+                self.same_as.insert(other, name.clone());
+            }
             let is_users = !matches!(choice.server.origin.scope, Scope::Project(_))
                 && launch(&choice.server).is_some_and(|it| reached_by_project.contains(&it));
             match is_users {
@@ -412,6 +418,8 @@ impl Configured {
             self.take(server, &mut launches);
         }
         self.overridden.extend(merged.overridden);
+        let servers = &self.servers;
+        self.same_as.retain(|name, _| !servers.contains_key(name));
         self.notes.extend(notes);
         let names: BTreeSet<_> = self.names_of_untrusted_projects().collect();
         let servers = names.len();
@@ -464,6 +472,12 @@ impl Configured {
                     server.name, server.origin
                 );
                 self.notes.push((twin.name.clone(), note));
+                for other in self.same_as.values_mut() {
+                    if *other == server.name {
+                        other.clone_from(&twin.name);
+                    }
+                }
+                self.same_as.insert(server.name.clone(), twin.name.clone());
             }
             twin.from.extend(server.from);
             return;

@@ -1,5 +1,7 @@
 //! Why something cannot be called at all, or has no answer.
 
+use std::fmt;
+
 use crate::config::UntrustedProject;
 use crate::runtime::{CallError, Cause};
 
@@ -57,12 +59,16 @@ impl From<CallError> for Refusal {
 #[derive(Debug, thiserror::Error)]
 pub enum NoSuchTool {
     /// No server of that name.
-    #[error("no server is called `{server}`{}{}", hint(.nearest), not_trusted(.untrusted))]
+    #[error(
+        "no server is called `{server}`{}{}",
+        .meant,
+        not_trusted(.untrusted)
+    )]
     Server {
         /// The name asked for.
         server: String,
-        /// The nearest name that exists.
-        nearest: Option<String>,
+        /// What was probably meant.
+        meant: MeantServer,
         /// Where it may be instead, and is not looked for.
         untrusted: Option<UntrustedProject>,
     },
@@ -96,6 +102,34 @@ pub enum NoSuchTool {
         /// Its state, and why it is in it.
         state: String,
     },
+}
+
+/// What a name that no server has was probably meant to be.
+#[derive(Debug)]
+pub enum MeantServer {
+    /// The server of this name, which is reached in the same way as the one of that name.
+    SameAs(String),
+    /// A tool, as agents call it: its server and its own name.
+    Tool([String; 2]),
+    /// The nearest name that exists, if any is near.
+    Nearest(Option<String>),
+}
+
+impl fmt::Display for MeantServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SameAs(taken) => write!(
+                f,
+                ": it is reached in the same way as `{taken}`, and is that one\nhint: say `{taken}`"
+            ),
+            Self::Tool([server, tool]) => write!(
+                f,
+                ": that is what agents call the tool `{tool}` of server `{server}`\n\
+                 hint: say `{server} {tool}`"
+            ),
+            Self::Nearest(nearest) => f.write_str(&hint(nearest)),
+        }
+    }
 }
 
 fn not_trusted(project: &Option<UntrustedProject>) -> String {

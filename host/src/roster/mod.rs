@@ -43,6 +43,7 @@ pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
 use confirm::Asked;
+use error::MeantServer;
 pub use error::{NoSuchTool, Refusal};
 pub use followed::FollowedResource;
 use named::Named;
@@ -55,7 +56,7 @@ pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status, Waiting};
 pub use sync::Synced;
 
-use crate::config::discovery::Surroundings;
+use crate::config::discovery::{SourceState, Surroundings};
 use crate::config::{self, Client, Configured, Fetch, ServerConfig};
 use crate::log_budget::LogBudget;
 use crate::nearest::nearest;
@@ -320,6 +321,28 @@ impl Roster {
         Ok(Configured::for_review(own, around, &self.trust, project))
     }
 
+    /// What is wrong in the files of the user's clients, and of projects that they trust.
+    pub fn problems_of_files(&self) -> Vec<String> {
+        let config = self.config();
+        let sources = config.found.sources.iter();
+        let sources = sources.filter(|source| config.is_trusted_scope(&source.scope));
+        let problems = sources.flat_map(|source| match &source.state {
+            SourceState::Missing => &[],
+            SourceState::Read { problems, .. } => problems.as_slice(),
+        });
+        let mut told = HashSet::new();
+        let problems = problems.map(ToString::to_string);
+        problems
+            .filter(|problem| told.insert(problem.clone()))
+            .collect()
+    }
+
+    /// Names of servers that are not shown, because another is reached in the same way, each with
+    /// that one's name.
+    pub fn merged(&self) -> BTreeMap<String, String> {
+        self.config().same_as.clone()
+    }
+
     fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -367,10 +390,21 @@ impl Roster {
             .cloned()
             .ok_or_else(|| NoSuchTool::Server {
                 server: name.to_owned(),
-                nearest: nearest(name, snapshot.servers().keys().map(String::as_str))
-                    .map(str::to_owned),
+                meant: self.meant(name, &snapshot),
                 untrusted: snapshot.untrusted().cloned(),
             })
+    }
+
+    /// What a name that no server has was probably meant to be.
+    fn meant(&self, name: &str, snapshot: &Snapshot) -> MeantServer {
+        if let Some(taken) = self.config().same_as.get(name) {
+            return MeantServer::SameAs(taken.clone());
+        }
+        if let Some(tool) = snapshot.find(name) {
+            return MeantServer::Tool([tool.server(), tool.tool()].map(str::to_owned));
+        }
+        let names = snapshot.servers().keys().map(String::as_str);
+        MeantServer::Nearest(nearest(name, names).map(str::to_owned))
     }
 
     /// Reads again whatever has changed on disk, with another configuration if
@@ -385,7 +419,7 @@ impl Roster {
             *config = new;
             let doubts = folders::doubts(&config).into_iter();
             for (_, doubt) in doubts.filter(|doubt| !told.contains(doubt)) {
-                tracing::warn!("{doubt}");
+                tracing::warn!(target: PROBLEMS_OF_SERVERS, "{doubt}");
             }
             self.runtime.set_limits(&config.limits);
             self.hub.set_limits(&config.limits);
@@ -469,7 +503,7 @@ fn say(old: &Snapshot, new: &Snapshot) {
         if let Some(problem) = server.problem()
             && before != Some(problem)
         {
-            tracing::error!("server `{name}`: {problem}");
+            tracing::error!(target: PROBLEMS_OF_SERVERS, "server `{name}`: {problem}");
         }
         let before = old
             .servers()
@@ -483,8 +517,8 @@ fn say(old: &Snapshot, new: &Snapshot) {
             };
             // What is mended is nothing that its user would miss.
             match odd.shown {
-                true => tracing::info!("{line}"),
-                false => tracing::warn!("{line}"),
+                true => tracing::info!(target: PROBLEMS_OF_SERVERS, "{line}"),
+                false => tracing::warn!(target: PROBLEMS_OF_SERVERS, "{line}"),
             }
         }
         if let Some(more) = odd
@@ -494,14 +528,14 @@ fn say(old: &Snapshot, new: &Snapshot) {
         {
             let line = format!("server `{name}`: {more} more items are not as MCP has them");
             if let Some(line) = OFFERS.take(&line) {
-                tracing::warn!("{line}");
+                tracing::warn!(target: PROBLEMS_OF_SERVERS, "{line}");
             }
         }
     }
     let collisions = only_in(new.collisions(), old.collisions());
     for collision in collisions.iter().take(LOGGED_AT_ONCE) {
         if let Some(line) = OFFERS.take(&collision.to_string()) {
-            tracing::error!("{line}");
+            tracing::error!(target: PROBLEMS_OF_SERVERS, "{line}");
         }
     }
     let more = collisions.len().checked_sub(LOGGED_AT_ONCE);
@@ -510,10 +544,13 @@ fn say(old: &Snapshot, new: &Snapshot) {
             "{more} more names are those of several things\nhint: `dormouse doctor` shows them"
         );
         if let Some(line) = OFFERS.take(&line) {
-            tracing::error!("{line}");
+            tracing::error!(target: PROBLEMS_OF_SERVERS, "{line}");
         }
     }
 }
+
+/// Target of the log lines about servers, and what they offer, that are not as they should be.
+pub const PROBLEMS_OF_SERVERS: &str = "dormouse::servers";
 
 /// How many problems of one kind are logged at once; of more, their number.
 const LOGGED_AT_ONCE: usize = 3;

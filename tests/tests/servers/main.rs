@@ -34,6 +34,7 @@ mod session;
 mod switched_off;
 mod switching;
 mod templates;
+mod told;
 mod trust;
 #[cfg(target_os = "linux")]
 mod untrusted_files;

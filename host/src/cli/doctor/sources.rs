@@ -88,6 +88,18 @@ impl Rows {
             self.ok(format!("server {server}"), note.clone());
         }
         for (name, overlay) in &all.stray {
+            if let Some(taken) = all.same_as.get(name) {
+                self.warning(
+                    format!("server {name}"),
+                    format!(
+                        "`[servers.{name}]` at {} is about no server: what is called that is \
+                         reached in the same way as `{taken}`, and is that one\n\
+                         hint: call the table `[servers.{taken}]`",
+                        overlay.origin
+                    ),
+                );
+                continue;
+            }
             self.warning(
                 format!("server {name}"),
                 format!(

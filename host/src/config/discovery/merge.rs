@@ -23,6 +23,8 @@ pub struct Choice {
     pub notes: Vec<String>,
     /// Where else the same server is written, under whatever name.
     pub also: Vec<Origin>,
+    /// The other names that it has there.
+    pub other_names: Vec<String>,
 }
 
 /// A server that is not shown because of another.
@@ -294,9 +296,22 @@ impl<'d> Merging<'d> {
             if let Some(longest) = timeouts.max() {
                 server.limits.timeout = longest;
             }
+            let mut notes = found.notes.clone();
+            let mut other_names = Vec::new();
+            for entry in &entries {
+                let other = &entry.server;
+                if other.name != found.server.name {
+                    notes.push(format!(
+                        "it is the same as `{}` of {}, which is not shown a second time",
+                        other.name, other.origin
+                    ));
+                    other_names.push(other.name.clone());
+                }
+            }
             let choice = Choice {
                 server,
-                notes: found.notes.clone(),
+                notes,
+                other_names,
                 also: also.remove(&index).unwrap_or_default(),
             };
             merged.servers.insert(found.server.name.clone(), choice);

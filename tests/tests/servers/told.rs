@@ -1,0 +1,177 @@
+//! What commands tell a person of their servers: what they cost, which are one, what is hidden,
+//! what is not known, each once.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, write};
+
+fn streams(all: &Scripted, words: &[&str]) -> (Output, String, String) {
+    let output = all.home.run(words).unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    (output, stdout, stderr)
+}
+
+#[test]
+fn what_tools_cost_is_told() {
+    let all = Scripted::new();
+    let long = "Adds. ".repeat(1000);
+    all.offers("notes", &[("add", &long)]);
+    all.offers("small", &[("find", "Finds.")]);
+    all.configure(&all.cursor(), &["notes", "small"]);
+    let (_, listed, _) = streams(&all, &["list"]);
+    assert!(
+        listed.contains("never asked") && listed.contains(" ? "),
+        "{listed}"
+    );
+    assert!(listed.contains("`dormouse sync` finds out"), "{listed}");
+    all.run(&["sync"]);
+    let (_, listed, said) = streams(&all, &["list"]);
+    let line = listed
+        .lines()
+        .find(|line| line.starts_with("notes"))
+        .unwrap();
+    for part in ["6.1 kB, ~1", "tokens", "cursor", "asleep"] {
+        assert!(line.contains(part), "no `{part}` in {line}");
+    }
+    assert!(said.contains("all tools together: 6.2 kB"), "{said}");
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    let bytes: u64 = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["bytes"].as_u64().unwrap())
+        .sum();
+    // What an agent gets is what is counted.
+    let mut host = all.serve(&[]);
+    let sent: usize = host
+        .tools()
+        .unwrap()
+        .iter()
+        .map(|tool| tool.to_string().len())
+        .sum();
+    assert!((sent as u64).abs_diff(bytes) * 20 < bytes, "{sent} {bytes}");
+    let (_, _, said) = streams(&all, &["tools"]);
+    assert!(said.contains("2 tools of 6.2 kB"), "{said}");
+}
+
+#[test]
+fn servers_that_are_one_and_tools_that_are_filtered_are_told() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("drop", "Drops.")]);
+    let words = all.words("notes");
+    let home = all.home.path();
+    let server = |name: &str| {
+        let entry = json!({ "command": words[0], "args": words[1..] });
+        json!({ "mcpServers": { name: entry } }).to_string()
+    };
+    write(&all.cursor(), &server("notes"));
+    write(&home.join(".gemini/settings.json"), &server("gm"));
+    all.home
+        .table("notes", "exclude_tools = [\"drop\"]\n")
+        .unwrap();
+    let synced = all.run(&["sync"]);
+    assert!(synced.contains("[1/1] notes: 1 tool, "), "{synced}");
+    let (_, listed, _) = streams(&all, &["list"]);
+    assert!(
+        listed.contains("gm: it is reached in the same way as `notes`"),
+        "{listed}"
+    );
+    assert!(
+        listed.contains("notes: 1 of its 2 tools are not shown"),
+        "{listed}"
+    );
+    let doctor = all.run(&["doctor"]);
+    assert!(doctor.contains("the same as `gm` of"), "{doctor}");
+    let refused = all.fails(&["call", "gm", "add", "{}"]);
+    assert!(refused.contains("hint: say `notes`"), "{refused}");
+    let refused = all.fails(&["call", "notes__add", "{}"]);
+    assert!(refused.contains("hint: say `notes add`"), "{refused}");
+    // A table for the name that went away is about nothing.
+    all.home.table("gm", "enabled = true\n").unwrap();
+    let doctor = all.run(&["doctor"]);
+    assert!(
+        doctor.contains("call the table `[servers.notes]`"),
+        "{doctor}"
+    );
+}
+
+#[test]
+fn what_is_odd_is_told_once_and_where_it_belongs() {
+    let all = Scripted::new();
+    all.offers_just(
+        "notes",
+        &json!([
+            { "name": "good", "inputSchema": { "type": "object" } },
+            { "name": "strtype", "inputSchema": { "type": "string" } },
+        ]),
+    );
+    all.configure(&all.cursor(), &["notes"]);
+    all.run(&["sync"]);
+    for (words, times) in [
+        (&["list"][..], 1),
+        (&["doctor"], 1),
+        (&["status"], 1),
+        (&["tools"], 0),
+        (&["call", "notes", "good", "{}"], 0),
+    ] {
+        let (output, stdout, stderr) = streams(&all, words);
+        assert!(output.status.success(), "{stderr}");
+        let told = stdout.matches("strtype").count() + stderr.matches("strtype").count();
+        assert_eq!(told, times, "{words:?}: {stdout}{stderr}");
+        assert!(!stderr.contains("WARN"), "{words:?}: {stderr}");
+    }
+    // Who wants the log has it, and a host does without being asked.
+    let (_, _, stderr) = streams(&all, &["tools", "-v"]);
+    assert!(stderr.contains("strtype"), "{stderr}");
+}
+
+#[test]
+fn a_clients_file_that_is_broken_is_told_by_list() {
+    let all = Scripted::new();
+    write(&all.cursor(), "{ \"mcpServers\": { \"x\" {} } }");
+    all.offers("notes", &[("add", "Adds.")]);
+    all.own("notes", "");
+    let (_, listed, _) = streams(&all, &["list"]);
+    assert!(listed.contains(".cursor/mcp.json:1:"), "{listed}");
+}
+
+#[test]
+fn a_server_of_a_client_is_removed_there() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    let refused = all.fails(&["remove", "notes"]);
+    for part in [".cursor/mcp.json:", "`dormouse disable notes`"] {
+        assert!(refused.contains(part), "no `{part}` in {refused}");
+    }
+    all.run(&["disable", "notes"]);
+    let removed = all.run(&["remove", "notes"]);
+    assert!(removed.contains("which is shown now"), "{removed}");
+}
+
+/// Each server that is done has a line where nothing moves.
+#[test]
+fn sync_says_how_far_it_is_on_a_pipe() {
+    let all = Scripted::new();
+    let names = ["one", "two", "three"];
+    for name in names {
+        all.offers(name, &[("add", "Adds.")]);
+    }
+    all.configure(&all.cursor(), &names);
+    all.home
+        .table("gone", "command = \"/nowhere/to/be/found\"")
+        .unwrap();
+    let (_, stdout, stderr) = streams(&all, &["sync", "--json"]);
+    let rows: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 4);
+    for (line, number) in stderr.lines().zip(1..) {
+        assert!(line.starts_with(&format!("[{number}/4] ")), "{stderr}");
+    }
+    for part in names.map(|name| format!("] {name}: 1 tool, ")) {
+        assert!(stderr.contains(&part), "no `{part}` in {stderr}");
+    }
+    assert!(stderr.contains("] gone: failed, "), "{stderr}");
+}
