@@ -44,7 +44,7 @@ impl Adapt {
         refuse_secrets(server, &bridge.written)?;
         let store = Store::of(&places.data);
         if store.read(&bridge.fingerprint)?.is_none() {
-            for (_, outcome, _) in sync::sync(places, std::slice::from_ref(server))? {
+            for (_, outcome, _) in sync::sync(places, std::slice::from_ref(server))?.0 {
                 outcome.map_err(|why| anyhow::anyhow!("server `{server}`: {why}"))?;
             }
         }

@@ -33,6 +33,10 @@ impl List {
         let snapshot = roster.snapshot();
         let servers = roster.status().servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
+        let is_unknown = |name: &str| {
+            let server = snapshot.servers().get(name);
+            server.is_some_and(|server| server.config().enabled && server.is_unknown())
+        };
         let cost = |name: &str| Cost::of(&snapshot, Some(name));
         let clients = |name: &str| {
             let server = snapshot.servers().get(name).map(|server| server.config());
@@ -94,9 +98,9 @@ impl List {
                 (STRONG, server.name.clone()),
                 status::state(server.state),
                 // What it has nobody knows: what is shown is what finds out.
-                match server.state {
-                    State::Configured => (FAINT, "?".to_owned()),
-                    _ => (PLAIN, server.tools.to_string()),
+                match is_unknown(&server.name) {
+                    true => (FAINT, "?".to_owned()),
+                    false => (PLAIN, server.tools.to_string()),
                 },
             ];
             let counts = counts.iter();

@@ -18,6 +18,7 @@ mod consent;
 mod cost;
 mod describe;
 mod doctor;
+mod forget;
 mod grant;
 mod hosts;
 mod import;
@@ -131,6 +132,7 @@ enum Command {
     /// Hides a server's tools from agents, and keeps its configuration.
     Disable(switch::Switch),
     Restart(restart::Restart),
+    Forget(forget::Forget),
     Login(login::Login),
     Logout(login::Logout),
     Import(import::Import),
@@ -187,6 +189,7 @@ impl Cli {
             Command::Enable(switch) => switch.run(global.places()?, true),
             Command::Disable(switch) => switch.run(global.places()?, false),
             Command::Restart(restart) => restart.run(global.places()?),
+            Command::Forget(forget) => forget.run(global.places()?),
             Command::Login(login) => login.run(&global.places()?),
             Command::Logout(logout) => logout.run(&global.places()?),
             Command::Import(import) => import.run(&global.places()?, global.config.is_some()),

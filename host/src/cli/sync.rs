@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::progress::Progress;
-use super::{Format, hosts, output, tools};
+use super::{Format, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 use crate::upstream::Launch;
 
@@ -56,7 +56,7 @@ impl Sync {
     }
 
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let outcomes = sync(places, &self.servers)?;
+        let (outcomes, not_shown) = sync(places, &self.servers)?;
         if self.format.json {
             let rows = outcomes.iter().map(|(server, outcome, seconds)| {
                 let synced = outcome.as_ref().ok();
@@ -72,7 +72,7 @@ impl Sync {
             });
             output::print_json(&rows.collect::<Vec<_>>())?;
         } else {
-            output::print(&told(&outcomes))?;
+            output::print(&(told(&outcomes) + &not_shown))?;
         }
         let failed = outcomes.iter().any(|(_, outcome, _)| outcome.is_err());
         Ok(if failed {
@@ -83,8 +83,9 @@ impl Sync {
     }
 }
 
-/// Syncs servers, all of them where none is named, and has running hosts know.
-pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<Vec<Outcome>> {
+/// Syncs servers, all of them where none is named, and has running hosts know. Gives also what of
+/// theirs is not shown, and why, for a person.
+pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<Outcome>, String)> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -100,8 +101,14 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<Vec<Ou
             servers.to_vec()
         };
         let outcomes = all(&roster, servers).await;
+        let status = roster.status();
+        let synced = status.servers.iter().filter(|server| {
+            let mut outcomes = outcomes.iter();
+            outcomes.any(|(name, outcome, _)| *name == server.name && outcome.is_ok())
+        });
+        let not_shown: String = synced.map(status::not_shown).collect();
         roster.close().await;
-        anyhow::Ok(outcomes)
+        anyhow::Ok((outcomes, not_shown))
     })?;
     hosts::reload(&places.config)?;
     Ok(outcomes)

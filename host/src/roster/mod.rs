@@ -11,6 +11,7 @@ mod door;
 mod error;
 pub mod folders;
 mod followed;
+mod forget;
 mod line_diff;
 mod memory;
 mod named;
@@ -449,6 +450,12 @@ impl Roster {
                     found.entry = server.component().and_then(|_| read.next());
                     let upstream = server.bridge();
                     found.known = upstream.and_then(|of| self.store.known(&of.fingerprint));
+                    // What a component offers is in its file, and is held against the record.
+                    if server.component().is_none()
+                        && upstream.is_some_and(|of| self.store.is_forgotten(&of.fingerprint))
+                    {
+                        found.known = None;
+                    }
                 }
                 let name = server.name.clone();
                 let next = Server::next(old.servers().get(&name), server, found);

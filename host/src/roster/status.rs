@@ -289,7 +289,14 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         (State::NeedsAuth, None)
     } else {
         let phase = slot.map_or(Phase::Known, |slot| slot.phase());
-        match with_upstream(phase, &upstream) {
+        let phase = with_upstream(phase, &upstream);
+        let bridge = config.bridge().filter(|_| matches!(phase, Phase::Known));
+        let failed = bridge.and_then(|bridge| roster.store.failed_start(&bridge.fingerprint));
+        match phase {
+            Phase::Known if failed.is_some() => {
+                errors.extend(failed.map(|failed| failed.why));
+                (State::Failed, None)
+            }
             Phase::Known if server.is_unknown() => (State::Configured, None),
             Phase::Known => (State::Known, None),
             Phase::Starting => (State::Starting, None),

@@ -31,7 +31,11 @@ impl Roster {
             Lost::Auth { .. } => {
                 format!("{lost}\nhint: `dormouse login {server}` does that")
             }
-            lost => lost.to_string(),
+            lost => {
+                let why = lost.to_string();
+                self.store.note_failed_start(&bridge.fingerprint, &why);
+                why
+            }
         })?;
         let launched = (server, &bridge.fingerprint);
         without_blocking(offered.bytes(), || self.learn(launched, offered))?;

@@ -19,7 +19,7 @@ impl Store {
         if from == to || written(from).is_none() {
             return Ok(false);
         }
-        let _lock = paths::lock(&self.folder.join("lock"))?;
+        let lock = paths::lock(&self.folder.join("lock"))?;
         if written(to) >= written(from) {
             return Ok(false);
         }
@@ -28,6 +28,11 @@ impl Store {
         };
         let file = self.file(to);
         write(&file, &record).with_context(|| format!("`{}` cannot be written", file.display()))?;
+        let is_forgotten = self.is_forgotten(from);
+        drop(lock);
+        if is_forgotten {
+            self.forget(to)?;
+        }
         Ok(true)
     }
 }

@@ -4,7 +4,9 @@
 mod canonical;
 mod carry_over;
 mod decisions;
+mod failed_start;
 mod folders;
+mod forgotten;
 mod frozen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -114,6 +116,7 @@ impl Store {
             Ok((record, news))
         });
         let Err(error) = learnt else {
+            self.clear_marks(of);
             return learnt;
         };
         // Where it offers what it did, nothing is lost.
@@ -127,6 +130,7 @@ impl Store {
             return Err(error);
         }
         tracing::warn!("{error:#}");
+        self.clear_marks(of);
         Ok(News::default())
     }
 
@@ -148,6 +152,12 @@ impl Store {
             let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
         })
+    }
+
+    /// Notes that an upstream has answered.
+    fn clear_marks(&self, of: &Fingerprint) {
+        self.remember(of);
+        self.clear_failed_start(of);
     }
 
     /// The record of an upstream as it is on disk.

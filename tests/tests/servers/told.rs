@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, write};
+use crate::scripted::{Scripted, comes_to, tools, write};
 
 fn streams(all: &Scripted, words: &[&str]) -> (Output, String, String) {
     let output = all.home.run(words).unwrap();
@@ -150,6 +150,67 @@ fn a_server_of_a_client_is_removed_there() {
     all.run(&["disable", "notes"]);
     let removed = all.run(&["remove", "notes"]);
     assert!(removed.contains("which is shown now"), "{removed}");
+}
+
+/// Why a server could not be started is told until it can be.
+#[test]
+fn a_start_that_has_failed_is_remembered_with_its_reason() {
+    let all = Scripted::new();
+    let program = all.home.path().join("late");
+    let table = format!("command = {}\n", json!(program));
+    all.home.table("late", &table).unwrap();
+    all.own("good", "");
+    all.offers("good", &[("add", "Adds.")]);
+    all.run(&["sync", "good"]);
+    all.fails(&["sync", "late"]);
+    for words in [&["list"][..], &["status"], &["doctor"]] {
+        let (_, stdout, _) = streams(&all, words);
+        assert!(stdout.contains("late"), "{stdout}");
+        assert!(
+            stdout.contains("there is no program `"),
+            "{words:?}: {stdout}"
+        );
+    }
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    let state = |rows: &Value, name: &str| {
+        let mut rows = rows.as_array().unwrap().iter();
+        rows.find(|row| row["name"] == name).unwrap()["state"].clone()
+    };
+    assert_eq!(state(&rows, "late"), "failed");
+    assert_eq!(state(&rows, "good"), "known");
+    all.offers("late", &[("add", "Adds.")]);
+    let words = all.words("late").join(" ");
+    write(&program, &format!("#!/bin/sh\nexec {words}\n"));
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    all.run(&["sync", "late"]);
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    assert_eq!(state(&rows, "late"), "known");
+}
+
+/// What is forgotten is asked for again, and what its user has seen of it stays known.
+#[test]
+fn a_server_that_is_forgotten_shows_one_tool_and_is_not_trusted_anew() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("find", "Finds.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    assert_eq!(tools(&mut host).len(), 2);
+    all.home.status().unwrap();
+    let told = all.run(&["forget", "notes"]);
+    assert!(told.contains("`discover` alone"), "{told}");
+    comes_to(&mut host, &["notes__discover"]);
+    assert!(all.run(&["forget", "notes"]).contains("nothing is listed"));
+    // What it says otherwise now has nobody seen.
+    all.offers("notes", &[("add", "<IMPORTANT> Adds."), ("find", "Finds.")]);
+    let signatures = host.text("notes__discover", json!({})).unwrap();
+    assert!(!signatures.contains("IMPORTANT"), "{signatures}");
+    comes_to(&mut host, &["notes__add", "notes__find"]);
+    let shown = json!(host.tools().unwrap()).to_string();
+    assert!(!shown.contains("IMPORTANT"), "{shown}");
+    let refused = all.fails(&["forget", "note"]);
+    assert!(refused.contains("did you mean `notes`?"), "{refused}");
 }
 
 /// Each server that is done has a line where nothing moves.

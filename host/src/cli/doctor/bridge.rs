@@ -10,6 +10,7 @@ use crate::cli::{hosts, output};
 use crate::config::{Bridge, ServerConfig};
 use crate::roster::status::span;
 use crate::roster::{Places, Roster};
+use crate::store::Store;
 use crate::upstream::auth::Auth;
 use crate::upstream::{Http, Launch, Stdio};
 
@@ -26,6 +27,20 @@ impl Rows {
             && bridge.needs.is_empty()
         {
             self.program(&about, server, (stdio, &bridge.written));
+        }
+        if let Some(failed) = Store::of(data).failed_start(&bridge.fingerprint)
+            && server.enabled
+            && bridge.needs.is_empty()
+        {
+            self.warning(
+                &about,
+                format!(
+                    "its last start, {} ago, has failed: {}\nhint: `dormouse sync {}` tries again",
+                    span(failed.seconds_ago()),
+                    failed.why,
+                    server.name
+                ),
+            );
         }
         if self.0.len() == before {
             let state = if server.enabled { "" } else { ", disabled" };

@@ -1,0 +1,82 @@
+//! The last start of an upstream that has failed, until one succeeds.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use dormouse_catalog::read_regular_file;
+use serde::{Deserialize, Serialize};
+
+use super::Store;
+use crate::config::{Fingerprint, paths};
+use crate::replace::{Access, replace};
+
+/// Most characters of a reason that are kept: an upstream may say as much as it likes.
+const MAX_REASON_CHARACTERS: usize = 2000;
+
+/// Largest file with a reason that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// A start of an upstream that has failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedStart {
+    /// When, in seconds since the Unix epoch.
+    pub at: u64,
+    /// Why, in words for its user.
+    pub why: String,
+}
+
+impl FailedStart {
+    /// How long ago it was, in seconds.
+    #[must_use]
+    pub fn seconds_ago(&self) -> u64 {
+        seconds_now().saturating_sub(self.at)
+    }
+}
+
+impl Store {
+    /// Notes that an upstream could not be started. That it cannot be noted costs nothing but the
+    /// note.
+    pub fn note_failed_start(&self, of: &Fingerprint, why: &str) {
+        let failed = FailedStart {
+            at: seconds_now(),
+            why: why.chars().take(MAX_REASON_CHARACTERS).collect(),
+        };
+        let file = self.failed_start_file(of);
+        let folders = self.folder.parent().into_iter().chain([&*self.folder]);
+        let written = folders
+            .map(paths::make_private)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(anyhow::Error::from)
+            .and_then(|_| {
+                let text = serde_json::to_vec(&failed)?;
+                replace(&file, &text, Access::Private)
+            });
+        if let Err(error) = written {
+            tracing::warn!("`{}` cannot be written: {error:#}", file.display());
+        }
+    }
+
+    /// The last start of an upstream, if it has failed.
+    #[must_use]
+    pub fn failed_start(&self, of: &Fingerprint) -> Option<FailedStart> {
+        let file = self.failed_start_file(of);
+        let bytes = read_regular_file(&file, MAX_FILE_BYTES).ok()??;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Notes that an upstream has been started.
+    pub(super) fn clear_failed_start(&self, of: &Fingerprint) {
+        // Where there is none, none has to go.
+        let _ = std::fs::remove_file(self.failed_start_file(of));
+    }
+
+    fn failed_start_file(&self, of: &Fingerprint) -> PathBuf {
+        self.folder.join(format!("{}.failed.json", of.as_str()))
+    }
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
