@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::leased_sessions::LeasedSessions;
 use super::shelf::Shelf;
 use crate::roster::Roster;
+use crate::runtime::SessionId;
 
 /// How many calls may be on their way at once. rmcp starts a task for each request
 /// without bound; how many of them *run* is each server's own limit, so that one
@@ -17,6 +19,7 @@ pub(super) struct Common {
     pub(super) roster: Arc<Roster>,
     pub(super) shelf: Arc<Shelf>,
     pub(super) in_flight: Arc<Semaphore>,
+    pub(super) leased_sessions: LeasedSessions,
 }
 
 impl Common {
@@ -27,6 +30,13 @@ impl Common {
             roster,
             shelf: Shelf::new()?,
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
+            leased_sessions: LeasedSessions::default(),
         }))
+    }
+
+    /// Lets go of all that was kept for a session.
+    pub(super) fn end_session(&self, session: SessionId) {
+        self.shelf.end_session(session);
+        self.roster.end_session(session);
     }
 }

@@ -21,11 +21,11 @@ use tokio_util::sync::CancellationToken;
 use super::asked::Asked;
 use super::caller::Caller;
 use super::handler::Host;
+use super::leased_sessions::LeasedSession;
 use super::line::{Ask, Line};
 use super::order::{Continued, Order};
 use super::original::Original;
 use super::relay::Relay;
-use super::session::Session;
 use crate::roster::Context;
 use crate::runtime::{Answer, Awaited, ClientKey, Listener as _, SessionId};
 
@@ -47,7 +47,7 @@ pub(super) struct Exchange {
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
     /// What was begun for it alone, and ends with it.
-    _own: Option<Session>,
+    _own: Option<LeasedSession>,
     /// The message that it was begun by: what that takes counts until the call is over.
     _message: Original,
 }
@@ -183,22 +183,22 @@ impl Host {
         self.run(begun, caller).await
     }
 
-    /// The session that a call is of, and that session where it is the call's own.
+    /// The session that a call is of, and that session where the call has it for itself.
     ///
     /// Over HTTP a stateless request belongs to no connection, and shares its upstream's
     /// with all others. It does not where its client can be asked something and nothing
-    /// would say whose call that is about: it is for nobody else.
+    /// would say whose call that is about: while it runs, it is for nobody else.
     fn session_of(
         &self,
         order: &Order,
         caller: &Caller<'_>,
-    ) -> (Option<SessionId>, Option<Session>) {
+    ) -> (Option<SessionId>, Option<LeasedSession>) {
         if self.lasting || !caller.stateless {
             return (self.session, None);
         }
         let asks = caller.may_be_asked() && self.common.roster.asks_unattributed(&order.server);
-        let own = asks.then(|| Session::begin(self.common.clone()));
-        (own.as_ref().map(Session::id), own)
+        let own = asks.then(|| LeasedSession::of(&self.common, &order.server, &caller.client));
+        (own.as_ref().map(LeasedSession::id), own)
     }
 
     async fn run(&self, mut begun: Begun, caller: &Caller<'_>) -> Outcome {

@@ -23,6 +23,7 @@ mod handler;
 pub mod http;
 mod incoming;
 mod instructions;
+mod leased_sessions;
 mod level;
 mod line;
 mod listen;

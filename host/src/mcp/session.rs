@@ -26,7 +26,6 @@ impl Session {
 impl Drop for Session {
     /// Lets go of all that was kept for this agent.
     fn drop(&mut self) {
-        self.common.shelf.end_session(self.id);
-        self.common.roster.end_session(self.id);
+        self.common.end_session(self.id);
     }
 }

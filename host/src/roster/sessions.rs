@@ -60,6 +60,14 @@ impl Roster {
         }
     }
 
+    /// Whether a server is done with all that a session has asked of its upstream.
+    pub fn is_settled(&self, server: &str, session: SessionId) -> bool {
+        let snapshot = self.snapshot();
+        let slot = snapshot.servers().get(server).and_then(|one| one.slot());
+        let upstream = slot.and_then(|slot| slot.upstream());
+        upstream.is_none_or(|upstream| upstream.is_settled(session))
+    }
+
     /// Has the upstreams of a session know that its client wants to hear other logs,
     /// and waits until they do.
     pub async fn level_changed(&self, session: SessionId) {

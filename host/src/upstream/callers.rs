@@ -134,6 +134,12 @@ impl Callers {
         self.inner().listeners.is_empty()
     }
 
+    /// Whether no call runs, nor one that was given up.
+    pub(super) fn is_settled(&self) -> bool {
+        let inner = self.inner();
+        inner.listeners.is_empty() && inner.given_up.are_all_of(None, Instant::now())
+    }
+
     /// When a call has ended last; none where none has.
     pub(super) fn last_left(&self) -> Option<Instant> {
         self.inner().last_left

@@ -559,6 +559,14 @@ impl Upstream {
             .retain(|link| !matches!(&link.stage, Stage::Open(known) if Arc::ptr_eq(known, gone)));
     }
 
+    /// Whether the connections of a session are done with all that it has asked.
+    pub fn is_settled(&self, session: SessionId) -> bool {
+        let state = lock(&self.state);
+        let mut links = state.links.iter();
+        let key = self.key(Some(session));
+        links.all(|link| link.session != key || link.callers.is_settled())
+    }
+
     /// Ends the connections of a session, once no call uses them any more.
     pub fn end_session(&self, session: SessionId) {
         let ended = lock(&self.state).links.end_session(session);

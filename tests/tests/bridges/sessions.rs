@@ -123,26 +123,24 @@ fn meets_the_same(legacy: bool) {
     let first = connected();
     assert_eq!(first.as_array().map(Vec::len), Some(1), "{first}");
     assert_eq!(connected(), first);
-    // One whose client can be asked something has one for itself, and only meanwhile,
-    // where what is asked does not say of whom.
+    // One whose client can be asked something has one for itself where what is asked does not
+    // say of whom, and the next one goes on with that.
     let able = json!({ "elicitation": {} });
     let params = wire::stateless(json!({ "name": "mirror__pid", "arguments": {} }), able);
     let request = Request::post(wire::request(1, "tools/call", params).to_string())
         .header("mcp-protocol-version", wire::MODERN)
         .header("mcp-method", "tools/call")
         .header("mcp-name", "mirror__pid");
-    let told = server.ask(&request).unwrap().result().unwrap();
+    let ask = || server.ask(&request).unwrap().result().unwrap();
+    let told = ask();
     let (shared, own) = (first[0].to_string(), &told["content"][0]["text"]);
     assert_eq!(own.as_str() == Some(&shared), !legacy, "{told}");
-    wait::until("its end", || {
-        ensure!(pids() == first, "{}", pids());
-        Ok(())
-    })
-    .unwrap();
+    assert_eq!(ask()["content"][0]["text"], *own);
+    let before = pids().as_array().map_or(0, Vec::len);
     // So has a session, as over stdio.
     let session = Session::open(&server).unwrap();
     let call = session.request(1, "tools/call", json!({ "name": "mirror__level" }));
     server.ask(&call).unwrap().result().unwrap();
     let both = connected();
-    assert_eq!(both.as_array().map(Vec::len), Some(2), "{both}");
+    assert_eq!(both.as_array().map(Vec::len), Some(before + 1), "{both}");
 }

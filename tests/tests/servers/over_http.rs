@@ -96,3 +96,39 @@ fn a_project_is_not_trusted_by_whoever_calls_its_servers() {
     let decisions = all.home.path().join("cache/data/dormouse/decisions.jsonl");
     assert!(!decisions.exists(), "something was decided");
 }
+
+/// What a server keeps in memory is there for the next call of a client that has no session.
+#[test]
+fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("hang", "Never ends.")]);
+    all.own("notes", "limits = { timeout = \"2s\" }\n");
+    all.home.synced("notes").unwrap();
+    let synced = all.starts("notes");
+    let server = all.home.serve_http(&[]).unwrap();
+    let call = |tool: &str, client: &str| {
+        let mut params = wire::stateless(json!({ "name": tool, "arguments": {} }), asks());
+        params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(client);
+        let request = Request::post(wire::request(1, "tools/call", params).to_string())
+            .header("mcp-protocol-version", wire::MODERN)
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", tool);
+        server.ask(&request).unwrap().messages().unwrap()
+    };
+    for _ in 0..3 {
+        let answer = call("notes__add", "one");
+        assert_eq!(
+            answer[0]["result"]["content"][0]["text"], "add {}",
+            "{answer:?}"
+        );
+    }
+    assert_eq!(all.starts("notes") - synced, 1);
+    // Another client does not get what this one has left there.
+    call("notes__add", "other");
+    assert_eq!(all.starts("notes") - synced, 2);
+    // Nor does anybody get a server that may still be at what somebody has given up.
+    call("notes__hang", "one");
+    assert_eq!(all.starts("notes") - synced, 2);
+    call("notes__add", "one");
+    assert_eq!(all.starts("notes") - synced, 3);
+}
