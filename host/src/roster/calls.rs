@@ -57,13 +57,14 @@ impl Roster {
         let answer = server.call(self, tool, arguments, context).await;
         // As it is known to be now: the call may have connected the server.
         let name = &server.config().name;
-        let is_frozen = self.server(name).is_ok_and(|server| server.is_frozen(tool));
+        let found = self.server(name);
+        let is_another = found.is_ok_and(|server| server.takes_other_arguments(tool));
         let mut answer = match answer {
             Err(Refusal::Upstream {
                 code,
                 mut message,
                 data,
-            }) if is_frozen => {
+            }) if is_another => {
                 message.push('\n');
                 message.push_str(&definition_has_changed(name));
                 return Err(Refusal::Upstream {
@@ -74,7 +75,7 @@ impl Roster {
             }
             answer => answer?,
         };
-        if is_frozen && answer.get("isError").as_deref() == Some(&Value::Bool(true)) {
+        if is_another && answer.get("isError").as_deref() == Some(&Value::Bool(true)) {
             answer.push_text(&definition_has_changed(name));
         }
         self.note(server, &answer);

@@ -19,7 +19,9 @@ use crate::runtime::{
     Answer, Arguments, Call, CallError, Callable, Cause, Code, ENDED, QuestionLimit, RunningCalls,
     Schemas, SessionClients, Slot, Target, Tool, Wanted,
 };
-use crate::store::{Gated, Known, Pending, PendingItem, Selection, Treatment};
+use crate::store::{
+    Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
+};
 use crate::upstream::{Setup, Upstream};
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
@@ -344,11 +346,16 @@ impl Server {
         })
     }
 
-    /// Whether a tool of it is shown as its user has approved it, and is another by now.
-    pub(super) fn is_frozen(&self, tool: &str) -> bool {
+    /// Whether a tool of it is shown as its user has approved it, and takes other arguments by
+    /// now.
+    pub(super) fn takes_other_arguments(&self, tool: &str) -> bool {
         let pending = self.known.as_ref().map(|known| &known.pending);
         let waiting = pending.and_then(|pending| pending.find(Gated::Tool, tool));
-        waiting.is_some_and(|item| self.treatment(item) == Treatment::Frozen)
+        waiting.is_some_and(|item| {
+            let was = item.was.as_ref();
+            self.treatment(item) == Treatment::Frozen
+                && was.is_some_and(|was| takes_other_arguments(was, &item.is))
+        })
     }
 
     /// Its tools that are not shown because its user has not approved them as they are.

@@ -1,11 +1,11 @@
 //! What a model is told of something that is no longer what its user has approved.
 
-use dormouse_jsonrpc::{MessageLimits, Object};
+use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::canonical::canonical;
 use super::record::{Gated, bare_output_schema};
+use super::same_schema::accepts_the_same;
 use crate::config::{ChangePolicy, NewTools, OnChange};
 
 /// What becomes of something that is not what its user has approved.
@@ -70,14 +70,28 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
 }
 
+/// Whether a tool takes other arguments than its user has approved.
+pub(crate) fn takes_other_arguments(approved: &RawValue, current: &RawValue) -> bool {
+    let schema = |tool: &RawValue| member(tool.get(), "inputSchema").map(str::to_owned);
+    match (schema(approved), schema(current)) {
+        (Some(approved), Some(current)) => !accepts_the_same(&approved, &current),
+        (None, None) => false,
+        _ => true,
+    }
+}
+
 /// Whether two output schemas say the same in whichever era of MCP each is written for.
 fn is_same_output(one: &str, other: &str) -> bool {
     let written = |schema: &str| {
         let read: Value = serde_json::from_str(schema).ok()?;
-        canonical(bare_output_schema(schema, &read).unwrap_or(schema))
+        let bare = bare_output_schema(schema, &read).unwrap_or(schema);
+        Some(bare.to_owned())
     };
     one == other
-        || matches!((written(one), written(other)), (Some(one), Some(other)) if one == other)
+        || matches!(
+            (written(one), written(other)),
+            (Some(one), Some(other)) if accepts_the_same(&one, &other)
+        )
 }
 
 /// What MCP `ToolAnnotations` say of what a tool does, with the defaults that MCP has.
@@ -278,6 +292,11 @@ mod tests {
             (
                 r#"{"type":"object"}"#,
                 r#"{"type":"object","title":"x"}"#,
+                true,
+            ),
+            (
+                r#"{"type":"object"}"#,
+                r#"{"type":"object","maxProperties":1}"#,
                 false,
             ),
             (r#"{"type":"object"}"#, "", false),

@@ -11,6 +11,7 @@ mod frozen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod record;
+mod same_schema;
 mod trust;
 
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ use dormouse_catalog::{Listing, Stamp, read_regular_file};
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
 pub use frozen::Treatment;
-pub(crate) use frozen::frozen_tool;
+pub(crate) use frozen::{frozen_tool, takes_other_arguments};
 use record::Rules;
 pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record, Selection};
 pub use trust::Trust;

@@ -120,6 +120,25 @@ fn a_changed_tool_is_what_it_was_until_it_is_approved() {
     assert_eq!(learn(&[("a", "other"), ("c", "C")]), News::default());
 }
 
+/// Some servers write a tool's members in another order in each era of MCP: agents need not read
+/// the list again for that.
+#[test]
+fn a_tool_that_is_written_in_another_order_stays_as_it_is() {
+    let (_folder, store, of) = fixture();
+    let learn = |tool: &str| {
+        let mut listed = offered(&[]);
+        listed.tools = vec![RawValue::from_string(tool.to_owned()).unwrap()];
+        store
+            .learn(&of, listed, (&OnChange::Ask.into(), None))
+            .unwrap();
+        let known = store.known(&of).unwrap();
+        known.listing.tools[0].tool.get().to_owned()
+    };
+    let first = learn(r#"{"name":"a","description":"A","inputSchema":{"type":"object"}}"#);
+    let other = r#"{"inputSchema":{"type":"object"},"description":"A","name":"a"}"#;
+    assert_eq!(learn(other), first);
+}
+
 #[test]
 fn a_tool_that_was_gone_cannot_come_back_as_another() {
     let (_folder, store, of) = fixture();
@@ -982,7 +1001,7 @@ fn a_tool_is_as_careful_as_it_is_for_whichever_client() {
         json!({
             "name": "a", "inputSchema": { "type": "object" },
             "annotations": { "readOnlyHint": read_only },
-            "outputSchema": { "type": "object", "title": output },
+            "outputSchema": { "type": "object", "required": [output] },
         })
     };
     learn(json!({}), &tool(false, "A"));

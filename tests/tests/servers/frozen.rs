@@ -142,9 +142,15 @@ fn hints_are_the_more_cautious_ones_at_once_and_a_changed_output_schema_goes() {
 /// A model that has called a tool as it was hears why that is refused, and no more.
 #[test]
 fn a_call_that_is_refused_because_the_tool_is_another_says_so() {
-    let both = |description: &str| {
+    let wanting = |name: &str, wanted: &str| {
+        let mut tool = tool(name, "Does.");
+        tool["inputSchema"]["required"] = json!([wanted]);
+        tool
+    };
+    // Of `read` only the words change, for which no call is refused.
+    let both = |wanted: &str| {
         json!({
-            "tools": [tool("send", description), tool("burn", description), tool("read", "Reads.")],
+            "tools": [wanting("send", wanted), wanting("burn", wanted), tool("read", wanted)],
             "errors": {
                 "send": { "code": -32602, "message": "`to` is missing" },
                 "read": { "code": -32602, "message": "no" },
@@ -154,7 +160,7 @@ fn a_call_that_is_refused_because_the_tool_is_another_says_so() {
             },
         })
     };
-    let all = knowing(&both("Old."), "");
+    let all = knowing(&both("text"), "");
     let line = "The definition of this tool has changed since its user approved it: \
                 `dormouse approve post` shows how, and allows it.";
     let mut host = all.serve(&[]);
@@ -167,7 +173,7 @@ fn a_call_that_is_refused_because_the_tool_is_another_says_so() {
         assert!(!answer.contains("dormouse"), "{answer}");
     }
     drop(host);
-    all.offers_just("post", &both("EVIL"));
+    all.offers_just("post", &both("to"));
     let mut host = all.serve(&[]);
     let answer = call(&mut host, "send");
     let error = &answer["error"];
