@@ -140,6 +140,7 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
             owners: owners
                 .map(|(of, own)| (of.to_owned(), own.to_owned()))
                 .into(),
+            is_of_project: false,
         })
     };
     let tools = listing.tools.iter().filter_map(|tool| {

@@ -18,38 +18,53 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> anyhow::Result<T> 
     Ok(runtime.block_on(future))
 }
 
-/// Asks every running host of a configuration to do something, says how many
-/// have done it, and returns that. A host that cannot is told of, and is no error: what was written
+/// How many running hosts have done what they were asked to do.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Those that have done it.
+    pub(super) done: usize,
+    /// Those that could not.
+    pub(super) failed: usize,
+}
+
+/// Asks every running host of a configuration to do something, and says how many
+/// have done it. A host that cannot is told of, and is no error: what was written
 /// is written, and it will see it sooner or later.
 pub(super) fn tell(
     method: &str,
     mut params: Value,
     config: &Path,
     done: &str,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<Told> {
     if let Some(params) = params.as_object_mut() {
         params.insert("config".to_owned(), json!(config));
     }
-    let mut count = 0;
+    let mut all = Told::default();
     for answer in block_on(control::ask_all(method, params))? {
         match answer.outcome {
             // It says so in a member of its own, which is false in hosts of
             // other configurations.
             Ok(result) => {
                 let told = result.get(done).and_then(serde_json::Value::as_bool);
-                count += usize::from(told == Some(true));
+                all.done += usize::from(told == Some(true));
+                if let Some(warning) = result.get("warning").and_then(Value::as_str) {
+                    output::warn(&format!("the running host {}: {warning}", answer.pid));
+                }
             }
-            Err(error) => output::warn(&format!("the running host {}: {error}", answer.pid)),
+            Err(error) => {
+                all.failed += 1;
+                output::warn(&format!("the running host {}: {error}", answer.pid));
+            }
         }
     }
-    if count > 0 {
-        let hosts = output::counted(count, "running host");
+    if all.done > 0 {
+        let hosts = output::counted(all.done, "running host");
         output::say(&format!("{done} in {hosts}"));
     }
-    Ok(count)
+    Ok(all)
 }
 
 /// Has every running host of a configuration read it again.
-pub(super) fn reload(config: &Path) -> anyhow::Result<()> {
-    tell("reload", json!({}), config, "reloaded").map(|_| ())
+pub(super) fn reload(config: &Path) -> anyhow::Result<Told> {
+    tell("reload", json!({}), config, "reloaded")
 }

@@ -21,7 +21,7 @@ impl Restart {
         let roster = Roster::open(places)?;
         tools::exists(&roster.snapshot(), &self.server)?;
         let params = json!({ "server": self.server });
-        if hosts::tell("restart", params, roster.config_path(), "restarted")? == 0 {
+        if hosts::tell("restart", params, roster.config_path(), "restarted")?.done == 0 {
             output::say("no host of this configuration is running, so there is nothing to restart");
         }
         Ok(ExitCode::SUCCESS)

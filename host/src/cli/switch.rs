@@ -30,7 +30,7 @@ impl Switch {
         if self.once {
             super::tools::exists(&roster.snapshot(), name)?;
             let params = json!({ "server": name, "on": on });
-            if hosts::tell("switch", params, config, state)? == 0 {
+            if hosts::tell("switch", params, config, state)?.done == 0 {
                 output::say("no host of this configuration is running, so nothing is changed");
             }
             return Ok(ExitCode::SUCCESS);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::consent::consent;
@@ -66,7 +66,13 @@ impl Trust {
                 "was not trusted"
             };
             output::say(&format!("`{shown}` {now}"));
-            hosts::reload(&places.config)?;
+            let told = hosts::reload(&places.config)?;
+            if told.failed > 0 {
+                bail!(
+                    "a running host could not be told, and what it has started of the project may \
+                     go on\nhint: end that host, or start the client again that it serves"
+                );
+            }
             return Ok(ExitCode::SUCCESS);
         }
         places.around = Some(around);

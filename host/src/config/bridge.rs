@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{ChangePolicy, ClientRules};
+use super::{ChangePolicy, ClientRules, Scope};
 use crate::upstream::{Launch, Secret};
 use crate::visible::visible_line;
 use crate::wildcard::matches;
@@ -17,7 +17,7 @@ pub struct Bridge {
     pub launch: Launch,
     /// The same as it is written, no variable expanded: what people are shown.
     pub written: Launch,
-    /// What of the user's own is filled in, and where.
+    /// What of the user's own is filled in, or would be if it were there, and where.
     pub filled_in: BTreeSet<FilledIn>,
     /// The hash of `written`. What is known of an upstream is kept under it, and so is
     /// still known after a restart, and after a token was renewed.
@@ -43,8 +43,24 @@ pub struct Bridge {
 pub struct Need {
     /// The text of the launch that is made of it (`env.TOKEN`), where it is one.
     pub place: Option<String>,
-    /// What is to be done, as sentences for the user.
+    /// What is to be done, as sentences for the user. Words of the file are quoted in it, and
+    /// models hear them of the user's own files alone ([`Need::for_models`]).
     pub text: String,
+}
+
+impl Need {
+    /// What models are told: of a server of a project's file, that something has to be set. What
+    /// that is would be in the words of whoever has written the project.
+    #[must_use]
+    pub fn for_models(&self, scope: &Scope) -> &str {
+        match scope {
+            Scope::Project(_) => {
+                "something that its user has to set first is not set\n\
+                 hint: `dormouse doctor` says what"
+            }
+            Scope::Managed | Scope::User | Scope::Local(_) => &self.text,
+        }
+    }
 }
 
 impl fmt::Display for Need {
@@ -53,10 +69,15 @@ impl fmt::Display for Need {
     }
 }
 
+/// Name under which the variables of [`Bridge::written`] have the path of the file that more of
+/// them are taken from. No variable has such a name.
+pub(super) const ENV_FILE: &str = "=";
+
 /// Most things of the user's that are filled into one server.
 pub(super) const MAX_FILLED_IN: usize = 1000;
 
-/// Something of the user's that a launch names, and that is filled in when it is read.
+/// Something of the user's that a launch names, and that is filled in when it is read, or would be
+/// if it were there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilledIn {
     /// What it is.
@@ -72,6 +93,13 @@ pub enum FillSource {
     Variable(String),
     /// A file.
     File(PathBuf),
+    /// A variable in a file of variables of the user's.
+    VariableInFile {
+        /// The variable's name.
+        name: String,
+        /// The file, which need not be there.
+        file: PathBuf,
+    },
     /// What the user has answered to a client's question, by its id.
     Input(String),
 }

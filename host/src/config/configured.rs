@@ -204,6 +204,7 @@ impl Configured {
         if let Some(around) = around {
             all.look_around(around, trust, reviewed);
         }
+        all.ignore_prefixes_of_users();
         all.apply_overlays();
         let Self {
             servers, discovery, ..
@@ -213,6 +214,29 @@ impl Configured {
         }
         all.share_caution();
         all
+    }
+
+    /// Has servers of a project's be called by their names where their `prefix` would put what
+    /// they have among what a server of the user's has.
+    fn ignore_prefixes_of_users(&mut self) {
+        let of_project = self
+            .servers
+            .values()
+            .filter(|server| server.is_of_project());
+        let ignored = of_project.filter_map(|server| {
+            let whose = self.whose_prefix(server)?;
+            let note = format!(
+                "its `prefix`, which a project's file says, is not heard: names of what your \
+                 server `{whose}` has begin with it"
+            );
+            Some((server.name.clone(), note))
+        });
+        for (name, note) in ignored.collect::<Vec<_>>() {
+            if let Some(server) = self.servers.get_mut(&name) {
+                server.prefix = None;
+            }
+            self.notes.push((name, note));
+        }
     }
 
     /// Changes the servers that are configured elsewhere as the user's own file says.
@@ -251,6 +275,7 @@ impl Configured {
                     origin: overlay.origin,
                     written: server.bridge().map(|bridge| bridge.written.clone()),
                     launch: None,
+                    filled_in: BTreeSet::new(),
                     problems: vec![problem],
                 };
                 server.adapter = Adapter::Refused(Box::new(refused));
@@ -544,6 +569,7 @@ impl Configured {
                 origin: overlay.origin,
                 written: None,
                 launch: None,
+                filled_in: BTreeSet::new(),
                 problems: vec![problem],
             });
         }
@@ -594,6 +620,7 @@ impl Configured {
             config,
             written_name,
             yours: self.yours(config),
+            whose_prefix: self.whose_prefix(config),
             said_of_it: self
                 .overlays
                 .get(&config.name)
@@ -641,8 +668,22 @@ impl Configured {
     /// The file in which the user has a server of the name of a project's.
     fn yours(&self, server: &ServerConfig) -> Option<String> {
         let yours = self.servers.get(&server.name)?;
-        let theirs = matches!(yours.origin.scope, Scope::Project(_));
-        (!theirs).then(|| yours.origin.file.to_string_lossy().into_owned())
+        (!yours.is_of_project()).then(|| yours.origin.file.to_string_lossy().into_owned())
+    }
+
+    /// The server of the user's whose names begin with a project's `prefix`.
+    fn whose_prefix(&self, server: &ServerConfig) -> Option<String> {
+        let prefix = server
+            .prefix
+            .as_deref()
+            .filter(|prefix| !prefix.is_empty())?;
+        let mut users = self.servers.values().filter(|users| !users.is_of_project());
+        let whose = users.find(|users| {
+            let begin = users.prefix.as_deref().unwrap_or(&users.name);
+            let rest = prefix.strip_prefix(begin).filter(|_| !begin.is_empty());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        });
+        whose.map(|users| users.name.clone())
     }
 
     /// Sees that a project is still what its user was shown.

@@ -224,6 +224,7 @@ impl Reader<'_> {
                             },
                             written: None,
                             launch: None,
+                            filled_in: BTreeSet::new(),
                             problems: problems.to_vec(),
                         });
                     }
@@ -269,6 +270,9 @@ impl Reader<'_> {
                         origin,
                         written: bridge.map(|bridge| bridge.written.clone()),
                         launch: bridge.map(|bridge| bridge.launch.clone()),
+                        filled_in: bridge
+                            .map(|bridge| bridge.filled_in.clone())
+                            .unwrap_or_default(),
                         problems: problems.to_vec(),
                     });
                     continue;

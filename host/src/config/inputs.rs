@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml_edit::Item;
 
-use super::problem::{quoted, within};
+use super::problem::{quoted, unquoted, within};
 use super::reader::Reader;
 use crate::upstream::Secret;
 
@@ -68,6 +68,10 @@ impl Reader<'_> {
 
 /// What a user writes to answer a question, for a hint.
 pub(super) fn hint(id: &str) -> String {
+    // An id that has to be quoted to be shown cannot be copied from a message.
+    if unquoted(id) != id {
+        return "write it in dormouse.toml, below `[discovery.inputs]`, under that id".to_owned();
+    }
     let key = toml_edit::Key::new(id);
     let key = key.display_repr();
     // The name that people would give a variable with that answer.

@@ -36,6 +36,7 @@ use serde_json::{Map, Value};
 
 use crate::sandbox::{Grants, HostLimits, Limits};
 
+use bridge::ENV_FILE;
 pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need};
 pub use client::{Client, Scope};
 pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
@@ -214,6 +215,12 @@ impl ServerConfig {
             server.enabled &= enabled;
         }
         server
+    }
+
+    /// Whether it is written in a file of a project's, and not in one of the user's.
+    #[must_use]
+    pub fn is_of_project(&self) -> bool {
+        matches!(self.origin.scope, Scope::Project(_))
     }
 
     /// What is wrong with it, where it is one that cannot be used as it is written.

@@ -62,6 +62,9 @@ impl std::error::Error for Invalid {}
 /// Most characters of a message.
 const MAX_MESSAGE_CHARACTERS: usize = 1000;
 
+/// Most characters of a value within a message.
+const MAX_VALUE_CHARACTERS: usize = 60;
+
 /// Most things that are said of what is wrong in one file: whoever has made more mistakes has
 /// made one.
 pub(super) const MAX_PROBLEMS: usize = 100;
@@ -74,25 +77,44 @@ pub(super) fn shown_message(text: &str) -> String {
 /// Place of a key within a table, for a message. It is short however long the key is: it is
 /// said of each thing within.
 pub(super) fn within(at: &str, key: &str) -> String {
-    format!("{at}.{}", short_name(key))
+    format!("{at}.{}", without_backticks(&short_name(key)))
 }
 
 /// A value as it stands in the file, fit to be shown in a message: in backticks,
-/// on one line and not too long.
+/// on one line, nothing hidden in it, and not too long.
 pub(super) fn quoted(value: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown = String::from("`");
-    for (count, c) in value.chars().enumerate() {
-        if count == LONGEST {
-            shown.push('…');
-            break;
+    format!("`{}`", unquoted(value))
+}
+
+/// The same without the backticks, for a message that has them around more than the value.
+pub(super) fn unquoted(value: &str) -> String {
+    without_backticks(&line_beginning(value, MAX_VALUE_CHARACTERS))
+}
+
+/// A text that cannot end the backticks around it.
+fn without_backticks(text: &str) -> String {
+    text.replace('`', "\\u{60}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_one_line_with_nothing_hidden_in_it_and_ends_where_its_quotes_do() {
+        let long = "x".repeat(61);
+        for (value, shown) in [
+            ("a b", "`a b`"),
+            ("a\nhint: do b", "`a\\nhint: do b`"),
+            ("a` (b", "`a\\u{60} (b`"),
+            (
+                "\u{202e}\u{1b}[31m\u{e0041}",
+                "`\\u{202e}\\u{1b}[31m\\u{e0041}`",
+            ),
+            (&long, &format!("`{}…`", "x".repeat(60))),
+        ] {
+            assert_eq!(quoted(value), shown);
         }
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
+        assert_eq!(within("env", "A`\u{202e}"), "env.A\\u{60}\\u{202e}");
     }
-    shown.push('`');
-    shown
 }

@@ -1,8 +1,9 @@
 //! Servers that a file names and that nobody could use as they are written.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{Origin, Problem};
+use super::{FilledIn, Origin, Problem};
 use crate::upstream::Launch;
 
 /// A server that is not used, because something in its entry is wrong.
@@ -16,6 +17,8 @@ pub struct RefusedServer {
     pub written: Option<Launch>,
     /// The same, every variable expanded, where it is the user's own.
     pub launch: Option<Launch>,
+    /// What of the user's own would be filled in if it were not refused, and where.
+    pub filled_in: BTreeSet<FilledIn>,
     /// Reasons for the refusal.
     pub problems: Vec<Problem>,
 }

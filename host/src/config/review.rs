@@ -10,8 +10,8 @@ use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
-    Adapter, Bridge, Client, FillSource, Filter, Need, Origin, Problem, RefusedServer,
-    ServerConfig, limits,
+    Adapter, Bridge, Client, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin, Problem,
+    RefusedServer, ServerConfig, limits,
 };
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
@@ -40,6 +40,9 @@ pub(super) struct ReviewedServer<'a> {
     /// Where the user has a server of that name already, which this one may take the
     /// place of.
     pub(super) yours: Option<String>,
+    /// The server of the user's whose names begin with this one's `prefix`, which is not heard
+    /// for that.
+    pub(super) whose_prefix: Option<String>,
     /// What the user's own file says of it.
     pub(super) said_of_it: Vec<String>,
 }
@@ -74,6 +77,9 @@ impl ProjectReview {
             let heading = quoted(&skipped.written_name) + ", not used";
             let mut lines = Lines::default();
             lines.origin(&skipped.origin, folder);
+            if let Some(unused) = &skipped.unused {
+                lines.unused(Some(&unused.written), &unused.filled_in);
+            }
             lines.add("because", plain(&skipped.why));
             text.add(heading, &skipped.origin, lines.0);
         }
@@ -161,14 +167,7 @@ fn heading(name: &str, written: &str) -> String {
 fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
     let mut lines = Lines::default();
     lines.origin(&refused.origin, folder);
-    match &refused.written {
-        Some(Launch::Stdio(written)) => lines.stdio(written, written),
-        Some(Launch::Http(written)) => {
-            lines.http(written);
-            lines.login(written);
-        }
-        None => {}
-    }
+    lines.unused(refused.written.as_ref(), &refused.filled_in);
     for problem in &refused.problems {
         lines.add("wrong", plain(&problem.message));
     }
@@ -205,7 +204,13 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     lines.names("may see variables", config.grants.env.iter());
     lines.names("is told settings", config.settings.keys());
     if let Some(prefix) = &config.prefix {
-        lines.add("prefix", quoted(prefix));
+        let whose = server.whose_prefix.as_ref().map(|name| {
+            format!(
+                " (not heard: names of what your server {} has begin with it)",
+                quoted(name)
+            )
+        });
+        lines.add("prefix", quoted(prefix) + &whose.unwrap_or_default());
     }
     let limits = limits::unusual(&config.limits, &config.adapter.usual_limits());
     if !limits.is_empty() {
@@ -265,7 +270,7 @@ impl Lines {
             }
             (Launch::Stdio(_), Launch::Http(_)) | (Launch::Http(_), Launch::Stdio(_)) => {}
         }
-        self.given(bridge);
+        self.given(&bridge.filled_in);
         let Filter {
             include,
             exclude,
@@ -296,11 +301,27 @@ impl Lines {
             let names = names.filter(|name| !written.env.contains_key(*name));
             self.names("sets variables", names);
         }
-        self.given(bridge);
+        self.given(&bridge.filled_in);
     }
 
-    fn given(&mut self, bridge: &Bridge) {
-        for filled in &bridge.filled_in {
+    /// A launch that nobody could start with the variables that are set now: with others set, it
+    /// could be started.
+    fn unused(&mut self, written: Option<&Launch>, filled_in: &BTreeSet<FilledIn>) {
+        match written {
+            Some(Launch::Stdio(written)) => self.stdio(written, written),
+            Some(Launch::Http(written)) => {
+                self.http(written);
+                self.login(written);
+            }
+            None => {}
+        }
+        self.given(filled_in);
+    }
+
+    /// What of the user's is filled in, whether it is there now or not: nobody asks again when it
+    /// comes to be there.
+    fn given(&mut self, filled_in: &BTreeSet<FilledIn>) {
+        for filled in filled_in {
             let source = match &filled.source {
                 FillSource::Variable(name) => format!("your environment's {}", quoted(name)),
                 FillSource::File(file) => {
@@ -310,7 +331,14 @@ impl Lines {
                         really(file)
                     )
                 }
-                FillSource::Input(id) => format!("your answer to {}", quoted(id)),
+                FillSource::VariableInFile { name, file } => format!(
+                    "{} of your file {}",
+                    quoted(name),
+                    plain(&file.to_string_lossy())
+                ),
+                FillSource::Input(id) => {
+                    format!("your answer to {}, now or later", quoted(id))
+                }
             };
             self.add(
                 "is given",
@@ -326,9 +354,13 @@ impl Lines {
         if let Some(cwd) = &written.cwd {
             self.path("in folder", cwd);
         }
-        // The filled in ones have those of a file of variables among them.
+        // The filled in ones have those of a file of variables among them. Variables in the name
+        // of that file lead to another one where they are others.
+        if let Some(file) = written.env.get(ENV_FILE) {
+            self.add("variables from", plain(file.expose()));
+        }
         let names: BTreeSet<&String> = written.env.keys().chain(filled.env.keys()).collect();
-        let names = names.into_iter().filter(|name| *name != "=");
+        let names = names.into_iter().filter(|name| *name != ENV_FILE);
         self.names("sets variables", names);
         self.names("sees your variables", filled.pass_env.iter());
     }

@@ -12,7 +12,7 @@ use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLE
 use super::inputs::{self as questions, INPUT};
 use super::on_change::ChangePolicy;
 use super::overlay::{LaunchOverlay, UpstreamOverlay};
-use super::problem::{quoted, within};
+use super::problem::{quoted, unquoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{ClientRules, Input, paths, units};
@@ -288,15 +288,13 @@ impl Reader<'_> {
                 })
             }
         };
-        let Some(Expanded {
+        let Expanded {
             launch,
             needs,
             filled_in,
-        }) = self.expanded((at, span.clone()), &written)
-        else {
-            return UpstreamEntry::Wrong;
-        };
-        let can_judge = needs.is_empty() && self.variables != Variables::Kept;
+            is_whole,
+        } = self.expanded((at, span.clone()), &written);
+        let can_judge = is_whole && needs.is_empty() && self.variables != Variables::Kept;
         if let Launch::Http(http) = &launch
             && can_judge
             && let Err(wrong) = http.check_url()
@@ -371,9 +369,10 @@ impl Reader<'_> {
             start_timeout: upstream.start_timeout,
         };
         if let Some(written) = written {
-            let Some(expanded) = self.expanded((at, span.clone()), &written) else {
+            let expanded = self.expanded((at, span.clone()), &written);
+            if !expanded.is_whole {
                 return UpstreamEntry::Wrong;
-            };
+            }
             let can_judge = expanded.needs.is_empty() && self.variables != Variables::Kept;
             self.check_login((at, span), &expanded.launch, can_judge);
             overlay.launch = Some(LaunchOverlay {
@@ -403,12 +402,9 @@ impl Reader<'_> {
         }
     }
 
-    /// A launch with its variables expanded. None where that would be too much, which is said.
-    fn expanded(
-        &mut self,
-        (at, span): (&str, Option<Range<usize>>),
-        written: &Launch,
-    ) -> Option<Expanded> {
+    /// Expands the variables of a launch. Where that would be too much, it says so, and expands no
+    /// more of them.
+    fn expanded(&mut self, (at, span): (&str, Option<Range<usize>>), written: &Launch) -> Expanded {
         let left = match self.variables {
             // No file is so large that its own text would be too much.
             Variables::Kept => None,
@@ -510,18 +506,21 @@ impl Reader<'_> {
                  variables in one server"
             );
             self.problem(span, message, Some(hint));
-            return None;
         }
         let needs = missing.into_iter().map(|(name, place)| {
             let id = name.strip_prefix(INPUT);
             let text = match id.map(|id| (id, inputs.get(id))) {
-                None => format!(
-                    "the environment variable `{name}` is not set\nhint: set it where your agent \
-                     starts `dormouse serve`, or write `${{{name}:-…}}`"
-                ),
+                None => {
+                    let name = unquoted(&name);
+                    format!(
+                        "the environment variable `{name}` is not set\nhint: set it where your \
+                         agent starts `dormouse serve`, or write `${{{name}:-…}}`"
+                    )
+                }
                 Some((id, Some(Input::Variable(variable)))) => format!(
-                    "set the environment variable `{variable}`, from which `[discovery.inputs]` \
-                     takes {} for `{place}`",
+                    "set the environment variable {}, from which `[discovery.inputs]` takes {} \
+                     for `{place}`",
+                    quoted(variable),
                     quoted(id)
                 ),
                 Some((id, _)) => questions::unanswered(&place, id),
@@ -531,11 +530,12 @@ impl Reader<'_> {
                 text,
             }
         });
-        Some(Expanded {
+        Expanded {
             needs: needs.collect(),
             launch,
             filled_in,
-        })
+            is_whole: !is_too_much.get(),
+        }
     }
 }
 
@@ -546,6 +546,8 @@ struct Expanded {
     needs: Vec<Need>,
     /// Those that it is made of, and where each goes.
     filled_in: BTreeSet<FilledIn>,
+    /// Whether all of them are expanded: not where that would be too much.
+    is_whole: bool,
 }
 
 impl UpstreamTable {

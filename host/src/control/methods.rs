@@ -52,11 +52,12 @@ impl Methods for Arc<Roster> {
                 let roster = self.clone();
                 // It reads files.
                 let reloaded = tokio::task::spawn_blocking(move || roster.reload()).await;
-                reloaded
-                    .context("the reload broke off")
-                    .flatten()
-                    .map(|()| json!({ "reloaded": true }))
-                    .map_err(|error| RpcError::failed(&error))
+                let reloaded = reloaded.context("the reload broke off");
+                match reloaded.map_err(|error| RpcError::failed(&error))? {
+                    Ok(()) => Ok(json!({ "reloaded": true })),
+                    // Of all else it has heard.
+                    Err(error) => Ok(json!({ "reloaded": true, "warning": format!("{error:#}") })),
+                }
             }
             "switch" => {
                 let Switch { server, on } = read(params)?;

@@ -8,7 +8,7 @@
 //! | method | parameters | result |
 //! |---|---|---|
 //! | `status` | none | a [`Status`](crate::roster::Status) |
-//! | `reload` | `{"config": path}`, optional | `{"reloaded": bool}`: false in a host of another configuration |
+//! | `reload` | `{"config": path}`, optional | `{"reloaded": bool}`: false in a host of another configuration; with a `warning` where the user's own file cannot be read, and only all else was |
 //! | `restart` | `{"server": name, "config": path}`, the path optional | `{"restarted": bool}`: false where there is no such server, too |
 
 mod client;

@@ -9,7 +9,8 @@ use crate::visible::short_name;
 /// Most things that a message names one by one: servers choose how many there are.
 const MAX_NAMED: usize = 20;
 
-/// Things that would be shown under one name, and so are not shown at all.
+/// Things that would be shown under one name, or under one that is another's, and so are not shown
+/// at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collision {
     /// What they are: `tool`, say.
@@ -18,6 +19,8 @@ pub struct Collision {
     pub name: String,
     /// Whose they are, as (server, own name).
     pub owners: Vec<(String, String)>,
+    /// Whether it is a project's, and the name one of the user's own servers'.
+    pub is_of_project: bool,
 }
 
 impl Collision {
@@ -28,13 +31,25 @@ impl Collision {
             what,
             name: name.to_owned(),
             owners: vec![(owner.0.to_owned(), owner.1.to_owned())],
+            is_of_project: false,
+        }
+    }
+
+    /// One thing of a project's server, as (server, own name), that would be called like one of
+    /// the user's own servers', or stand among these.
+    pub(super) fn with_user(what: &'static str, name: &str, owner: (&str, &str)) -> Self {
+        Self {
+            is_of_project: true,
+            ..Self::with_dormouse(what, name, owner)
         }
     }
 }
 
 impl fmt::Display for Collision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, name, owners } = self;
+        let Self {
+            what, name, owners, ..
+        } = self;
         let name = short_name(name);
         if let [(server, own)] = owners.as_slice() {
             let own = short_name(own);
@@ -42,6 +57,20 @@ impl fmt::Display for Collision {
                 f,
                 "{what} `{own}` of server `{server}` is not shown, because "
             )?;
+            if self.is_of_project {
+                write!(
+                    f,
+                    "it is a project's and `{name}` would be a name of your own servers'"
+                )?;
+                return match *what {
+                    "tool" | "prompt" => write!(
+                        f,
+                        "\nhint: whoever wrote the project has to name the server or the {what} \
+                         otherwise"
+                    ),
+                    _ => Ok(()),
+                };
+            }
             let prefix = "give the server another `prefix` in the configuration";
             let (begins, hint) = match *what {
                 "prompt" if name::is_command(self.name.as_str()) => {
@@ -116,6 +145,7 @@ pub(super) fn collisions<'a>(
             what,
             name: name.to_owned(),
             owners: owners.into_iter().map(owned).collect(),
+            is_of_project: false,
         })
         .collect()
 }

@@ -26,6 +26,7 @@ pub mod status;
 mod switch;
 mod sync;
 mod trust;
+mod users_names;
 mod watch;
 
 #[cfg(test)]
@@ -58,7 +59,7 @@ pub use status::{ServerStatus, State, Status, Waiting};
 pub use sync::Synced;
 
 use crate::config::discovery::{SourceState, Surroundings};
-use crate::config::{self, Client, Configured, Fetch, ServerConfig};
+use crate::config::{self, Client, Config, Configured, Fetch, ServerConfig};
 use crate::log_budget::LogBudget;
 use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
@@ -81,6 +82,9 @@ pub struct Roster {
     /// The configuration that `current` was made from. Whoever holds it is the
     /// one that changes `current`.
     config: Mutex<Configured>,
+    /// What the user's own file said when it could last be read. Trust that is revoked, and what
+    /// becomes of a project's files, do not wait until it can be read again.
+    own: Mutex<Config>,
     /// The servers that are on or off for as long as this host runs, whatever is
     /// configured.
     once: Mutex<BTreeMap<String, bool>>,
@@ -157,7 +161,8 @@ impl Roster {
     /// The configuration cannot be read.
     pub fn open(places: Places) -> anyhow::Result<Arc<Self>> {
         let trust = Trust::new(&places.data);
-        let config = configured(&places, &trust)?;
+        let own = config::load(&places.config)?;
+        let config = configured(own.clone(), &places, &trust);
         let roster = Arc::new_cyclic(|me| Self {
             me: me.clone(),
             catalog: Catalog::open(&places.index()),
@@ -169,6 +174,7 @@ impl Roster {
             places,
             current: RwLock::default(),
             config: Mutex::default(),
+            own: Mutex::new(own),
             once: Mutex::default(),
             unkept: Mutex::default(),
             refused: Mutex::default(),
@@ -241,18 +247,21 @@ impl Roster {
         self.changes.tell(notice);
     }
 
-    /// Reads the configuration and the files behind it again, now. Where the
-    /// configuration cannot be read, it stays as it was.
+    /// Reads the user's own configuration, the files of clients and projects, whom the user trusts,
+    /// and the files behind all that again, now. Where the user's own configuration cannot be
+    /// read, that stays as it was, and all else is as it is now.
     ///
     /// # Errors
-    /// The configuration cannot be read.
+    /// The user's own configuration cannot be read.
     pub fn reload(&self) -> anyhow::Result<()> {
-        let config = self.configured();
-        let (config, outcome) = match config {
-            Ok(config) => (Some(config), Ok(())),
-            Err(error) => (None, Err(error)),
+        let (own, outcome) = match config::load(&self.places.config) {
+            Ok(own) => {
+                *self.own() = own.clone();
+                (own, Ok(()))
+            }
+            Err(error) => (self.own().clone(), Err(error)),
         };
-        self.refresh(config);
+        self.refresh(Some(configured(own, &self.places, &self.trust)));
         outcome
     }
 
@@ -312,7 +321,8 @@ impl Roster {
     /// # Errors
     /// The user's own configuration cannot be read.
     pub fn configured(&self) -> anyhow::Result<Configured> {
-        configured(&self.places, &self.trust)
+        let own = config::load(&self.places.config)?;
+        Ok(configured(own, &self.places, &self.trust))
     }
 
     /// The same, with all filled in that is to be known of a project before it is trusted.
@@ -350,6 +360,10 @@ impl Roster {
 
     fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn own(&self) -> MutexGuard<'_, Config> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn config(&self) -> MutexGuard<'_, Configured> {
@@ -488,11 +502,11 @@ impl Roster {
     }
 }
 
-fn configured(places: &Places, trust: &Trust) -> anyhow::Result<Configured> {
-    let own = config::load(&places.config)?;
+/// Puts together what the user's own file says and what is found around them.
+fn configured(own: Config, places: &Places, trust: &Trust) -> Configured {
     let mut configured = Configured::new(own, places.around.as_ref(), trust);
     folders::record(&places.data, &mut configured);
-    Ok(configured)
+    configured
 }
 
 /// Stops what can no longer be called: that of servers which are gone, disabled, or

@@ -12,6 +12,9 @@ const HASH: usize = 8;
 /// What stands between a prefix and a tool's own name.
 const BETWEEN: &str = "__";
 
+/// Where a name that is too long is cut.
+const CUT: usize = LONGEST - HASH - 1;
+
 /// The name under which an agent sees a tool. The prefix is the server's name
 /// where the user has not set another; an empty one leaves the tool's name alone.
 ///
@@ -29,11 +32,21 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     // From here on every character is one byte.
     if name.len() > LONGEST {
         let hash = blake3::hash(parts.concat().as_bytes()).to_hex();
-        name.truncate(LONGEST - HASH - 1);
+        name.truncate(CUT);
         name.push('_');
         name.extend(hash.chars().take(HASH));
     }
     name
+}
+
+/// What the names of all tools of a server begin with; none where that is nothing.
+pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
+    let prefix = prefix.unwrap_or(server);
+    let mut beginning: String = prefix.chars().map(accepted).collect();
+    beginning.push_str(BETWEEN);
+    // Longer names are cut.
+    beginning.truncate(CUT);
+    (!prefix.is_empty()).then_some(beginning)
 }
 
 fn accepted(c: char) -> char {

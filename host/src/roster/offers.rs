@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::collision::{Collision, colliding, collisions};
 use super::snapshot::renamed;
+use super::users_names::UsersNames;
 use super::{Server, names, resource};
 use crate::config::name;
 
@@ -82,6 +83,11 @@ impl Offer {
     #[must_use]
     pub fn server(&self) -> &str {
         &self.server.config().name
+    }
+
+    /// Whether its server is one of a project's file.
+    pub(super) fn is_of_project(&self) -> bool {
+        self.server.config().is_of_project()
     }
 
     /// What its plugin declares of it.
@@ -169,10 +175,13 @@ fn cases(mut ty: &Type) -> Option<Vec<String>> {
 impl Offers {
     pub(super) fn new<'a>(
         kind: Kind,
-        servers: impl Iterator<Item = &'a Arc<Server>>,
+        servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
     ) -> (Self, Vec<Collision>) {
         let mut all: Vec<Arc<Offer>> = Vec::new();
-        for (server, listing) in servers.filter_map(|server| Some((server, server.listed()?))) {
+        for (server, listing) in servers
+            .clone()
+            .filter_map(|server| Some((server, server.listed()?)))
+        {
             let config = server.config();
             let declared = kind.declared(listing).iter().enumerate();
             all.extend(declared.map(|(index, item)| {
@@ -206,19 +215,35 @@ impl Offers {
             }
             !is_own
         });
+        // URIs have no prefix: a project's is another one as long as no server of the user's lists
+        // the very same.
+        let mut users = match kind {
+            Kind::Prompt => UsersNames::of(servers),
+            Kind::Resource | Kind::Template => UsersNames::default(),
+        };
+        let of_users = all.iter().filter(|offer| !offer.is_of_project());
+        users.add(of_users.map(|offer| offer.key.as_str()));
+        let (mut hidden, mut all): (Vec<Arc<Offer>>, Vec<_>) = all
+            .into_iter()
+            .partition(|offer| offer.is_of_project() && users.have(&offer.key));
+        reserved.extend(hidden.iter().map(|offer| {
+            let own = offer.declared().map_or("", |declared| &declared.key);
+            Collision::with_user(kind.noun(), &offer.key, (offer.server(), own))
+        }));
         let owners = all.iter().map(|offer| {
             let own = offer.declared().map_or("", |declared| &declared.key);
             (offer.key.as_str(), offer.server(), own)
         });
         let mut collisions = collisions(kind.noun(), owners);
-        let mut hidden: Vec<Arc<Offer>> = Vec::new();
         if !collisions.is_empty() {
             let colliding = colliding(&collisions);
-            (hidden, all) = all
+            let contested: Vec<_>;
+            (contested, all) = all
                 .into_iter()
                 .partition(|offer| colliding.contains(&offer.key));
-            hidden.sort_by(|one, other| one.key.cmp(&other.key));
+            hidden.extend(contested);
         }
+        hidden.sort_by(|one, other| one.key.cmp(&other.key));
         collisions.extend(reserved);
         let offers = Self {
             kind,
@@ -239,8 +264,8 @@ impl Offers {
         self.all.iter().chain(&self.hidden)
     }
 
-    /// The servers that have one of exactly that name, URI or URI template, shown or not.
-    pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &str> {
+    /// All of exactly that name, URI or URI template, shown or not.
+    pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &Arc<Offer>> {
         let start = self
             .hidden
             .partition_point(|offer| offer.key.as_str() < key);
@@ -248,7 +273,6 @@ impl Offers {
         self.find(key)
             .into_iter()
             .chain(hidden.take_while(move |offer| offer.key == key))
-            .map(|offer| offer.server())
     }
 
     /// Whether there are none.

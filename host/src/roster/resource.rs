@@ -4,7 +4,7 @@
 //! another. So one that several servers claim is nobody's: an agent that reads a resource
 //! of one server must not get what another has put in its place.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Once};
 
@@ -73,15 +73,15 @@ pub(super) fn is_own(uri: &str) -> bool {
 }
 
 impl Snapshot {
-    /// The servers that claim a URI by what they list, and where it is read if that is one.
+    /// The servers that claim a URI by what they list, each with where it is read.
     /// Where it takes too long to tell whether a server has a template for it, it has none.
-    fn claims(&self, uri: &str) -> (BTreeSet<&str>, Option<ListedResource>) {
+    fn claims(&self, uri: &str) -> BTreeMap<String, ListedResource> {
         let mut steps: HashMap<&str, usize> = HashMap::new();
-        let mut servers: BTreeSet<&str> = self.resources().owners(uri).collect();
-        let mut listed = self
+        let mut claims: BTreeMap<String, ListedResource> = self
             .resources()
-            .find(uri)
-            .map(|offer| (offer.clone(), Map::new()));
+            .owners(uri)
+            .map(|offer| (offer.server().to_owned(), (offer.clone(), Map::new())))
+            .collect();
         for template in self.templates().with_hidden() {
             let steps = steps.entry(template.server()).or_default();
             *steps = steps.saturating_add(template.steps(uri));
@@ -98,11 +98,18 @@ impl Snapshot {
                 continue;
             }
             if let Some(variables) = template.matched(uri) {
-                servers.insert(template.server());
-                listed.get_or_insert_with(|| (template.clone(), variables));
+                claims
+                    .entry(template.server().to_owned())
+                    .or_insert_with(|| (template.clone(), variables));
             }
         }
-        (servers, listed)
+        claims
+    }
+
+    /// Whether a server is one of a project's file.
+    fn is_of_project(&self, server: &str) -> bool {
+        let server = self.servers().get(server);
+        server.is_some_and(|server| server.config().is_of_project())
     }
 }
 
@@ -119,9 +126,16 @@ impl Roster {
             return Err(UnresolvedResource::Unknown);
         }
         let snapshot = self.snapshot();
-        let (listing, listed) = snapshot.claims(uri);
-        let mut claiming: BTreeSet<String> = listing.into_iter().map(str::to_owned).collect();
+        let mut listed = snapshot.claims(uri);
+        let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
         claiming.extend(self.naming(uri));
+        // Of the user's own resources a project can claim none.
+        if claiming
+            .iter()
+            .any(|server| !snapshot.is_of_project(server))
+        {
+            claiming.retain(|server| !snapshot.is_of_project(server));
+        }
         if claiming.len() > 1 {
             return Err(UnresolvedResource::Contested(
                 claiming.into_iter().collect(),
@@ -131,14 +145,15 @@ impl Roster {
             server,
             listed: None,
         };
-        match (claiming.pop_first(), listed) {
-            (Some(server), listed) => {
+        match claiming.pop_first() {
+            Some(server) => {
+                let listed = listed.remove(&server);
                 let has_listed = listed.is_some();
                 let source = ResourceSource { server, listed };
                 let askable = has_listed || self.reads_unlisted(&snapshot, &source.server);
                 askable.then_some(source).ok_or(UnresolvedResource::Unknown)
             }
-            (None, _) => {
+            None => {
                 let mut having = snapshot.servers().values().filter(|server| {
                     server.has_resources() && self.reads_unlisted(&snapshot, &server.config().name)
                 });
@@ -158,11 +173,13 @@ impl Roster {
         })
     }
 
-    /// Whether another server lists a URI, so that naming it is no claim.
+    /// Whether another server lists a URI, so that naming it is no claim. That a project's lists
+    /// it makes it no less a user's own.
     pub(super) fn is_listed_by_another(&self, uri: &str, server: &str) -> bool {
         let snapshot = self.snapshot();
+        let is_of_project = snapshot.is_of_project(server);
         let mut owners = snapshot.resources().owners(uri);
-        owners.any(|owner| owner != server)
+        owners.any(|owner| owner.server() != server && (is_of_project || !owner.is_of_project()))
     }
 }
 

@@ -292,7 +292,7 @@ impl Server {
             return Err(format!("it is {why}"));
         }
         match bridge.needs.first() {
-            Some(need) => Err(need.text.clone()),
+            Some(need) => Err(need.for_models(&self.config.origin.scope).to_owned()),
             None => Ok(bridge),
         }
     }
@@ -498,7 +498,8 @@ impl Server {
     ) -> Result<Arc<Upstream>, String> {
         let name = &self.config.name;
         if let Some(need) = bridge.needs.first() {
-            return Err(format!("it is not ready to be started: {}", need.text));
+            let need = need.for_models(&self.config.origin.scope);
+            return Err(format!("it is not ready to be started: {need}"));
         }
         let door = Door {
             looked: Mutex::default(),

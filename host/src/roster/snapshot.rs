@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
+use super::users_names::UsersNames;
 use super::{Server, names};
 use crate::config::{UntrustedProject, name};
 use crate::runtime::Catalog;
@@ -78,8 +79,16 @@ impl Snapshot {
                 index,
             }));
         }
-        let (own, mut tools): (Vec<_>, Vec<_>) =
+        let (own, tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|tool| name::is_own(&tool.name));
+        let mut users = UsersNames::of(servers.values());
+        let names_of_users = tools
+            .iter()
+            .filter(|tool| !tool.server.config().is_of_project());
+        users.add(names_of_users.map(|tool| tool.name.as_str()));
+        let (among_users, mut tools): (Vec<_>, Vec<_>) = tools
+            .into_iter()
+            .partition(|tool| tool.server.config().is_of_project() && users.have(&tool.name));
         let owners = tools
             .iter()
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
@@ -91,6 +100,10 @@ impl Snapshot {
         all.extend(own.iter().map(|tool| {
             let owner = (tool.server(), tool.tool());
             Collision::with_dormouse("tool", &tool.name, owner)
+        }));
+        all.extend(among_users.iter().map(|tool| {
+            let owner = (tool.server(), tool.tool());
+            Collision::with_user("tool", &tool.name, owner)
         }));
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {

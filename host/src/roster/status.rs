@@ -277,7 +277,12 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
     let (state, since) = if !config.enabled {
         (State::Disabled, None)
     } else if !needs.is_empty() {
-        errors.extend(needs.iter().map(|need| need.text.clone()));
+        for need in needs {
+            let need = need.for_models(&config.origin.scope);
+            if !errors.iter().any(|error| error == need) {
+                errors.push(need.to_owned());
+            }
+        }
         (State::NeedsConfig, None)
     } else if server.problem().is_some() {
         (State::Failed, None)

@@ -98,7 +98,7 @@ pub(super) async fn run(roster: Weak<Roster>) {
         if let Some(error) = &error
             && complaint.as_ref() != Some(error)
         {
-            tracing::error!("the configuration stays as it was: {error}");
+            tracing::error!("your own configuration counts as it last could be read: {error}");
         }
         complaint = error;
         if alive.files() != files {

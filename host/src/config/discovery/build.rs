@@ -9,7 +9,7 @@ use super::filler::{self, Filler};
 use super::{dotenv, itself, oauth, timeouts};
 use crate::config::problem::{quoted, within};
 use crate::config::{
-    Adapter, Bridge, ChangePolicy, ClientRules, FillSource, Fingerprint, Origin, Scope,
+    Adapter, Bridge, ChangePolicy, ClientRules, ENV_FILE, FillSource, Fingerprint, Origin, Scope,
     ServerConfig,
 };
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
@@ -96,8 +96,7 @@ pub(super) fn unfilled(written: &Written, folder: Option<&Path>) -> Launch {
         Written::Stdio(stdio) => {
             let mut env = table(&stdio.env);
             if let Some(file) = &stdio.env_file {
-                // No variable has such a name.
-                env.insert("=".to_owned(), Secret::new(file.clone()));
+                env.insert(ENV_FILE.to_owned(), Secret::new(file.clone()));
             }
             Launch::Stdio(Stdio {
                 command: stdio.command.clone(),
@@ -157,9 +156,13 @@ impl Filling<'_, '_> {
                     Some(value) => Some(format!("{prefix}{value}")),
                     None => {
                         if needed {
-                            self.filler.need(Some(&at), format!(
-                                "set the environment variable `{variable}`, which `{at}` is made of"
-                            ));
+                            self.filler.need(
+                                Some(&at),
+                                format!(
+                                    "set the environment variable {}, which `{at}` is made of",
+                                    quoted(&variable)
+                                ),
+                            );
                         }
                         None
                     }
@@ -238,11 +241,17 @@ impl Filling<'_, '_> {
     }
 
     fn http(&mut self, written: draft::Http) -> Result<Http, Refused> {
-        // Headers may be made of what the entry sets for itself alone.
-        let own = self.table(written.env, "env");
-        let own = own.into_iter();
+        // Headers may be made of what the entry sets for itself alone. A variable of the
+        // environment that it only names is filled in where it is used, whether it is set now or
+        // not.
+        let (named, own): (BTreeMap<_, _>, BTreeMap<_, _>) = written
+            .env
+            .into_iter()
+            .partition(|(_, text)| matches!(text, Text::Variable { .. }));
+        self.table(named, "env");
+        let own = self.table(own, "env").into_iter();
         self.filler
-            .variables
+            .of_entry
             .extend(own.map(|(name, value)| (name, value.expose().to_owned())));
         let url = self.text(&written.url, "url");
         // What is not there yet cannot be judged yet.

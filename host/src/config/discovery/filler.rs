@@ -33,7 +33,9 @@ pub(super) struct Filler<'a> {
     /// The folder from which relative paths of files are taken.
     pub(super) folder: &'a Path,
     /// Variables that count before those of the environment.
-    pub(super) variables: BTreeMap<String, String>,
+    pub(super) variables: &'a ClientVariables,
+    /// Variables that the entry itself sets, which count before all others.
+    pub(super) of_entry: BTreeMap<String, String>,
     /// What the client's questions are about, by their ids.
     pub(super) questions: &'a BTreeMap<String, String>,
     /// What the user has answered to such questions.
@@ -56,6 +58,31 @@ pub(super) struct Filler<'a> {
     pub(super) filled_in: BTreeSet<FilledIn>,
     /// The values that were filled in and are not to be seen.
     pub(super) secrets: Vec<Secret>,
+}
+
+/// Variables that a client takes from files of variables of its own.
+#[derive(Default)]
+pub(super) struct ClientVariables {
+    /// The file of the user's in which a client looks first; none where it has no such file.
+    pub(super) users_file: Option<PathBuf>,
+    /// The variables in that file.
+    pub(super) of_user: BTreeMap<String, String>,
+    /// The variables in files of the project that the server is of.
+    pub(super) of_project: BTreeMap<String, String>,
+}
+
+impl ClientVariables {
+    /// The value of a variable that is in one of the files.
+    pub(super) fn get(&self, name: &str) -> Option<&String> {
+        self.of_user.get(name).or_else(|| self.of_project.get(name))
+    }
+
+    /// All variables, with the values that count.
+    pub(super) fn all(&self) -> BTreeMap<String, String> {
+        let mut all = self.of_project.clone();
+        all.extend(self.of_user.clone());
+        all
+    }
 }
 
 /// A file that was filled in.
@@ -84,7 +111,8 @@ impl Filler<'_> {
         fits
     }
 
-    /// Notes that something of the user's is filled in.
+    /// Notes that something of the user's is filled in, or would be if it were there: what is
+    /// trusted is the text that names it, and nobody is asked again when it comes to be there.
     pub(super) fn note(&mut self, source: FillSource, at: &str) {
         if self.filled_in.len() >= MAX_FILLED_IN {
             self.left = 0;
@@ -101,9 +129,7 @@ impl Filler<'_> {
 
     /// A variable's value, which is filled in there.
     pub(super) fn filled_variable(&mut self, name: &str, at: &str) -> Option<String> {
-        if !self.variables.contains_key(name) {
-            self.note(FillSource::Variable(name.to_owned()), at);
-        }
+        self.note_variable(name, at);
         let value = self.variable(name)?.to_owned();
         if !self.spend(value.len()) {
             return Some(String::new());
@@ -113,10 +139,30 @@ impl Filler<'_> {
         Some(value)
     }
 
+    /// Notes all of the user's that a variable's value is taken from, or would be.
+    fn note_variable(&mut self, name: &str, at: &str) {
+        if self.of_entry.contains_key(name) {
+            return;
+        }
+        let variables = self.variables;
+        if let Some(file) = &variables.users_file {
+            let source = FillSource::VariableInFile {
+                name: name.to_owned(),
+                file: file.clone(),
+            };
+            self.note(source, at);
+        }
+        // A project's file that has it is in the hash of what is trusted.
+        if !variables.of_project.contains_key(name) {
+            self.note(FillSource::Variable(name.to_owned()), at);
+        }
+    }
+
     /// A variable's value.
     fn variable(&self, name: &str) -> Option<&str> {
-        let own = self.variables.get(name);
-        own.or_else(|| self.around.env.get(name))
+        let own = self.of_entry.get(name);
+        own.or_else(|| self.variables.get(name))
+            .or_else(|| self.around.env.get(name))
             .map(String::as_str)
     }
 
@@ -124,14 +170,14 @@ impl Filler<'_> {
     /// What is filled in is not looked at again.
     pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> String {
         let mut filled = String::new();
+        let mut is_too_long = false;
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             if self.size + filled.len() > LARGEST {
-                self.need(
-                    Some(at),
-                    format!("shorten it: no program can be given all that `{at}` is made of"),
-                );
-                return String::new();
+                // The rest is read all the same: what it names is noted, however long the values
+                // are that stand before it now.
+                is_too_long = true;
+                filled.clear();
             }
             // All forms begin with one of these.
             let found = matches!(c, '$' | '{')
@@ -150,6 +196,13 @@ impl Filler<'_> {
                     rest = rest.get(c.len_utf8()..).unwrap_or_default();
                 }
             }
+        }
+        if is_too_long {
+            self.need(
+                Some(at),
+                format!("shorten it: no program can be given all that `{at}` is made of"),
+            );
+            return String::new();
         }
         self.size += filled.len();
         filled
@@ -170,12 +223,11 @@ impl Filler<'_> {
                 Some(value) => value,
                 None => self.missing(name, missing, at)?,
             },
-            // Of one that is not set nothing is said: what looks like a name may be half
-            // of a password.
-            Read::Bare { name, missing } => match self.variable(name).is_some() {
-                true => self.filled_variable(name, at)?,
-                false if missing == Missing::Empty => String::new(),
-                false => return None,
+            // That one is not set is not said: what looks like a name may be half of a password.
+            Read::Bare { name, missing } => match self.filled_variable(name, at) {
+                Some(value) => value,
+                None if missing == Missing::Empty => String::new(),
+                None => return None,
             },
             Read::File { path } => self.file(path, at),
             Read::Exact { means, written } => self.place(means, written, at),
@@ -195,15 +247,20 @@ impl Filler<'_> {
         match missing {
             Missing::Kept => return None,
             Missing::Empty => {
-                let note =
-                    format!("the environment variable `{name}` is not set: it is empty in `{at}`");
+                let note = format!(
+                    "the environment variable {} is not set: it is empty in `{at}`",
+                    quoted(name)
+                );
                 if self.notes.len() < MOST && !self.notes.contains(&note) {
                     self.notes.push(note);
                 }
             }
             Missing::Needed => self.need(
                 Some(at),
-                format!("set the environment variable `{name}`, which `{at}` is made of"),
+                format!(
+                    "set the environment variable {}, which `{at}` is made of",
+                    quoted(name)
+                ),
             ),
         }
         Some(String::new())
@@ -211,9 +268,7 @@ impl Filler<'_> {
 
     /// What a user has answered to a client's question.
     fn input(&mut self, id: &str, at: &str) -> String {
-        if self.inputs.contains_key(id) {
-            self.note(FillSource::Input(id.to_owned()), at);
-        }
+        self.note(FillSource::Input(id.to_owned()), at);
         match self.inputs.get(id) {
             Some(Input::Value(value)) if self.spend(value.expose().len()) => {
                 self.secrets.push(value.clone());
@@ -232,7 +287,7 @@ impl Filler<'_> {
                 )),
             },
             None => {
-                let about = self.questions.get(id).map(|about| format!(" ({})", about.trim()));
+                let about = self.questions.get(id).map(|about| format!(" ({})", quoted(about.trim())));
                 self.need(Some(at), format!(
                     "`{at}` asks for {}{}\nhint: {}",
                     quoted(id),

@@ -48,7 +48,8 @@ pub use timeouts::call_timeout_entry;
 use self::fill_policy::EnteredProject;
 use self::library::Library;
 use self::search::{Search, Setting};
-use super::{Client, ClientRule, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
+use crate::upstream::Launch;
 
 /// What the search of the clients' files has come to.
 #[derive(Debug, Clone, Default)]
@@ -135,6 +136,17 @@ pub struct Skipped {
     pub written_name: String,
     /// Why it is none.
     pub why: String,
+    /// How it is written, where it could be one with other variables set.
+    pub unused: Option<UnusedLaunch>,
+}
+
+/// A launch that nobody could start with the variables that are set now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusedLaunch {
+    /// How it is reached, no variable expanded.
+    pub written: Launch,
+    /// What of the user's own would be filled in, and where.
+    pub filled_in: BTreeSet<FilledIn>,
 }
 
 impl Found {
@@ -204,7 +216,7 @@ impl Discovery {
     }
 
     /// Of an entry that several clients read, and that one of them takes, nobody
-    /// need hear that another does not.
+    /// need hear that another does not, unless that one could with other variables set.
     fn skip_once(&mut self) {
         let place =
             |origin: &Origin, name: &str| (origin.file.clone(), origin.line, name.to_owned());
@@ -212,8 +224,11 @@ impl Discovery {
         let mut told: BTreeSet<_> = found
             .map(|found| place(&found.server.origin, &found.written_name))
             .collect();
-        self.skipped
-            .retain(|skipped| told.insert(place(&skipped.origin, &skipped.written_name)));
+        self.skipped.retain(|skipped| {
+            let is_new = told.insert(place(&skipped.origin, &skipped.written_name));
+            let unused = skipped.unused.as_ref();
+            is_new || unused.is_some_and(|unused| !unused.filled_in.is_empty())
+        });
     }
 }
 

@@ -10,15 +10,14 @@ use super::document::{Member, Node, Value};
 use super::draft::Written;
 use super::entry::{Entry, Reader};
 use super::fill_policy::EnteredProject;
-use super::filler::Filler;
+use super::filler::{ClientVariables, Filler};
 use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::Place;
-use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings};
+use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::config::problem::quoted;
 use crate::config::{Client, Inputs, Origin, Problem, RefusedServer, Scope};
-use crate::upstream::Launch;
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -116,17 +115,17 @@ impl<'a> Search<'a> {
             Client::VsCode => vscode::questions(&document.root),
             _ => BTreeMap::new(),
         };
-        let secrets = match self.client {
+        let variables = match self.client {
             Client::Continue if self.may_fill(&place.scope) => {
                 continue_dev::secrets(self.around, project_of(&place.scope), self.library)
             }
-            _ => BTreeMap::new(),
+            _ => ClientVariables::default(),
         };
         let context = Context {
             place,
             keys: place.shape.keys.join("."),
             questions,
-            secrets,
+            variables,
             redirect: match self.client {
                 Client::Codex => codex::redirect(&document.root),
                 _ => None,
@@ -149,15 +148,16 @@ impl<'a> Search<'a> {
         }
         for server in servers.iter().take(most) {
             let before = (reader.problems.len(), reader.problem_count);
-            let written = self.server(server, &context, &mut reader);
+            let unused = self.server(server, &context, &mut reader);
             if reader.problem_count > before.1 {
                 // None of its own, where too much is wrong before it.
                 let problems = reader.problems.get(before.0..).unwrap_or_default();
                 self.refused.push(RefusedServer {
                     written_name: server.name.to_owned(),
                     origin: context.origin(server, self.client, &reader),
-                    written,
+                    written: unused.as_ref().map(|unused| unused.written.clone()),
                     launch: None,
+                    filled_in: unused.map(|unused| unused.filled_in).unwrap_or_default(),
                     problems: problems.to_vec(),
                 });
             }
@@ -216,13 +216,13 @@ impl<'a> Search<'a> {
         project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
     }
 
-    /// Reads a server. Where nobody could start it, returns how it is reached, as written.
+    /// Reads a server. Where nobody could start it now, returns how it is written.
     fn server(
         &mut self,
         server: &Named<'_>,
         context: &Context<'_>,
         reader: &mut Reader<'_>,
-    ) -> Option<Launch> {
+    ) -> Option<UnusedLaunch> {
         let place = context.place;
         let at = format!("{}.{}", context.keys, shown(server.name));
         if server.node.value == Value::Null {
@@ -237,7 +237,12 @@ impl<'a> Search<'a> {
         // Whoever reads the shared file leaves Forge's own words to Forge.
         let shared = place.file.file_name().is_some_and(|name| name == SHARED);
         if shared && self.client != Client::Forge && forge::is_own(server.node) {
-            self.skip(server.name, origin, "it is written for Forge".to_owned());
+            self.skip(
+                server.name,
+                origin,
+                "it is written for Forge".to_owned(),
+                None,
+            );
             return None;
         }
         let mut entry = Entry {
@@ -248,7 +253,7 @@ impl<'a> Search<'a> {
         let mut draft = match formats::read(self.client, &mut entry) {
             Outcome::Server(draft) => *draft,
             Outcome::Skipped(why) => {
-                self.skip(server.name, origin, why);
+                self.skip(server.name, origin, why, None);
                 return None;
             }
             Outcome::Bad => return None,
@@ -274,7 +279,8 @@ impl<'a> Search<'a> {
         let mut filler = Filler {
             around: self.around,
             folder,
-            variables: context.secrets.clone(),
+            variables: &context.variables,
+            of_entry: BTreeMap::new(),
             questions: &context.questions,
             inputs: self.setting.inputs,
             entered: self.setting.entered.as_ref().filter(|_| project.is_none()),
@@ -309,13 +315,19 @@ impl<'a> Search<'a> {
         }
         let entered = self.setting.entered.as_ref();
         let entered = entered.filter(|_| filler.is_of_entered);
+        // Variables decide what becomes of it, and may be others where the agent starts.
+        let unused = || UnusedLaunch {
+            written: unfilled(&written, project),
+            filled_in: filler.filled_in.clone(),
+        };
         match built {
             Ok(config) => {
                 let filled = config.bridge().map(|bridge| &bridge.launch)?;
+                let variables = context.variables.all();
                 let source = own::Source {
                     around: self.around,
                     expansion,
-                    variables: &context.secrets,
+                    variables: &variables,
                     inputs: self.setting.inputs,
                     is_env_file_of_project: entered.is_some(),
                 };
@@ -328,10 +340,10 @@ impl<'a> Search<'a> {
                     shadowed_by: None,
                 });
             }
-            Err(Refused::Skipped(why)) => self.skip(server.name, origin, why),
+            Err(Refused::Skipped(why)) => self.skip(server.name, origin, why, Some(unused())),
             Err(Refused::Bad(message, hint)) => {
                 reader.problem(server.node.at, message, Some(hint));
-                return Some(unfilled(&written, project));
+                return Some(unused());
             }
         }
         None
@@ -357,11 +369,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn skip(&mut self, name: &str, origin: Origin, why: String) {
+    fn skip(&mut self, name: &str, origin: Origin, why: String, unused: Option<UnusedLaunch>) {
         self.skipped.push(Skipped {
             origin,
             written_name: name.to_owned(),
             why,
+            unused,
         });
     }
 
@@ -397,7 +410,7 @@ struct Context<'p> {
     place: &'p Place,
     keys: String,
     questions: BTreeMap<String, String>,
-    secrets: BTreeMap<String, String>,
+    variables: ClientVariables,
     /// Where the browser comes back to after a login, where a server does not say.
     redirect: Option<String>,
 }

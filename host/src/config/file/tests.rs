@@ -790,6 +790,37 @@ fn so_much_is_filled_into_a_server_and_no_more() {
     );
 }
 
+/// Trust of a project's file is given to what is named in it.
+#[test]
+fn what_is_filled_in_is_noted_whether_it_is_set_or_not() {
+    let named = |value: &str| {
+        let text = format!(
+            "[discovery]\nfilled_in = '1KiB'\n\
+             [servers.a]\ncommand = 'x'\nenv = {{ A = '{value}' }}\n"
+        );
+        let (config, problems) = parse(Path::new("/etc/dm/dormouse.toml"), &text);
+        let refused = config.refused.iter().map(|refused| &refused.filled_in);
+        let filled = config.servers.values().filter_map(ServerConfig::bridge);
+        let filled = filled.map(|bridge| &bridge.filled_in).chain(refused);
+        let sources: Vec<_> = filled
+            .flatten()
+            .map(|filled| format!("{:?}", filled.source))
+            .collect();
+        (sources.join(" "), problems.len())
+    };
+    for name in ["PATH", "DORMOUSE_TESTS_SET_NO_SUCH_VARIABLE"] {
+        let expected = format!("Variable(\"{name}\")");
+        for form in [format!("${{{name}}}"), format!("${{{name}:-d}}")] {
+            assert_eq!(named(&form), (expected.clone(), 0), "{form}");
+        }
+        // So it is where that is too much now.
+        let (sources, problems) = named(&format!("{}${{{name}}}", "${PATH}".repeat(2000)));
+        assert_eq!(problems, 1);
+        assert!(sources.contains(&expected), "{sources}");
+    }
+    assert_eq!(named("${input:x}").0, "Input(\"x\")");
+}
+
 #[test]
 fn variables_are_passed_by_name_or_all() {
     let read = |text: &str| parse(Path::new(FILE), text);

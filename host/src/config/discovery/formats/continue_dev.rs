@@ -7,8 +7,12 @@ use std::path::Path;
 
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::entry::{Entry, Unit};
+use crate::config::discovery::filler::ClientVariables;
 use crate::config::discovery::library::{FileUse, Library};
 use crate::config::discovery::{Surroundings, dotenv, expansion, files};
+
+/// The files of variables, in several folders.
+const FILE: &str = ".env";
 
 pub(super) const DIALECT: Dialect = Dialect {
     env_file: Some("envFile"),
@@ -39,27 +43,33 @@ pub(in crate::config::discovery) fn secrets(
     around: &Surroundings,
     project: Option<&Path>,
     library: &mut Library,
-) -> BTreeMap<String, String> {
-    let folders = [
-        Some(around.home.join(".continue")),
-        project.map(|project| project.join(".continue")),
-        project.map(Path::to_owned),
-    ];
-    let mut secrets = BTreeMap::new();
-    for folder in folders.into_iter().flatten() {
-        let file = folder.join(".env");
-        let Ok(Some(bytes)) = files::read(&file, files::VALUE) else {
-            continue;
-        };
-        if let Some(project) = project.filter(|project| file.starts_with(project)) {
-            library.add(project, &file, &bytes, FileUse::FilledIn);
-        }
-        let Ok(text) = files::text(bytes) else {
-            continue;
-        };
-        for (name, value) in dotenv::parse(&text) {
-            secrets.entry(name).or_insert(value);
+) -> ClientVariables {
+    let users_file = around.home.join(".continue").join(FILE);
+    let mut of_user = BTreeMap::new();
+    if let Ok(Some(bytes)) = files::read(&users_file, files::VALUE) {
+        add(bytes, &mut of_user);
+    }
+    let mut of_project = BTreeMap::new();
+    for project in project.into_iter() {
+        for folder in [project.join(".continue"), project.to_owned()] {
+            let file = folder.join(FILE);
+            if let Ok(Some(bytes)) = files::read(&file, files::VALUE) {
+                library.add(project, &file, &bytes, FileUse::FilledIn);
+                add(bytes, &mut of_project);
+            }
         }
     }
-    secrets
+    ClientVariables {
+        users_file: Some(users_file),
+        of_user,
+        of_project,
+    }
+}
+
+/// Adds the variables of a file to those of files that count before it.
+fn add(bytes: Vec<u8>, variables: &mut BTreeMap<String, String>) {
+    let text = files::text(bytes).unwrap_or_default();
+    for (name, value) in dotenv::parse(&text) {
+        variables.entry(name).or_insert(value);
+    }
 }

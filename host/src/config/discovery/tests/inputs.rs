@@ -27,7 +27,7 @@ fn a_question_names_what_to_write() {
     let needs = needs(&found);
     assert_eq!(
         needs[1],
-        "`env.K` asks for `api key` (The key)\n\
+        "`env.K` asks for `api key` (`The key`)\n\
          hint: write it in dormouse.toml, below `[discovery.inputs]`: `\"api key\" = \"…\"`, \
          or `\"api key\" = { env = \"API_KEY\" }` for a variable of the environment"
     );

@@ -1,0 +1,81 @@
+//! Names that are the user's own servers', which nothing of a project's takes: its author chooses
+//! how its servers and their tools are called, and an agent goes by names.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Server, names};
+
+/// The names and the beginnings of names that belong to the user's own servers.
+#[derive(Default)]
+pub(super) struct UsersNames {
+    /// What the names of all that a server offers begin with.
+    beginnings: BTreeSet<String>,
+    /// Names that are shown of them, and names that wait for their user.
+    names: BTreeSet<String>,
+}
+
+impl UsersNames {
+    /// Those of the user's own among all servers. Also what is switched off keeps its beginning.
+    pub(super) fn of<'a>(servers: impl Iterator<Item = &'a Arc<Server>>) -> Self {
+        let mut all = Self::default();
+        for server in servers.filter(|server| !server.config().is_of_project()) {
+            let config = server.config();
+            let prefix = config.prefix.as_deref();
+            all.beginnings
+                .extend(names::beginning(&config.name, prefix));
+            let hidden = server.hidden().filter(|_| config.enabled);
+            all.names
+                .extend(hidden.map(|tool| names::shown(&config.name, prefix, tool)));
+        }
+        all
+    }
+
+    /// Adds the names of something that is shown.
+    pub(super) fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.names.extend(names.map(str::to_owned));
+    }
+
+    /// Whether a name is one of theirs, or looks like one.
+    pub(super) fn have(&self, name: &str) -> bool {
+        // A shown name is short.
+        let ends = 1..=name.len().min(names::LONGEST);
+        let mut beginnings = ends.filter_map(|end| name.get(..end));
+        self.names.contains(name) || beginnings.any(|beginning| self.beginnings.contains(beginning))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_like_the_users_are_theirs() {
+        let long = "x".repeat(60);
+        let servers = [("gh", None), ("a_", None), ("s", Some("")), (&*long, None)];
+        let mut users = UsersNames::default();
+        for (server, prefix) in servers {
+            users.beginnings.extend(names::beginning(server, prefix));
+        }
+        users.add(["own"].into_iter());
+        for (server, prefix, tool, is_theirs) in [
+            ("gh", None, "x", true),
+            ("zz", Some("gh"), "x", true),
+            ("zz", Some("gh_"), "x", true),
+            ("gh__sub", None, "x", true),
+            ("zz", Some(""), "gh__x", true),
+            ("zz", Some(""), "own", true),
+            ("a_", None, "x", true),
+            ("zz", Some(&*long), "y", true),
+            ("zz", None, "gh__x", false),
+            ("zz", None, "own", false),
+            ("gha", None, "x", false),
+            ("g", None, "h__x", false),
+            ("a", None, "x", false),
+            ("s", None, "x", false),
+        ] {
+            let name = names::shown(server, prefix, tool);
+            assert_eq!(users.have(&name), is_theirs, "{name}");
+        }
+    }
+}
