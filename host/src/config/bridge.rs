@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{ChangePolicy, ClientRules, Scope};
@@ -109,6 +109,17 @@ pub enum FillSource {
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Bridge {
+    /// Has what is known of it be known of that folder only, where its program is started in the
+    /// folder that the host works in.
+    pub(super) fn keep_apart_in(&mut self, folder: &Path) {
+        if let Launch::Stdio(stdio) = &mut self.written
+            && stdio.cwd.is_none()
+        {
+            stdio.cwd = Some(folder.to_owned());
+            self.fingerprint = Fingerprint::of(&self.written);
+        }
+    }
+
     /// How long its start may take.
     #[must_use]
     pub fn patience(&self) -> Duration {

@@ -577,6 +577,10 @@ impl Configured {
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
             server.origin.scope = scope.clone();
+            // What the same words start in another folder may be another program.
+            if let Some(bridge) = server.bridge_mut() {
+                bridge.keep_apart_in(folder);
+            }
             server
         });
         self.of_project = servers.collect();

@@ -42,12 +42,13 @@ pub(super) fn uptime() -> Option<u64> {
     Some(seconds.parse::<u64>().ok()? * 100 + hundredths)
 }
 
-/// Whether a process has descendants that were started after that [`uptime`].
+/// Whether a process has descendants that were started at that [`uptime`] or later: a first call
+/// comes within the hundredth of a second in which its connection was opened.
 pub(super) fn has_started_since(pid: u32, uptime: u64) -> bool {
     let all = processes("");
     let family = with_descendants(&all, |other, _| other == pid);
     let mut started = family.iter().filter_map(|pid| all.get(pid));
-    started.any(|process| process.started > uptime)
+    started.any(|process| process.started >= uptime)
 }
 
 /// Those of the processes that are wanted, and all that they have started.

@@ -602,6 +602,33 @@ fn a_projects_server_gets_no_variables_that_were_not_shown() {
     assert_eq!(passed(&all, "theirs"), ["SECRET_*"]);
 }
 
+/// Two projects may write the same of two programs.
+#[test]
+fn what_is_known_of_a_projects_server_is_known_of_its_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let fingerprint = |name: &str, command: &str| {
+        let project = home.path().join(name);
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let file = project.join(PROJECT);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, format!("[servers.x]\n{command}\n")).unwrap();
+        let project = project.canonicalize().unwrap();
+        let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+        let trust = Trust::new(&home.path().join("data"));
+        let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
+        trust
+            .grant(&project, &all.review(&project).unwrap().content)
+            .unwrap();
+        let all = Configured::new(Config::default(), Some(&around), &trust);
+        all.servers["x"].bridge().unwrap().fingerprint.clone()
+    };
+    let program = "command = ['node', 'server.js']";
+    assert_ne!(fingerprint("a", program), fingerprint("b", program));
+    assert_eq!(fingerprint("a", program), fingerprint("a", program));
+    let elsewhere = "url = 'https://example.com/mcp'";
+    assert_eq!(fingerprint("a", elsewhere), fingerprint("b", elsewhere));
+}
+
 #[test]
 fn mistakes_that_are_not_said_any_more_count_as_well() {
     let wrong: String = (0..150)
