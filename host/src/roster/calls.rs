@@ -55,16 +55,19 @@ impl Roster {
         context: Context,
     ) -> Result<Answer, Refusal> {
         let answer = server.call(self, tool, arguments, context).await;
-        // As it is known to be now: the call may have connected the server.
         let name = &server.config().name;
-        let found = self.server(name);
-        let is_another = found.is_ok_and(|server| server.takes_other_arguments(tool));
+        // As it is known to be now: the call may have connected the server. Schemas are compared
+        // for that, so it is asked beside a refusal only.
+        let is_another = || {
+            let found = self.server(name);
+            found.is_ok_and(|server| server.takes_other_arguments(tool))
+        };
         let mut answer = match answer {
             Err(Refusal::Upstream {
                 code,
                 mut message,
                 data,
-            }) if is_another => {
+            }) if is_another() => {
                 message.push('\n');
                 message.push_str(&definition_has_changed(name));
                 return Err(Refusal::Upstream {
@@ -75,7 +78,7 @@ impl Roster {
             }
             answer => answer?,
         };
-        if is_another && answer.get("isError").as_deref() == Some(&Value::Bool(true)) {
+        if answer.get("isError").as_deref() == Some(&Value::Bool(true)) && is_another() {
             answer.push_text(&definition_has_changed(name));
         }
         self.note(server, &answer);

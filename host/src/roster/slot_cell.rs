@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::runtime::{RunningCalls, Slot};
-
-/// Said where a call comes to a server that is not there any more as it was found.
-const CLOSED: &str = "its configuration has changed since the call began\nhint: call it again";
+use crate::upstream::RETIRED;
 
 /// A slot that is made at most once, and never after the place was closed.
 #[derive(Debug, Default)]
@@ -39,7 +37,7 @@ impl SlotCell {
         // It may have been closed while the slot was made, by who has seen none yet.
         if self.is_closed.load(Ordering::SeqCst) {
             slot.retire(RunningCalls::End);
-            return Err(CLOSED.to_owned());
+            return Err(RETIRED.to_owned());
         }
         Ok(slot)
     }

@@ -849,8 +849,8 @@ impl Unseen {
                 others.remove(clients.now);
             }
             // Servers write the same in another order in each era: agents read it as before.
-            let says_the_same = kind.told(name, current) == kind.told(name, object);
-            let is_rewritten = says_the_same && current.get() != object.get();
+            let is_rewritten = current.get() != object.get()
+                && kind.told(name, current) == kind.told(name, object);
             return is_rewritten.then(|| current.to_owned());
         }
         let approved = self.changed.get(name).map_or(current, |known| known);

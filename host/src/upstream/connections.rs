@@ -25,8 +25,9 @@ use super::{Failure, Gate, Hub};
 use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
-/// Said where something is to be connected that is not configured so any more.
-const RETIRED: &str = "its configuration has changed since the call began\nhint: call it again";
+/// Said where something is to be started that is not configured so any more.
+pub(crate) const RETIRED: &str =
+    "its configuration has changed since the call began\nhint: call it again";
 
 /// How often a caller looks whether there is room for its connection.
 const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -573,10 +574,9 @@ impl Upstream {
         drop(ended);
     }
 
-    /// Ends all connections as [`Self::stop`] does, and makes no others.
+    /// Makes no connections any more. Those that there are stay.
     pub fn retire(&self) {
         lock(&self.state).is_retired = true;
-        self.stop();
     }
 
     /// Ends all connections, each once no call uses it any more, and forgets what

@@ -54,6 +54,7 @@ pub(crate) mod tests;
 
 pub use able::Able;
 pub use channel::Lost;
+pub(crate) use connections::RETIRED;
 pub use connections::{Setup, StoppedIdle, Upstream};
 pub use discover::discover;
 pub use failure::Failure;

@@ -1,6 +1,7 @@
 //! Servers in a client's file, without any import.
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::ensure;
 use dormouse_tests::{artifacts, wait};
@@ -114,10 +115,8 @@ fn edits_are_followed() {
     comes_to(&mut host, &["own__add"]);
 }
 
-/// What a client asks its user for is answered in the user's own file, and the server
-/// is told, at once and without a word of it to anybody else.
-#[test]
-fn what_a_client_asks_for_is_answered_once() {
+/// A server of VS Code's, which asks for a variable of the server, and the file that it is in.
+fn asking_for_a_key() -> (Scripted, PathBuf) {
     let all = Scripted::new();
     all.offers("notes", &[("variable", "Tells a variable.")]);
     let words = all.words("notes");
@@ -129,8 +128,15 @@ fn what_a_client_asks_for_is_answered_once() {
         } }
     });
     let place = all.home.path().join("config/Code/User/mcp.json");
-    fs::create_dir_all(place.parent().unwrap()).unwrap();
-    fs::write(place, file.to_string()).unwrap();
+    write(&place, &file.to_string());
+    (all, place)
+}
+
+/// What a client asks its user for is answered in the user's own file, and the server
+/// is told, at once and without a word of it to anybody else.
+#[test]
+fn what_a_client_asks_for_is_answered_once() {
+    let (all, _) = asking_for_a_key();
 
     let mut host = all.serve(&[]);
     let status = all.home.server_status("notes").unwrap();
@@ -163,18 +169,7 @@ fn what_a_client_asks_for_is_answered_once() {
 /// A server that asks for something is taken over with its question, which is answered as before.
 #[test]
 fn what_a_client_asks_for_is_answered_after_an_import_too() {
-    let all = Scripted::new();
-    all.offers("notes", &[("variable", "Tells a variable.")]);
-    let words = all.words("notes");
-    let file = json!({
-        "inputs": [{ "id": "the-key", "type": "promptString", "password": true }],
-        "servers": { "notes": {
-            "type": "stdio", "command": words[0], "args": words[1..],
-            "env": { "KEY": "${input:the-key}" }
-        } }
-    });
-    let place = all.home.path().join("config/Code/User/mcp.json");
-    write(&place, &file.to_string());
+    let (all, place) = asking_for_a_key();
     let told = all.run(&["import", "--replace", "--no-sync"]);
     assert!(
         told.contains("[discovery.inputs]") && told.contains("the-key = "),

@@ -722,12 +722,9 @@ fn what_a_projects_files_have_become_is_not_started_before_it_is_trusted() {
     assert_eq!(all.starts("worse"), 0);
 }
 
-#[test]
-fn what_is_revoked_is_stopped() {
-    let all = project();
-    all.run_in(&all.project(), &["trust", "--yes"]);
-    let mut host = all.serve_project(json!({}));
-    host.text("evil__discover", json!({})).unwrap();
+/// The processes of the project's server, of which there are some.
+#[track_caller]
+fn running(all: &Scripted) -> Vec<dormouse_tests::processes::Process> {
     let pids = all.home.server_status("evil").unwrap()["pids"].clone();
     let pids: Vec<u32> = serde_json::from_value(pids).unwrap();
     let runs: Vec<_> = pids
@@ -735,6 +732,16 @@ fn what_is_revoked_is_stopped() {
         .filter_map(|pid| dormouse_tests::processes::Process::of(*pid))
         .collect();
     assert!(!runs.is_empty(), "nothing runs");
+    runs
+}
+
+#[test]
+fn what_is_revoked_is_stopped() {
+    let all = project();
+    all.run_in(&all.project(), &["trust", "--yes"]);
+    let mut host = all.serve_project(json!({}));
+    host.text("evil__discover", json!({})).unwrap();
+    let runs = running(&all);
     all.run(&["trust", "--revoke", &all.project().display().to_string()]);
     dormouse_tests::processes::gone(&runs).unwrap();
 }
@@ -862,13 +869,7 @@ fn what_is_revoked_is_stopped_while_the_users_own_file_cannot_be_read() {
     all.run_in(&all.project(), &["trust", "--yes"]);
     let mut host = all.serve_project(json!({}));
     host.text("evil__discover", json!({})).unwrap();
-    let pids = all.home.server_status("evil").unwrap()["pids"].clone();
-    let pids: Vec<u32> = serde_json::from_value(pids).unwrap();
-    let runs: Vec<_> = pids
-        .iter()
-        .filter_map(|pid| dormouse_tests::processes::Process::of(*pid))
-        .collect();
-    assert!(!runs.is_empty(), "nothing runs");
+    let runs = running(&all);
     write(&own, &format!("{before}\n[servers.x\n"));
     let (revoked, said) = all.run_in(&all.project(), &["trust", "--revoke"]);
     assert!(revoked, "{said}");
