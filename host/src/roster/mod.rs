@@ -20,6 +20,7 @@ mod offers;
 mod resource;
 mod server;
 mod sessions;
+mod settled;
 mod slot_cell;
 mod snapshot;
 pub mod status;
@@ -254,14 +255,29 @@ impl Roster {
     /// # Errors
     /// The user's own configuration cannot be read.
     pub fn reload(&self) -> anyhow::Result<()> {
-        let (own, outcome) = match config::load(&self.places.config) {
-            Ok(own) => {
-                *self.own() = own.clone();
-                (own, Ok(()))
-            }
-            Err(error) => (self.own().clone(), Err(error)),
+        self.apply(self.read_configuration())
+    }
+
+    /// The same, of files that somebody may be writing: once these are written.
+    fn reload_settled(&self) -> anyhow::Result<()> {
+        self.apply(settled::read_settled(&self.files(), || {
+            self.read_configuration()
+        }))
+    }
+
+    /// The user's own configuration, and with it, or else with what it last was, all the rest.
+    fn read_configuration(&self) -> (anyhow::Result<Config>, Configured) {
+        let own = config::load(&self.places.config);
+        let usable = match &own {
+            Ok(own) => own.clone(),
+            Err(_) => self.own().clone(),
         };
-        self.refresh(Some(configured(own, &self.places, &self.trust)));
+        (own, configured(usable, &self.places, &self.trust))
+    }
+
+    fn apply(&self, (own, configured): (anyhow::Result<Config>, Configured)) -> anyhow::Result<()> {
+        let outcome = own.map(|own| *self.own() = own);
+        self.refresh(Some(configured));
         outcome
     }
 

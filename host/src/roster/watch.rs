@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -12,13 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::Roster;
-
-/// How long files have to be left alone before they are read: who writes one
-/// writes it in many pieces.
-const QUIET: Duration = Duration::from_millis(75);
-
-/// How long a file that is written without a pause can put that off.
-const LONGEST: Duration = Duration::from_secs(1);
+use super::settled::{MAX_WAIT, QUIET};
 
 /// The files that are watched, and a bell.
 #[derive(Default)]
@@ -84,7 +77,7 @@ pub(super) async fn run(roster: Weak<Roster>) {
         let followed = follow(&watched, &files).await;
         // Reads files, and writes the index.
         let read = tokio::task::spawn_blocking(move || {
-            let outcome = alive.reload();
+            let outcome = alive.reload_settled();
             alive.save();
             (outcome, alive)
         })
@@ -109,10 +102,10 @@ pub(super) async fn run(roster: Weak<Roster>) {
             bell.rung.notified().await;
         } else {
             // What is not watched yet rings no bell.
-            let _ = tokio::time::timeout(LONGEST, bell.rung.notified()).await;
+            let _ = tokio::time::timeout(MAX_WAIT, bell.rung.notified()).await;
         }
         let first = Instant::now();
-        while first.elapsed() < LONGEST
+        while first.elapsed() < MAX_WAIT
             && tokio::time::timeout(QUIET, bell.rung.notified())
                 .await
                 .is_ok()
@@ -130,7 +123,7 @@ async fn follow(watched: &Arc<Mutex<Watched>>, files: &BTreeSet<PathBuf>) -> boo
         watched.follow(&files);
         Some(())
     });
-    let followed = tokio::time::timeout(LONGEST, following).await;
+    let followed = tokio::time::timeout(MAX_WAIT, following).await;
     matches!(followed, Ok(Ok(Some(()))))
 }
 

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::callers::Callers;
 use super::channel::{Lost, Outlet};
 use super::connection_room::ConnectionPermit;
+use super::descendants::{self, StartOrder};
 use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
 use super::follow;
 use super::handshake::{self, Hello};
@@ -23,7 +24,7 @@ use super::message;
 use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
-use super::{Failure, Gate, Hub, Offered, descendants, lists};
+use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, QuestionLimit, SessionId, check_size};
 use crate::sandbox::UpstreamLimits;
 use crate::visible::visible_line;
@@ -43,8 +44,8 @@ pub(crate) struct Connection {
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
-    /// When it was opened, as [`descendants::uptime`] says.
-    opened_uptime: Option<u64>,
+    /// Which processes were there when it was opened.
+    opened_after: Option<StartOrder>,
     /// Kept until what is behind the connection is gone.
     permit: Option<Arc<ConnectionPermit>>,
 }
@@ -177,7 +178,7 @@ impl Opening<'_> {
             level: Level::default(),
             since: SystemTime::now(),
             opened: Instant::now(),
-            opened_uptime: None,
+            opened_after: None,
             permit: self.permit.clone(),
         };
         let peer = Arc::clone(&connection.peer);
@@ -201,7 +202,7 @@ impl Opening<'_> {
             .map_err(|_| late(&peer.epitaph()))?
             .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
-        connection.opened_uptime = descendants::uptime();
+        connection.opened_after = StartOrder::now();
         Ok((connection, offered))
     }
 }
@@ -322,8 +323,8 @@ impl Connection {
     /// Whether its process has started others since it was opened that still run: a browser, a
     /// shell. Takes some milliseconds.
     pub(super) fn has_new_processes(&self) -> bool {
-        let started = self.pid().zip(self.opened_uptime);
-        started.is_some_and(|(pid, uptime)| descendants::has_started_since(pid, uptime))
+        let started = self.pid().zip(self.opened_after);
+        started.is_some_and(|(pid, since)| descendants::has_started_since(pid, since))
     }
 
     /// Ends it, and waits until it has ended.

@@ -33,22 +33,40 @@ pub(super) fn of_host(host: &str, groups: &BTreeSet<u32>) -> BTreeSet<u32> {
     found
 }
 
-/// Time since the machine was started, in hundredths of a second. None where the system does
-/// not say.
-pub(super) fn uptime() -> Option<u64> {
-    let text = fs::read_to_string("/proc/uptime").ok()?;
-    let (seconds, rest) = text.split_once('.')?;
-    let hundredths = rest.get(..2)?.parse::<u64>().ok()?;
-    Some(seconds.parse::<u64>().ok()? * 100 + hundredths)
+/// A place in the order in which processes are started: two that are started in the same
+/// hundredth of a second have numbers in that order, save where the numbers start anew.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StartOrder {
+    /// Time since the machine was started, in hundredths of a second.
+    uptime: u64,
+    pid: u32,
 }
 
-/// Whether a process has descendants that were started at that [`uptime`] or later: a first call
-/// comes within the hundredth of a second in which its connection was opened.
-pub(super) fn has_started_since(pid: u32, uptime: u64) -> bool {
+impl StartOrder {
+    /// That of the process that was started last. None where the system does not say.
+    pub(super) fn now() -> Option<Self> {
+        // Before the number: one that is started in between counts as started before.
+        let text = fs::read_to_string("/proc/uptime").ok()?;
+        let (seconds, rest) = text.split_once('.')?;
+        let hundredths = rest.get(..2)?.parse::<u64>().ok()?;
+        let uptime = seconds.parse::<u64>().ok()? * 100 + hundredths;
+        let load = fs::read_to_string("/proc/loadavg").ok()?;
+        let pid = load.split_whitespace().last()?.parse().ok()?;
+        Some(Self { uptime, pid })
+    }
+}
+
+/// Whether a process has descendants that were started after that.
+pub(super) fn has_started_since(pid: u32, since: StartOrder) -> bool {
     let all = processes("");
     let family = with_descendants(&all, |other, _| other == pid);
-    let mut started = family.iter().filter_map(|pid| all.get(pid));
-    started.any(|process| process.started >= uptime)
+    family.iter().any(|pid| {
+        let started = all.get(pid).map(|process| StartOrder {
+            uptime: process.started,
+            pid: *pid,
+        });
+        started.is_some_and(|started| started > since)
+    })
 }
 
 /// Those of the processes that are wanted, and all that they have started.
@@ -121,6 +139,29 @@ mod tests {
         assert_eq!(living(&format!("12 (a) Z {fields}")), None);
         assert_eq!(living("12 (a) R 34 1"), None);
         assert_eq!(living("12 (a"), None);
+    }
+
+    /// Both are started within the same hundredth of a second, more often than not.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_started_at_once_counts_and_what_was_there_does_not() {
+        for _ in 0..20 {
+            let mut there = std::process::Command::new("sleep")
+                .arg("60")
+                .spawn()
+                .unwrap();
+            let since = StartOrder::now().unwrap();
+            let mut new = std::process::Command::new("sleep")
+                .arg("60")
+                .spawn()
+                .unwrap();
+            assert!(!has_started_since(there.id(), since));
+            assert!(has_started_since(new.id(), since));
+            for child in [&mut there, &mut new] {
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -1,0 +1,127 @@
+//! Reading files that somebody may be writing.
+//!
+//! Whoever writes a file in place empties it first. What is read then is no error, but has
+//! lost servers, or what they are denied.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long a file has to be left alone before it is taken for written.
+pub(super) const QUIET: Duration = Duration::from_millis(75);
+
+/// How long files that are written to without a pause are waited for.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// When files were written last, and their lengths. None for those that cannot be looked at.
+#[derive(PartialEq)]
+struct Stamps(Vec<Option<(SystemTime, u64)>>);
+
+impl Stamps {
+    fn of(files: &BTreeSet<PathBuf>) -> Self {
+        let stamp = |file: &PathBuf| {
+            let metadata = fs::metadata(file).ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        Self(files.iter().map(stamp).collect())
+    }
+
+    /// Whether all were left alone for [`QUIET`]. A time to come says nothing of that.
+    fn are_quiet(&self) -> bool {
+        let mut times = self.0.iter().flatten();
+        !times.any(|(written, _)| written.elapsed().is_ok_and(|age| age < QUIET))
+    }
+}
+
+/// What a function reads of these files, at a time at which nobody writes to them: it is called
+/// again if somebody has. Blocks for up to [`MAX_WAIT`], beside the reading.
+pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -> T {
+    let start = Instant::now();
+    loop {
+        let before = Stamps::of(files);
+        let waits = start.elapsed() < MAX_WAIT;
+        if waits && !before.are_quiet() {
+            sleep(QUIET);
+            continue;
+        }
+        let what = read();
+        if !waits || Stamps::of(files) == before {
+            return what;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{File, write};
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Whoever writes in two pieces is waited for; also one who begins while it is read.
+    #[test]
+    fn half_a_file_is_not_what_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        write(&path, "old").unwrap();
+        let files = BTreeSet::from([path.clone(), folder.path().join("none")]);
+        let half = |path: &PathBuf| {
+            let mut file = File::create(path).unwrap();
+            file.write_all(b"ne").unwrap();
+            file
+        };
+        let mut file = half(&path);
+        let writer = std::thread::spawn(move || {
+            sleep(QUIET / 3);
+            file.write_all(b"w").unwrap();
+        });
+        let read = || fs::read_to_string(&path).unwrap();
+        assert_eq!(read_settled(&files, read), "new");
+        writer.join().unwrap();
+
+        let reads = std::cell::Cell::new(0);
+        let text = read_settled(&files, || {
+            reads.set(reads.get() + 1);
+            if reads.get() == 1 {
+                drop(half(&path));
+            } else if reads.get() == 2 {
+                write(&path, "newer").unwrap();
+            }
+            read()
+        });
+        assert_eq!((text.as_str(), reads.get()), ("newer", 3));
+    }
+
+    /// As it is after that long, then.
+    #[test]
+    fn a_file_that_is_written_without_a_pause_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let files = BTreeSet::from([path.clone()]);
+        let reads = std::cell::Cell::new(0_u32);
+        write(&path, "").unwrap();
+        let old = SystemTime::now() - Duration::from_secs(60);
+        read_settled(&files, || {
+            reads.set(reads.get() + 1);
+            let length = u64::from(reads.get());
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_len(length).unwrap();
+            file.set_modified(old).unwrap();
+            sleep(QUIET);
+        });
+        assert!(reads.get() > 1);
+    }
+
+    /// A clock that was set back makes nobody wait.
+    #[test]
+    fn a_time_to_come_is_no_reason_to_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let file = File::create(&path).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(600))
+            .unwrap();
+        assert!(Stamps::of(&BTreeSet::from([path])).are_quiet());
+    }
+}
