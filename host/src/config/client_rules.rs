@@ -112,6 +112,19 @@ impl ClientRules {
             .extend(other.map(|(client, rule)| (*client, rule.clone())));
     }
 
+    /// The same rules, each with what others forbid its client as well.
+    #[must_use]
+    pub fn restricted_by(&self, others: &Self) -> Self {
+        let mut all = self.clone();
+        for (client, rule) in &mut all.0 {
+            if let Some(other) = others.0.get(client) {
+                rule.enabled &= other.enabled;
+                rule.filter.restrict(&other.filter);
+            }
+        }
+        all
+    }
+
     /// Whether there is a rule for a client.
     #[must_use]
     pub fn has(&self, client: Client) -> bool {
@@ -143,7 +156,10 @@ impl ClientRules {
     pub fn told(&self) -> Vec<String> {
         let rules = self.0.iter();
         let told = rules.map(|(client, rule)| match rule.enabled {
-            false => format!("the client `{client}` does not have it, because it is off there"),
+            false => format!(
+                "the client `{client}` does not have it, because it is off there; one that does \
+                 not say who it is has it (`dormouse serve --client CLIENT`)"
+            ),
             true => format!(
                 "the client `{client}` is shown {}; so is one that does not say who it is \
                  (`dormouse serve --client CLIENT`)",

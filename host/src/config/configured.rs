@@ -15,7 +15,8 @@ use super::discovery::{
 use super::file::Variables;
 use super::project_content::{ProjectHashes, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
-use super::review::{ProjectReview, ReviewedProject, ReviewedServer};
+use super::reserved_names::ReservedNames;
+use super::review::{NameOfUsers, ProjectReview, ReviewedProject, ReviewedServer};
 use super::{
     Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
     Problem, RefusedServer, Scope, ServerConfig, file, name,
@@ -58,6 +59,8 @@ pub struct Configured {
     /// The project that they were looked for in, where nobody trusts what its files say
     /// and they have servers. None of those is among `servers`.
     pub untrusted: Option<UntrustedProject>,
+    /// The names that no server of a project's has, trusted or not.
+    reserved_names: ReservedNames,
     /// The servers of the project's own file, trusted or not.
     of_project: Vec<ServerConfig>,
     /// Those of them in which something is wrong.
@@ -151,6 +154,28 @@ fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
          hint: write it in your own dormouse.toml"
             .to_owned()
     })
+}
+
+/// What is worth saying of a name that a project's files and the user both have, for the server
+/// that it stands for.
+fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
+    let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
+    let text = match (
+        is_of_project(&overridden.origin),
+        is_of_project(&overridden.by),
+    ) {
+        (true, false) => format!(
+            "a project has a server with this name, which is not shown: {}\n\
+             hint: call one of the two something else",
+            overridden.origin
+        ),
+        (false, true) => format!(
+            "it stands in the place of yours in this project, as for the client: {}",
+            overridden.origin
+        ),
+        (true, true) | (false, false) => return None,
+    };
+    Some((overridden.name.clone(), text))
 }
 
 /// Servers of one kind that may be taken, before those of later kinds.
@@ -389,32 +414,26 @@ impl Configured {
             }
         }
         let merged = merge(&self.found, &|origin| self.is_trusted(origin));
+        self.reserve_names(&merged.of_users);
         let mut notes = Vec::new();
-        // Nobody else takes the name of one of Dormouse's own files.
+        // What the user has stays as it is, whatever a project's files say.
         let mut kinds: [Candidates; 3] = Default::default();
-        let [own_of_users, own, of_clients] = &mut kinds;
-        let of_project = self.of_project.iter();
-        let of_project = of_project.filter(|server| self.is_trusted(&server.origin));
-        own.extend(of_project.map(|server| (server.clone(), Vec::new())));
-        for (server, _) in own.iter_mut() {
+        let [of_users, own_of_project, of_project] = &mut kinds;
+        let own = self.of_project.iter();
+        let own = own.filter(|server| self.is_trusted(&server.origin));
+        own_of_project.extend(own.map(|server| (server.clone(), Vec::new())));
+        for (server, _) in own_of_project.iter_mut() {
             notes.extend(without_acceptance(server).map(|note| (server.name.clone(), note)));
         }
-        let reached_by_project: HashSet<Fingerprint> = own
-            .iter()
-            .filter_map(|(server, _)| launch(server))
-            .collect();
         for choice in merged.servers.into_values() {
             let name = &choice.server.name;
             notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
-            // A project neither renames what the user has, nor switches it off.
             for other in choice.other_names {
                 self.same_as.insert(other, name.clone());
             }
-            let is_users = !matches!(choice.server.origin.scope, Scope::Project(_))
-                && launch(&choice.server).is_some_and(|it| reached_by_project.contains(&it));
-            match is_users {
-                true => own_of_users.push((choice.server, choice.also)),
-                false => of_clients.push((choice.server, choice.also)),
+            match choice.server.is_of_project() {
+                true => of_project.push((choice.server, choice.also)),
+                false => of_users.push((choice.server, choice.also)),
             }
         }
         let mut launches = BTreeMap::new();
@@ -443,6 +462,7 @@ impl Configured {
             self.take(server, &mut launches);
         }
         self.overridden.extend(merged.overridden);
+        notes.extend(self.overridden.iter().filter_map(told_of_name));
         let servers = &self.servers;
         self.same_as.retain(|name, _| !servers.contains_key(name));
         self.notes.extend(notes);
@@ -507,11 +527,16 @@ impl Configured {
             twin.from.extend(server.from);
             return;
         }
-        if let Some(other) = self.servers.get(&server.name) {
+        let same_name = self.servers.get(&server.name).map(|other| &other.origin);
+        let by = match self.name_of_users(&server) {
+            Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
+            Some(NameOfUsers::Overridden { .. }) | None => same_name.cloned(),
+        };
+        if let Some(by) = by {
             self.overridden.push(Overridden {
                 name: server.name,
                 origin: server.origin,
-                by: other.origin.clone(),
+                by,
             });
             return;
         }
@@ -623,7 +648,7 @@ impl Configured {
         let reviewed = |config, written_name| ReviewedServer {
             config,
             written_name,
-            yours: self.yours(config),
+            name_of_users: self.name_of_users(config),
             whose_prefix: self.whose_prefix(config),
             said_of_it: self
                 .overlays
@@ -669,25 +694,50 @@ impl Configured {
         }))
     }
 
-    /// The file in which the user has a server of the name of a project's.
-    fn yours(&self, server: &ServerConfig) -> Option<String> {
-        let yours = self.servers.get(&server.name)?;
-        (!yours.is_of_project()).then(|| yours.origin.file.to_string_lossy().into_owned())
+    /// Notes which names the user's own servers have, and what the names of their tools begin
+    /// with, as they are where there is no project.
+    fn reserve_names(&mut self, of_clients: &BTreeMap<String, Origin>) {
+        let overlays = &self.overlays;
+        let prefix = |name: &str| {
+            let overlay = overlays.get(name)?;
+            overlay
+                .prefix
+                .as_deref()
+                .filter(|_| overlay.project.is_none())
+        };
+        let own = self.servers.values();
+        let own = own.map(|server| (&server.name, server.prefix.as_deref(), &server.origin));
+        let of_clients = of_clients.iter();
+        let of_clients = of_clients.map(|(name, origin)| (name, prefix(name), origin));
+        let mut names = ReservedNames::default();
+        for (name, prefix, origin) in own.chain(of_clients) {
+            names.add(name, prefix, origin);
+        }
+        self.reserved_names = names;
+    }
+
+    /// What becomes of a project's server that has a name of the user's.
+    fn name_of_users(&self, server: &ServerConfig) -> Option<NameOfUsers> {
+        if !server.is_of_project() {
+            return None;
+        }
+        let users = self.reserved_names.whose(&server.name)?;
+        let origin = users.origin.clone();
+        Some(match users.is_overridden_by(server) {
+            true => NameOfUsers::Overridden { origin },
+            false => NameOfUsers::Kept {
+                name: users.name.clone(),
+                origin,
+            },
+        })
     }
 
     /// The server of the user's whose names begin with a project's `prefix`.
     fn whose_prefix(&self, server: &ServerConfig) -> Option<String> {
-        let prefix = server
-            .prefix
-            .as_deref()
-            .filter(|prefix| !prefix.is_empty())?;
-        let mut users = self.servers.values().filter(|users| !users.is_of_project());
-        let whose = users.find(|users| {
-            let begin = users.prefix.as_deref().unwrap_or(&users.name);
-            let rest = prefix.strip_prefix(begin).filter(|_| !begin.is_empty());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        });
-        whose.map(|users| users.name.clone())
+        let prefix = server.prefix.as_deref();
+        let prefix = prefix.filter(|prefix| !prefix.is_empty())?;
+        let users = self.reserved_names.whose(prefix)?;
+        Some(users.name.clone())
     }
 
     /// Sees that a project is still what its user was shown.

@@ -22,9 +22,11 @@ mod project_content;
 mod project_path;
 mod reader;
 mod refused;
+mod reserved_names;
 pub mod review;
 pub mod units;
 mod upstream;
+
 pub mod variables;
 
 use std::collections::BTreeMap;

@@ -23,6 +23,14 @@ pub fn is_own(shown: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(SEPARATOR))
 }
 
+/// What a name looks like to somebody who does not look twice: two that are alike in this are
+/// taken for one another.
+#[must_use]
+pub fn likeness(name: &str) -> String {
+    let alike = name.to_ascii_lowercase().replace('-', "_");
+    alike.trim_end_matches('_').to_owned()
+}
+
 /// Names of the prompts that are Dormouse's own commands.
 const COMMANDS: [&str; 4] = ["servers", "status", "enable", "disable"];
 

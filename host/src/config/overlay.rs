@@ -144,6 +144,7 @@ impl Overlay {
     fn restrictions(&self, server: &ServerConfig) -> Self {
         let changes = server.bridge().map(|bridge| &bridge.changes);
         let on_change = self.on_change.max(changes.map(|changes| changes.on_change));
+        let rules = server.bridge().map(|bridge| &bridge.rules);
         let tools = self.tools_on_change.iter().filter_map(|(name, mode)| {
             let known = changes.and_then(|changes| changes.tools.get(name).copied());
             let mode = (*mode).max(known.unwrap_or_default());
@@ -157,6 +158,10 @@ impl Overlay {
             upstream: UpstreamOverlay {
                 include: self.upstream.include.clone(),
                 exclude: self.upstream.exclude.clone(),
+                rules: self.upstream.rules.as_ref().map(|said| match rules {
+                    Some(rules) => said.restricted_by(rules),
+                    None => said.clone(),
+                }),
                 ..UpstreamOverlay::default()
             },
             origin: self.origin.clone(),

@@ -37,14 +37,41 @@ pub struct ProjectReview {
 pub(super) struct ReviewedServer<'a> {
     pub(super) config: &'a ServerConfig,
     pub(super) written_name: &'a str,
-    /// Where the user has a server of that name already, which this one may take the
-    /// place of.
-    pub(super) yours: Option<String>,
+    /// What becomes of it where the user has a server of that name already.
+    pub(super) name_of_users: Option<NameOfUsers>,
     /// The server of the user's whose names begin with this one's `prefix`, which is not heard
     /// for that.
     pub(super) whose_prefix: Option<String>,
     /// What the user's own file says of it.
     pub(super) said_of_it: Vec<String>,
+}
+
+/// What becomes of a project's server that has a name of the user's.
+pub(super) enum NameOfUsers {
+    /// It is not shown: that name, or one that looks like it, is that of the user's server.
+    Kept { name: String, origin: Origin },
+    /// It stands in the place of the user's server, as it does for the client that has both.
+    Overridden { origin: Origin },
+}
+
+impl NameOfUsers {
+    fn told(&self) -> String {
+        let (text, origin) = match self {
+            Self::Kept { name, origin } => (
+                format!(
+                    "not shown, for your server {} has that name: ",
+                    quoted(name)
+                ),
+                origin,
+            ),
+            Self::Overridden { origin } => (
+                "it stands in the place of yours in this project: ".to_owned(),
+                origin,
+            ),
+        };
+        let file = plain(&origin.file.to_string_lossy());
+        format!("{text}{file}:{}", origin.line)
+    }
 }
 
 /// All that a review is made of.
@@ -182,11 +209,8 @@ fn described(server: &ReviewedServer<'_>, folder: &Path) -> String {
     if !config.enabled {
         lines.add("state", "switched off".to_owned());
     }
-    if let Some(file) = &server.yours {
-        lines.add(
-            "name",
-            format!("you have a server of this name already, in {}", plain(file)),
-        );
+    if let Some(name) = &server.name_of_users {
+        lines.add("name", name.told());
     }
     match &config.adapter {
         Adapter::Plugin(file) => lines.path("plugin", file),

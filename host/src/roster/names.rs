@@ -10,7 +10,7 @@ pub const LONGEST: usize = 48;
 const HASH: usize = 8;
 
 /// What stands between a prefix and a tool's own name.
-const BETWEEN: &str = "__";
+pub(super) const BETWEEN: &str = "__";
 
 /// Where a name that is too long is cut.
 const CUT: usize = LONGEST - HASH - 1;

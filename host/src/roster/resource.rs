@@ -72,6 +72,12 @@ pub(super) fn is_own(uri: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case(OWN_SCHEME))
 }
 
+/// Whether all that matches a template is of one scheme.
+fn names_scheme(template: &str) -> bool {
+    let fixed = template.split('{').next();
+    fixed.is_some_and(|fixed| fixed.contains(':'))
+}
+
 impl Snapshot {
     /// The servers that claim a URI by what they list, each with where it is read.
     /// Where it takes too long to tell whether a server has a template for it, it has none.
@@ -97,6 +103,10 @@ impl Snapshot {
                 });
                 continue;
             }
+            // A project's is of no more than one scheme: all the others are the user's.
+            if template.is_of_project() && !names_scheme(&template.key) {
+                continue;
+            }
             if let Some(variables) = template.matched(uri) {
                 claims
                     .entry(template.server().to_owned())
@@ -116,8 +126,9 @@ impl Snapshot {
 impl Roster {
     /// The server that a URI belongs to: the only one that lists it, has a template which
     /// it matches, or has named it in a result. Where there is none of these, the only one
-    /// whose upstream has resources at all. Never are several asked, one after the other: a
-    /// URI may be nobody else's business.
+    /// whose upstream has resources at all. In each of these the user's own come before those
+    /// of projects. Never are several asked, one after the other: a URI may be nobody else's
+    /// business.
     ///
     /// # Errors
     /// It is unknown, or more than one server claims it.
@@ -154,11 +165,17 @@ impl Roster {
                 askable.then_some(source).ok_or(UnresolvedResource::Unknown)
             }
             None => {
-                let mut having = snapshot.servers().values().filter(|server| {
+                let having = snapshot.servers().values().filter(|server| {
                     server.has_resources() && self.reads_unlisted(&snapshot, &server.config().name)
                 });
-                match (having.next(), having.next()) {
-                    (Some(only), None) => Ok(unlisted(only.config().name.clone())),
+                let (of_projects, of_users): (Vec<_>, Vec<_>) =
+                    having.partition(|server| server.config().is_of_project());
+                let first = match of_users.is_empty() {
+                    true => of_projects,
+                    false => of_users,
+                };
+                match first.as_slice() {
+                    [only] => Ok(unlisted(only.config().name.clone())),
                     _ => Err(UnresolvedResource::Unknown),
                 }
             }
@@ -199,6 +216,20 @@ mod tests {
             ("x://dormouse:", false),
         ] {
             assert_eq!(is_own(uri), own, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_template_of_any_scheme_is_known() {
+        for (template, names) in [
+            ("db://{id}", true),
+            ("db:{+all}", true),
+            ("{+all}", false),
+            ("{scheme}://x", false),
+            ("d{rest}", false),
+            ("", false),
+        ] {
+            assert_eq!(names_scheme(template), names, "{template}");
         }
     }
 

@@ -6,13 +6,20 @@ use std::sync::Arc;
 
 use super::{Server, names};
 
-/// The names and the beginnings of names that belong to the user's own servers.
+/// The names and the beginnings of names that belong to the user's own servers, as they
+/// [look](alike).
 #[derive(Default)]
 pub(super) struct UsersNames {
     /// What the names of all that a server offers begin with.
     beginnings: BTreeSet<String>,
     /// Names that are shown of them, and names that wait for their user.
     names: BTreeSet<String>,
+}
+
+/// A name without what nobody looks at twice: the case of its letters, and whether there is `-`
+/// or `_`.
+fn alike(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "_")
 }
 
 impl UsersNames {
@@ -22,26 +29,40 @@ impl UsersNames {
         for server in servers.filter(|server| !server.config().is_of_project()) {
             let config = server.config();
             let prefix = config.prefix.as_deref();
-            all.beginnings
-                .extend(names::beginning(&config.name, prefix));
+            all.add_beginning(&config.name, prefix);
             let hidden = server.hidden().filter(|_| config.enabled);
-            all.names
-                .extend(hidden.map(|tool| names::shown(&config.name, prefix, tool)));
+            let hidden = hidden.map(|tool| names::shown(&config.name, prefix, tool));
+            all.names.extend(hidden.map(|name| alike(&name)));
         }
         all
     }
 
+    fn add_beginning(&mut self, server: &str, prefix: Option<&str>) {
+        let Some(beginning) = names::beginning(server, prefix) else {
+            return;
+        };
+        let beginning = alike(&beginning);
+        // One that was cut ends in nothing that stands between.
+        self.beginnings
+            .insert(match beginning.strip_suffix(names::BETWEEN) {
+                Some(prefix) => prefix.trim_end_matches('_').to_owned() + names::BETWEEN,
+                None => beginning,
+            });
+    }
+
     /// Adds the names of something that is shown.
     pub(super) fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
-        self.names.extend(names.map(str::to_owned));
+        self.names.extend(names.map(alike));
     }
 
     /// Whether a name is one of theirs, or looks like one.
     pub(super) fn have(&self, name: &str) -> bool {
+        let name = alike(name);
         // A shown name is short.
         let ends = 1..=name.len().min(names::LONGEST);
         let mut beginnings = ends.filter_map(|end| name.get(..end));
-        self.names.contains(name) || beginnings.any(|beginning| self.beginnings.contains(beginning))
+        self.names.contains(&name)
+            || beginnings.any(|beginning| self.beginnings.contains(beginning))
     }
 }
 
@@ -55,7 +76,7 @@ mod tests {
         let servers = [("gh", None), ("a_", None), ("s", Some("")), (&*long, None)];
         let mut users = UsersNames::default();
         for (server, prefix) in servers {
-            users.beginnings.extend(names::beginning(server, prefix));
+            users.add_beginning(server, prefix);
         }
         users.add(["own"].into_iter());
         for (server, prefix, tool, is_theirs) in [
@@ -71,7 +92,12 @@ mod tests {
             ("zz", None, "own", false),
             ("gha", None, "x", false),
             ("g", None, "h__x", false),
-            ("a", None, "x", false),
+            ("a", None, "x", true),
+            ("GH", None, "x", true),
+            ("gh-", None, "x", true),
+            ("A-", None, "x", true),
+            ("zz", Some(""), "OWN", true),
+            ("ab", None, "x", false),
             ("s", None, "x", false),
         ] {
             let name = names::shown(server, prefix, tool);

@@ -887,6 +887,7 @@ fn nothing_of_a_project_takes_a_name_of_the_users_servers() {
     for (prefix, of_project) in [
         ("gh", ["zz__evil", "zz__gh__z", "zz__w"].as_slice()),
         ("gh_", &["zz__evil", "zz__gh__z", "zz__w"]),
+        ("GH-", &["zz__evil", "zz__gh__z", "zz__w"]),
         ("", &["evil", "w"]),
         ("g_", &["g___evil", "g___gh__z", "g___w"]),
     ] {
@@ -908,7 +909,8 @@ fn nothing_of_a_project_takes_a_name_of_the_users_servers() {
         let (trusted, said) = all.run_in(&all.project(), &["trust", "--yes"]);
         assert!(trusted, "{said}");
         let is_said = said.contains("not heard: names of what your server `gh` has begin with it");
-        assert_eq!(is_said, prefix.starts_with("gh"), "{said}");
+        let is_theirs = prefix.to_ascii_lowercase().starts_with("gh");
+        assert_eq!(is_said, is_theirs, "{said}");
         for name in ["gh", "zz"] {
             let (synced, said) = all.run_in(&all.project(), &["sync", name]);
             assert!(synced, "{said}");
@@ -920,6 +922,65 @@ fn nothing_of_a_project_takes_a_name_of_the_users_servers() {
         seen.sort();
         expected.sort_unstable();
         assert_eq!(seen, expected, "{prefix}");
+    }
+}
+
+/// The user's own server of a name stays, in whatever file a project has another: save in the one
+/// that the same client reads, which takes that one itself. What is said is what happens then.
+#[test]
+fn a_projects_server_does_not_stand_in_place_of_a_users() {
+    const KEPT: &str = "not shown, for your server `gh` has that name: ";
+    const OVERRIDDEN: &str = "it stands in the place of yours in this project: ";
+    for (users, projects, name, told, shown) in [
+        (".cursor/mcp.json", ".mcp.json", "gh", KEPT, "gh__users"),
+        (".cursor/mcp.json", "dormouse.toml", "gh", KEPT, "gh__users"),
+        (".cursor/mcp.json", ".mcp.json", "GH-", KEPT, "gh__users"),
+        (".claude.json", ".cursor/mcp.json", "gh", KEPT, "gh__users"),
+        (
+            ".cursor/mcp.json",
+            ".cursor/mcp.json",
+            "gh",
+            OVERRIDDEN,
+            "gh__projects",
+        ),
+        (".cursor/mcp.json", ".mcp.json", "hub", "", "gh__users"),
+    ] {
+        let all = Scripted::new();
+        let case = format!("{users} {projects} {name}");
+        let entry = |server: &str, name: &str| {
+            let words = all.words(server);
+            json!({ "mcpServers": { name: { "command": words[0], "args": words[1..] } } })
+        };
+        all.offers("users", &[("users", "User's.")]);
+        all.offers("projects", &[("projects", "Project's.")]);
+        write(
+            &all.home.path().join(users),
+            &entry("users", "gh").to_string(),
+        );
+        let text = match projects {
+            "dormouse.toml" => {
+                format!(
+                    "[servers.{name}]\ncommand = {}\n",
+                    json!(all.words("projects"))
+                )
+            }
+            _ => entry("projects", name).to_string(),
+        };
+        write(&all.project().join(projects), &text);
+        let (trusted, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+        assert!(trusted, "{case}: {said}");
+        for line in [KEPT, OVERRIDDEN] {
+            assert_eq!(said.contains(line), line == told, "{case}: {said}");
+        }
+        let (synced, said) = all.run_in(&all.project(), &["sync"]);
+        assert!(synced, "{case}: {said}");
+        let mut host = all.serve_project(json!({}));
+        let mut seen = tools(&mut host);
+        seen.retain(|name| name.starts_with("gh"));
+        assert_eq!(seen, [shown], "{case}");
+        let (_, listed) = all.run_in(&all.project(), &["doctor"]);
+        let is_told = listed.contains("which is not shown") || listed.contains("in the place of");
+        assert_eq!(is_told, !told.is_empty(), "{case}: {listed}");
     }
 }
 
@@ -961,6 +1022,8 @@ fn no_project_claims_a_resource_of_the_users() {
         ("own://5", "users"),
         ("mem://1", "users"),
         ("db://2", "evil"),
+        // Whatever a project says that it has.
+        ("other://1", "users"),
     ] {
         let read = host
             .outcome("resources/read", json!({ "uri": uri }))

@@ -368,7 +368,7 @@ fn a_project_that_takes_a_users_name_gets_nothing_that_is_meant_for_them() {
     );
     assert_eq!(env(&of_project), (1, false, 0));
     claude(home.path(), ".claude.json", "yours");
-    assert_eq!(env(own), (0, true, 1));
+    assert_eq!(env(own), (0, true, 2));
     // Elsewhere, what is said of the project's is not for the user's.
     for (own, variables) in [(own, 1), (of_project.as_str(), 0)] {
         let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
@@ -474,6 +474,35 @@ fn what_clients_keep_of_projects_is_not_heard_of_a_projects_file() {
     }
 }
 
+/// What the user's own table says of single clients holds for a project's server of its name, and
+/// gives it nothing.
+#[test]
+fn rules_of_single_clients_hold_for_a_projects_server() {
+    use super::super::Filter;
+    let own = "[servers.hub]\nclients = { codex = { enabled = false }, \
+               zed = { include_tools = ['a', 'b'] } }\n";
+    let server = file::parse_usable(
+        Path::new("/d/dormouse.toml"),
+        "[servers.hub]\ncommand = ['x']\nclients = { codex = { exclude_tools = ['c'] }, \
+         zed = { include_tools = ['b', 'c'] }, cursor = { enabled = false } }\n",
+    );
+    let mut server = server.unwrap().servers.remove("hub").unwrap();
+    server.origin.scope = Scope::Project("/p".into());
+    let own = file::parse_usable(Path::new("/d/dormouse.toml"), own).unwrap();
+    own.overlays["hub"]
+        .for_server(&server)
+        .apply(&mut server)
+        .unwrap();
+    let rules = &server.bridge().unwrap().rules;
+    assert!(!rules.enable(Some(Client::Codex)) && !rules.enable(Some(Client::Cursor)));
+    let shown = rules.filter(&Filter::default(), Some(Client::Zed));
+    let shown: Vec<_> = ["a", "b", "c"]
+        .into_iter()
+        .filter(|name| shown.shows(name))
+        .collect();
+    assert_eq!(shown, ["b"]);
+}
+
 #[test]
 fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
     let own = "[servers.zz]\ncommand = ['guard']\nenabled = false\n\
@@ -506,6 +535,64 @@ fn a_project_neither_renames_nor_switches_off_what_the_user_has() {
             .iter()
             .any(|(name, note)| name == "theirs" && note.contains("not heard"))
     );
+}
+
+/// Nothing that a project's files say together takes a name of the user's: not one that looks like
+/// it, nor a beginning of names that another of its servers has taken the server of.
+#[test]
+fn what_is_called_as_the_users_is_the_users() {
+    let claude = |names: &[&str]| {
+        let servers = names
+            .iter()
+            .map(|name| format!(r#""{name}": {{"command": "theirs"}}"#));
+        let servers: Vec<_> = servers.collect();
+        format!(r#"{{"mcpServers": {{{}}}}}"#, servers.join(","))
+    };
+    let own = |name: &str, more: &str| format!("[servers.{name}]\ncommand = ['other']\n{more}\n");
+    for (clients, own, theirs, prefix) in [
+        (
+            (".mcp.json", claude(&["gh"])),
+            own("zz", "prefix = 'gh'"),
+            &["gh", "zz"][..],
+            None,
+        ),
+        ((".mcp.json", claude(&["gh"])), own("gh", ""), &["gh"], None),
+        (
+            (".cursor/mcp.json", claude(&["gh", "Web", "g"])),
+            own("gh", "enabled = false"),
+            &["g"],
+            None,
+        ),
+        ((".mcp.json", claude(&["GH"])), own("GUARD-", ""), &[], None),
+        (
+            (".mcp.json", claude(&["zz"])),
+            own("yy", "prefix = 'y'"),
+            &["yy", "zz"],
+            Some("y"),
+        ),
+    ] {
+        let all = in_project(&[(clients.0, &clients.1), ("dormouse.toml", &own)], true);
+        let of_project = all.servers.values().filter(|server| server.is_of_project());
+        let of_project: Vec<_> = of_project.map(|server| server.name.as_str()).collect();
+        assert_eq!(of_project, theirs, "{own}");
+        let taken = if theirs.contains(&"gh") { 2 } else { 3 };
+        assert_eq!(all.servers.len() - theirs.len(), taken, "{own}");
+        let zz = all
+            .servers
+            .values()
+            .find_map(|server| server.prefix.as_deref());
+        assert_eq!(zz, prefix, "{own}");
+        let told = all
+            .notes
+            .iter()
+            .filter(|(_, note)| note.contains("which is not shown:"));
+        assert_eq!(
+            told.count(),
+            all.overridden.len() - (3 - taken),
+            "{:?}",
+            all.notes
+        );
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Discovery, Found};
+use crate::config::name::likeness;
 use crate::config::{Client, ClientConsensus, Fingerprint, Origin, Scope, ServerConfig};
 
 /// What was found, with one server for each name.
@@ -12,6 +13,8 @@ pub struct Merged {
     pub servers: BTreeMap<String, Choice>,
     /// What is not shown because of what is, in the order in which it was found.
     pub overridden: Vec<Overridden>,
+    /// The user's own servers as they are where there is no project: where each name is written.
+    pub of_users: BTreeMap<String, Origin>,
 }
 
 /// The server that a name stands for.
@@ -38,10 +41,11 @@ pub struct Overridden {
     pub by: Origin,
 }
 
-/// What a server stands for among others: the first in this order is taken. Those that
-/// are on come before those that are off, for a server is turned off in one client
-/// because it is wanted in another; then the clients in the order of [`Client::all`].
-type Rank = (bool, usize);
+/// What a server stands for among others: the first in this order is taken. The user's own come
+/// before a project's. Those that are on come before those that are off, for a server is turned
+/// off in one client because it is wanted in another; then the clients in the order of
+/// [`Client::all`].
+type Rank = (bool, bool, usize);
 
 /// Chooses one server for each name. `trusted` says whether a user trusts what is
 /// written somewhere: nothing else takes part, so that a stranger's server neither
@@ -57,7 +61,7 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
     let found: Vec<_> = found
         .filter(|found| trusted(&found.server.origin))
         .collect();
-    // What the user's own come to where there is no project.
+    // What the user's own come to stays as it is, whatever a project's files say.
     let alone = found.iter().map(|found| match is_of_project(found) {
         true => Fate::Excluded,
         false => Fate::Open,
@@ -66,14 +70,18 @@ pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged
         fate: alone.collect(),
         found: found.clone(),
     };
-    let alone = alone.decided();
-    let mut merging = Merging {
-        fate: vec![Fate::Open; found.len()],
-        found,
-    };
-    merging = merging.decided();
-    merging.stay_with_those_that_are_lost(&alone);
-    merging.result()
+    let mut merging = alone.decided();
+    let of_users = merging.users();
+    for (fate, found) in merging.fate.iter_mut().zip(&found) {
+        if is_of_project(found) {
+            *fate = Fate::Open;
+        }
+    }
+    let merging = merging.decided();
+    Merged {
+        of_users,
+        ..merging.result()
+    }
 }
 
 /// What becomes of a server.
@@ -113,17 +121,11 @@ impl<'d> Merging<'d> {
         self
     }
 
-    /// What is the same as another of the user's goes with that one where a project takes its
-    /// name: it does not come up under its own name, for which its user has said nothing.
-    fn stay_with_those_that_are_lost(&mut self, alone: &Self) {
-        for (index, _) in self.open() {
-            let first = alone.taken_as(index).filter(|first| *first != index);
-            if let Some(first) = first
-                && matches!(self.fate.get(first), Some(Fate::Lost(_)))
-            {
-                self.decide(index, Fate::Same(first));
-            }
-        }
+    /// The names of those that are still in question, and where these are written.
+    fn users(&self) -> BTreeMap<String, Origin> {
+        let open = self.open().into_iter();
+        open.map(|(_, found)| (found.server.name.clone(), found.server.origin.clone()))
+            .collect()
     }
 
     /// Those that are still in question.
@@ -157,30 +159,38 @@ impl<'d> Merging<'d> {
         }
     }
 
-    /// What a project has that its user has elsewhere is the user's: a project neither renames it
-    /// nor filters it nor switches it off. Of one name in the files of one client, that client's
-    /// own precedence holds.
+    /// What a project has that its user has elsewhere is the user's, by how it is reached and by
+    /// its name: a project neither renames it nor filters it nor switches it off. Of one name in
+    /// the files of one client, that client's own precedence holds.
     fn of_users_and_projects(&mut self) {
         let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for (index, found) in self.open() {
-            if !is_of_project(found)
-                && let Some(launch) = filled_launch(found)
-            {
+            if is_of_project(found) {
+                continue;
+            }
+            if let Some(launch) = filled_launch(found) {
                 of_users.entry(launch).or_default().push(index);
             }
+            names.entry(likeness(&found.server.name)).or_insert(index);
         }
         for (index, found) in self.open() {
-            let launch = filled_launch(found).filter(|_| is_of_project(found));
-            let users = launch.and_then(|launch| of_users.get(&launch));
-            let is_override = |user: &&usize| {
-                self.found.get(**user).is_some_and(|user| {
+            if !is_of_project(found) {
+                continue;
+            }
+            let is_override = |user: usize| {
+                self.found.get(user).is_some_and(|user| {
                     user.server.origin.client == found.server.origin.client
                         && user.written_name == found.written_name
                 })
             };
-            let first = users.filter(|users| !users.iter().any(|user| is_override(&user)));
+            let users = filled_launch(found).and_then(|launch| of_users.get(&launch));
+            let first = users.filter(|users| !users.iter().any(|user| is_override(*user)));
+            let user = names.get(&likeness(&found.server.name)).copied();
             if let Some(first) = first.and_then(|users| users.first()) {
                 self.decide(index, Fate::Same(*first));
+            } else if let Some(user) = user.filter(|user| !is_override(*user)) {
+                self.decide(index, Fate::Lost(user));
             }
         }
     }
@@ -229,7 +239,9 @@ impl<'d> Merging<'d> {
 
     fn across_clients(&mut self) {
         let mut order = self.open();
-        order.sort_by_key(|(index, found)| -> Rank { (!found.server.enabled, *index) });
+        order.sort_by_key(|(index, found)| -> Rank {
+            (is_of_project(found), !found.server.enabled, *index)
+        });
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
         for (index, found) in order {

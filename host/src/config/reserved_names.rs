@@ -1,0 +1,87 @@
+//! Names that belong to the user's own servers: no server of a project's has one of these, nor
+//! one that looks like it.
+
+use std::collections::BTreeMap;
+
+use super::name::likeness;
+use super::{Origin, ServerConfig};
+
+/// What stands between the name of a server, or its prefix, and the name of a tool.
+const BETWEEN: &str = "__";
+
+/// A server of the user's that has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UsersServer {
+    pub(super) name: String,
+    /// Where it is written.
+    pub(super) origin: Origin,
+}
+
+impl UsersServer {
+    /// Whether a project's server stands in its place: both are in files of one client, which
+    /// takes the project's itself.
+    pub(super) fn is_overridden_by(&self, of_project: &ServerConfig) -> bool {
+        let client = self.origin.client;
+        client.is_some() && client == of_project.origin.client && self.name == of_project.name
+    }
+}
+
+/// The names of the user's own servers, and what the names of their tools begin with, by what
+/// these look like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReservedNames(BTreeMap<String, UsersServer>);
+
+impl ReservedNames {
+    /// Adds the names of a server, as far as no other has them.
+    pub(super) fn add(&mut self, name: &str, prefix: Option<&str>, origin: &Origin) {
+        let prefix = prefix.filter(|prefix| !prefix.is_empty());
+        for taken in [Some(name), prefix].into_iter().flatten() {
+            self.0
+                .entry(likeness(taken))
+                .or_insert_with(|| UsersServer {
+                    name: name.to_owned(),
+                    origin: origin.clone(),
+                });
+        }
+    }
+
+    /// The server of the user's whose name, or prefix, that is, looks like, or begins with.
+    pub(super) fn whose(&self, name: &str) -> Option<&UsersServer> {
+        let likeness = likeness(name);
+        let ends = likeness.match_indices(BETWEEN).map(|(end, _)| end);
+        let mut beginnings = ends
+            .chain([likeness.len()])
+            .filter_map(|end| likeness.get(..end));
+        beginnings.find_map(|beginning| self.0.get(beginning))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_looks_like_a_users_is_theirs() {
+        let mut names = ReservedNames::default();
+        names.add("gh", None, &Origin::default());
+        names.add("My-Hub", Some("hub"), &Origin::default());
+        names.add("all", Some(""), &Origin::default());
+        for (name, whose) in [
+            ("gh", Some("gh")),
+            ("GH", Some("gh")),
+            ("gh-", Some("gh")),
+            ("gh__sub", Some("gh")),
+            ("gh___", Some("gh")),
+            ("gh_cli", None),
+            ("g", None),
+            ("xgh", None),
+            ("my_hub", Some("My-Hub")),
+            ("Hub_", Some("My-Hub")),
+            ("all", Some("all")),
+            ("", None),
+        ] {
+            let found = names.whose(name).map(|server| server.name.as_str());
+            assert_eq!(found, whose, "{name}");
+        }
+    }
+}
