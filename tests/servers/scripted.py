@@ -52,6 +52,8 @@ def call(params):
         for child in CHILDREN:
             child.kill()
             child.wait()
+    if name == "updated":
+        send({"method": "notifications/resources/updated", "params": arguments})
     if name == "log":
         send({"method": "notifications/message", "params": arguments})
     if name == "ask":

@@ -27,6 +27,7 @@ use super::exchange::Begun;
 use super::instructions;
 use super::level::{self, Level, WantedLogs};
 use super::listen;
+use super::pages::ReadPages;
 use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
 use super::verbatim;
@@ -49,6 +50,8 @@ pub(super) struct Host {
     subscriptions: Arc<Subscriptions>,
     /// What the agent has been shown of tools.
     pub(super) listed: ListedTools,
+    /// The servers of which the agent has read pages.
+    pub(super) pages: ReadPages,
     /// Set when the client has said that it is ready: from then on it is asked, and told
     /// what belongs to no request of its.
     ready: SetOnce<()>,
@@ -70,6 +73,7 @@ impl Host {
             level: Arc::default(),
             subscriptions: Arc::default(),
             listed: ListedTools::default(),
+            pages: ReadPages::default(),
             ready: SetOnce::new(),
         }
     }

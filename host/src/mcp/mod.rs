@@ -32,6 +32,7 @@ mod open;
 mod order;
 mod original;
 mod outgoing;
+mod pages;
 mod prompts;
 mod relay;
 mod resources;

@@ -115,6 +115,7 @@ impl Host {
         }
         let source = self.common.roster.resource(&uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
+        let (of_server, own_uri) = (source.server.clone(), source.uri.clone());
         let order = Order {
             method: "resources/read",
             key: uri,
@@ -128,6 +129,7 @@ impl Host {
                 read.map_err(|refused| with_uri(refused, uri))
             })
             .await?;
+        self.pages.note(&of_server, &own_uri);
         Ok(read(result, caller.stateless))
     }
 }

@@ -12,6 +12,7 @@ use super::caller::Caller;
 use super::handler::{Host, refusal};
 use super::older;
 use super::order::{Named, Order};
+use super::pages;
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
@@ -61,7 +62,11 @@ impl Host {
             });
             return Ok(called(asked.await?, caller.stateless));
         }
-        let shown = snapshot.find(&name);
+        let of_page = || match self.session {
+            Some(_) => self.pages.tool(&name, &snapshot),
+            None => pages::tool_of_any_page(&name, &snapshot),
+        };
+        let shown = snapshot.find(&name).or_else(of_page);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown

@@ -25,7 +25,7 @@ impl Roster {
             description: member(item, "description"),
             arguments,
         });
-        self.ask(offer.server(), wanted, context).await
+        self.ask(offer.server(), wanted, None, context).await
     }
 
     /// A resource, read where it [belongs](Self::resource): an MCP `ReadResourceResult`.
@@ -46,12 +46,13 @@ impl Roster {
             None => (None, None, Map::new()),
         };
         let wanted = Wanted::Resource(Resource {
-            uri: uri.to_owned(),
+            uri: source.uri.clone(),
             function,
             mime_type,
             variables,
         });
-        self.ask(&source.server, wanted, context).await
+        let asked = Some((source.uri.as_str(), uri));
+        self.ask(&source.server, wanted, asked, context).await
     }
 
     /// What a plugin makes of what a user has begun to type: an MCP
@@ -65,7 +66,7 @@ impl Roster {
         completion: Completion,
         context: Context,
     ) -> Result<Answer, Refusal> {
-        self.ask(server, Wanted::Completion(completion), context)
+        self.ask(server, Wanted::Completion(completion), None, context)
             .await
     }
 
@@ -78,7 +79,7 @@ impl Roster {
             let source = self.resource(uri).ok()?;
             let server = self.server(&source.server).ok()?;
             server.config().bridge()?;
-            Some(server.asleep(self)?.upstream()?.subscribe(uri))
+            Some(server.asleep(self)?.upstream()?.subscribe(&source.uri))
         };
         FollowedResource {
             _wanted: self.changes.want(uri),
@@ -86,11 +87,18 @@ impl Roster {
         }
     }
 
-    async fn ask(&self, server: &str, wanted: Wanted, context: Context) -> Result<Answer, Refusal> {
+    /// `asked` is the URI that is read, as (its server's, the agent's).
+    async fn ask(
+        &self,
+        server: &str,
+        wanted: Wanted,
+        asked: Option<(&str, &str)>,
+        context: Context,
+    ) -> Result<Answer, Refusal> {
         let found = self.server(server)?;
         let answer = found.ask(self, wanted, context).await?;
         self.note(&found, &answer);
-        Ok(answer)
+        Ok(self.with_shown_uris(server, asked, answer))
     }
 }
 

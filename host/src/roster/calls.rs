@@ -82,7 +82,7 @@ impl Roster {
             answer.push_text(&definition_has_changed(name));
         }
         self.note(server, &answer);
-        Ok(answer)
+        Ok(self.with_shown_uris(name, None, answer))
     }
 
     /// A server as it is on disk now: what was replaced is noticed even where nobody

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use super::server_uri;
 use crate::config::name;
 use crate::visible::short_name;
 
@@ -62,16 +63,21 @@ impl fmt::Display for Collision {
                     f,
                     "it is a project's and `{name}` would be a name of your own servers'"
                 )?;
-                return match *what {
-                    "tool" | "prompt" => write!(
-                        f,
-                        "\nhint: whoever wrote the project has to name the server or the {what} \
-                         otherwise"
-                    ),
-                    _ => Ok(()),
-                };
+                return write!(
+                    f,
+                    "\nhint: whoever wrote the project has to name the server or the {what} \
+                     otherwise"
+                );
             }
             let prefix = "give the server another `prefix` in the configuration";
+            if matches!(*what, "resource" | "resource template")
+                && server_uri::split(self.name.as_str()).is_some()
+            {
+                return f.write_str(
+                    "a URI that ends like that is one in which Dormouse names a server\n\
+                     hint: whoever wrote the server has to name it otherwise",
+                );
+            }
             let (begins, hint) = match *what {
                 "prompt" if name::is_command(self.name.as_str()) => {
                     return write!(f, "the prompt `{name}` is Dormouse's own\nhint: {prefix}");
@@ -107,24 +113,12 @@ impl fmt::Display for Collision {
                  shown\nhint: whoever wrote the server has to tell them apart"
             );
         }
+        // URIs that several servers have are told apart by these.
         write!(
             f,
-            " would {all} be shown as `{name}`, so none of them is shown\nhint: "
-        )?;
-        match *what {
-            "tool" | "prompt" => {
-                f.write_str("give one of the servers another `prefix` in the configuration")
-            }
-            // A URI cannot get a prefix: what answers refer to is that URI.
-            _ => {
-                f.write_str("disable one of the servers")?;
-                for (i, server) in servers.iter().enumerate() {
-                    let or = if i == 0 { ":" } else { " or" };
-                    write!(f, "{or} `dormouse disable {server}`")?;
-                }
-                Ok(())
-            }
-        }
+            " would {all} be shown as `{name}`, so none of them is shown\n\
+             hint: give one of the servers another `prefix` in the configuration"
+        )
     }
 }
 
@@ -189,22 +183,6 @@ mod tests {
             [
                 "tool `x` and tool `x` of the one server `a` would both be shown as `a__x`, so none \
               of them is shown\nhint: whoever wrote the server has to tell them apart"
-            ]
-        );
-        assert_eq!(
-            told(
-                "resource",
-                &[
-                    ("u:1", "a", "u:1"),
-                    ("u:1", "b", "u:1"),
-                    ("u:1", "c", "u:1")
-                ]
-            ),
-            [
-                "resource `u:1` of server `a` and resource `u:1` of server `b` and resource `u:1` of \
-              server `c` would all be shown as `u:1`, so none of them is shown\n\
-              hint: disable one of the servers: `dormouse disable a` or `dormouse disable b` or \
-              `dormouse disable c`"
             ]
         );
     }

@@ -19,8 +19,10 @@ pub mod names;
 mod offers;
 mod resource;
 mod server;
+mod server_uri;
 mod sessions;
 mod settled;
+mod shown_uris;
 mod slot_cell;
 mod snapshot;
 pub mod status;
@@ -229,6 +231,10 @@ impl Roster {
 
     /// Has agents told what a server's plugin says has changed.
     pub fn notify(&self, server: &str, notice: Notice) {
+        let notice = match notice {
+            Notice::Updated(uri) => Notice::Updated(self.shown_update(server, uri)),
+            notice => notice,
+        };
         if let Notice::Updated(uri) = &notice {
             // To find out whose it is takes time, and its server says how often. Where nobody
             // wants to hear of it, it can be read afterwards, though.

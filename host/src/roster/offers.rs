@@ -1,6 +1,6 @@
 //! Prompts, resources and resource templates at one moment.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::collision::{Collision, colliding, collisions};
 use super::snapshot::renamed;
 use super::users_names::UsersNames;
-use super::{Server, names, resource};
+use super::{Server, names, resource, server_uri};
 use crate::config::name;
 
 /// The kinds of things that are offered beside tools.
@@ -62,6 +62,9 @@ pub struct Offers {
     all: Vec<Arc<Offer>>,
     /// Those that are not shown, because others are called the same; in order of their keys.
     hidden: Vec<Arc<Offer>>,
+    /// Those of `all` that are shown with the names of their servers, because these call them the
+    /// same; in order of their own keys.
+    shared: Vec<Arc<Offer>>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -129,8 +132,13 @@ impl Offer {
         }
     }
 
+    /// What its server calls it.
+    pub(super) fn own_key(&self) -> &str {
+        self.declared().map_or(&self.key, |declared| &declared.key)
+    }
+
     fn parsed(&self) -> Option<&Template> {
-        let parse = || Template::parse(&self.key).ok();
+        let parse = || Template::parse(self.own_key()).ok();
         self.template.get_or_init(parse).as_ref()
     }
 
@@ -172,41 +180,78 @@ fn cases(mut ty: &Type) -> Option<Vec<String>> {
     }
 }
 
+/// The keys that several servers have and that have to be told apart, each with the servers whose
+/// it is not alone. Of one that the user and a project have, it is the user's alone.
+fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
+    #[derive(Default)]
+    struct Owners<'a> {
+        of_users: BTreeSet<&'a str>,
+        of_projects: BTreeSet<&'a str>,
+    }
+    let mut owners: HashMap<&str, Owners<'_>> = HashMap::new();
+    for offer in all {
+        let owners = owners.entry(&offer.key).or_default();
+        match offer.is_of_project() {
+            true => owners.of_projects.insert(offer.server()),
+            false => owners.of_users.insert(offer.server()),
+        };
+    }
+    let mut shared = HashSet::new();
+    for (key, owners) in owners {
+        let is_alone = owners.of_users.len() == 1;
+        let of_users = owners.of_users.iter().filter(|_| !is_alone);
+        let servers: Vec<_> = of_users.chain(&owners.of_projects).collect();
+        if owners.of_users.len() + owners.of_projects.len() > 1 {
+            shared.extend(
+                servers
+                    .iter()
+                    .map(|server| (key.to_owned(), (**server).to_owned())),
+            );
+        }
+    }
+    shared
+}
+
+/// Those of what is in the order of its own keys that are called so.
+fn called<'a>(all: &'a [Arc<Offer>], key: &str) -> impl Iterator<Item = &'a Arc<Offer>> + use<'a> {
+    let start = all.partition_point(|offer| offer.own_key() < key);
+    let end = all.partition_point(|offer| offer.own_key() <= key);
+    all.get(start..end).unwrap_or_default().iter()
+}
+
 impl Offers {
     pub(super) fn new<'a>(
         kind: Kind,
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
     ) -> (Self, Vec<Collision>) {
-        let mut all: Vec<Arc<Offer>> = Vec::new();
+        let mut all: Vec<Offer> = Vec::new();
         for (server, listing) in servers
             .clone()
             .filter_map(|server| Some((server, server.listed()?)))
         {
             let config = server.config();
             let declared = kind.declared(listing).iter().enumerate();
-            all.extend(declared.map(|(index, item)| {
-                Arc::new(Offer {
-                    key: match kind {
-                        Kind::Prompt => {
-                            names::shown(&config.name, config.prefix.as_deref(), &item.key)
-                        }
-                        // Results of tools refer to resources, so that these keep
-                        // their URIs.
-                        Kind::Resource | Kind::Template => item.key.clone(),
-                    },
-                    kind,
-                    server: server.clone(),
-                    listing: listing.clone(),
-                    index,
-                    template: OnceLock::new(),
-                })
+            all.extend(declared.map(|(index, item)| Offer {
+                key: match kind {
+                    Kind::Prompt => names::shown(&config.name, config.prefix.as_deref(), &item.key),
+                    // Results of tools refer to resources, so that these keep
+                    // their URIs.
+                    Kind::Resource | Kind::Template => item.key.clone(),
+                },
+                kind,
+                server: server.clone(),
+                listing: listing.clone(),
+                index,
+                template: OnceLock::new(),
             }));
         }
         let mut reserved = Vec::new();
         all.retain(|offer| {
             let is_own = match kind {
                 Kind::Prompt => name::is_own(&offer.key) || name::is_command(&offer.key),
-                Kind::Resource | Kind::Template => resource::is_own(&offer.key),
+                Kind::Resource | Kind::Template => {
+                    resource::is_own(&offer.key) || server_uri::split(&offer.key).is_some()
+                }
             };
             if is_own {
                 let own = offer.declared().map_or("", |declared| &declared.key);
@@ -215,25 +260,37 @@ impl Offers {
             }
             !is_own
         });
-        // URIs have no prefix: a project's is another one as long as no server of the user's lists
-        // the very same.
-        let mut users = match kind {
-            Kind::Prompt => UsersNames::of(servers),
-            Kind::Resource | Kind::Template => UsersNames::default(),
+        let mut shared = HashSet::new();
+        let mut hidden: Vec<Arc<Offer>> = Vec::new();
+        let mut all: Vec<Arc<Offer>> = match kind {
+            Kind::Prompt => {
+                let mut users = UsersNames::of(servers);
+                let of_users = all.iter().filter(|offer| !offer.is_of_project());
+                users.add(of_users.map(|offer| offer.key.as_str()));
+                let (theirs, all): (Vec<_>, Vec<_>) = all
+                    .into_iter()
+                    .partition(|offer| offer.is_of_project() && users.have(&offer.key));
+                reserved.extend(theirs.iter().map(|offer| {
+                    let owner = (offer.server(), offer.own_key());
+                    Collision::with_user(kind.noun(), &offer.key, owner)
+                }));
+                hidden.extend(theirs.into_iter().map(Arc::new));
+                all.into_iter().map(Arc::new).collect()
+            }
+            Kind::Resource | Kind::Template => {
+                shared = shared_keys(&all);
+                let shown = all.into_iter().map(|mut offer| {
+                    if shared.contains(&(offer.key.clone(), offer.server().to_owned())) {
+                        offer.key = server_uri::with_server(&offer.key, offer.server());
+                    }
+                    Arc::new(offer)
+                });
+                shown.collect()
+            }
         };
-        let of_users = all.iter().filter(|offer| !offer.is_of_project());
-        users.add(of_users.map(|offer| offer.key.as_str()));
-        let (mut hidden, mut all): (Vec<Arc<Offer>>, Vec<_>) = all
-            .into_iter()
-            .partition(|offer| offer.is_of_project() && users.have(&offer.key));
-        reserved.extend(hidden.iter().map(|offer| {
-            let own = offer.declared().map_or("", |declared| &declared.key);
-            Collision::with_user(kind.noun(), &offer.key, (offer.server(), own))
-        }));
-        let owners = all.iter().map(|offer| {
-            let own = offer.declared().map_or("", |declared| &declared.key);
-            (offer.key.as_str(), offer.server(), own)
-        });
+        let owners = all
+            .iter()
+            .map(|offer| (offer.key.as_str(), offer.server(), offer.own_key()));
         let mut collisions = collisions(kind.noun(), owners);
         if !collisions.is_empty() {
             let colliding = colliding(&collisions);
@@ -243,12 +300,17 @@ impl Offers {
                 .partition(|offer| colliding.contains(&offer.key));
             hidden.extend(contested);
         }
-        hidden.sort_by(|one, other| one.key.cmp(&other.key));
+        hidden.sort_by(|one, other| one.own_key().cmp(other.own_key()));
+        let with_server = all.iter().filter(|offer| offer.key != offer.own_key());
+        let is_shared = !shared.is_empty();
+        let mut shared: Vec<_> = with_server.filter(|_| is_shared).cloned().collect();
+        shared.sort_by(|one, other| one.own_key().cmp(other.own_key()));
         collisions.extend(reserved);
         let offers = Self {
             kind,
             all,
             hidden,
+            shared,
             places: OnceLock::new(),
         };
         (offers, collisions)
@@ -264,15 +326,29 @@ impl Offers {
         self.all.iter().chain(&self.hidden)
     }
 
-    /// All of exactly that name, URI or URI template, shown or not.
+    /// All that their servers call exactly that name, URI or URI template, shown or not.
     pub(super) fn owners(&self, key: &str) -> impl Iterator<Item = &Arc<Offer>> {
-        let start = self
-            .hidden
-            .partition_point(|offer| offer.key.as_str() < key);
-        let hidden = self.hidden.iter().skip(start);
-        self.find(key)
+        let shown = self.find(key).filter(|offer| offer.own_key() == key);
+        shown
             .into_iter()
-            .chain(hidden.take_while(move |offer| offer.key == key))
+            .chain(called(&self.hidden, key))
+            .chain(called(&self.shared, key))
+    }
+
+    /// Whether any are shown with the names of their servers.
+    pub(super) fn has_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// Whether what a server calls that is shown with the server's name.
+    pub(super) fn shares(&self, server: &str, key: &str) -> bool {
+        called(&self.shared, key).any(|offer| offer.server() == server)
+    }
+
+    /// Those of a server that are shown with its name.
+    pub(super) fn shared_of(&self, server: &str) -> impl Iterator<Item = &Arc<Offer>> {
+        let shared = self.shared.iter();
+        shared.filter(move |offer| offer.server() == server)
     }
 
     /// Whether there are none.
@@ -299,10 +375,14 @@ impl Offers {
             if i > 0 {
                 text.push(',');
             }
-            match self.kind {
-                Kind::Prompt => renamed(&declared.object, &declared.key, &offer.key, text),
-                Kind::Resource | Kind::Template => text.push_str(declared.object.get()),
-            }
+            let member = self.kind.member();
+            renamed(
+                declared.object.get(),
+                member,
+                &declared.key,
+                &offer.key,
+                text,
+            );
         }
         text.push(']');
     }

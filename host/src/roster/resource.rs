@@ -10,6 +10,7 @@ use std::sync::{Arc, Once};
 
 use serde_json::{Map, Value};
 
+use super::server_uri::{split, with_server};
 use super::{Offer, Refusal, Roster, Snapshot};
 
 /// The scheme of Dormouse's own resources.
@@ -17,7 +18,10 @@ const OWN_SCHEME: &str = "dormouse";
 
 /// How long a URI may be held against the templates of one server, in bytes that are compared:
 /// a few milliseconds. Servers choose their templates, and some of them the URIs.
-const MAX_STEPS: usize = 4 << 20;
+pub(super) const MAX_STEPS: usize = 4 << 20;
+
+/// Most URIs that the refusal of one that several servers claim names: they may be long.
+const MAX_HINTS: usize = 8;
 
 static TOO_MANY_STEPS: Once = Once::new();
 
@@ -29,6 +33,8 @@ pub type ListedResource = (Arc<Offer>, Map<String, Value>);
 pub struct ResourceSource {
     /// The name of its server.
     pub server: String,
+    /// The URI as that server knows it.
+    pub uri: String,
     /// The listed resource, or the template with the values of its variables. None where
     /// the server has only named the resource.
     pub listed: Option<ListedResource>,
@@ -57,10 +63,10 @@ impl UnresolvedResource {
             // Writing to a string cannot fail.
             let _ = write!(why, "{and} `{server}`");
         }
-        why.push_str("\nhint: the user can disable one of them:");
-        for (i, server) in servers.iter().enumerate() {
+        why.push_str("\nhint: read the one that is meant:");
+        for (i, server) in servers.iter().take(MAX_HINTS).enumerate() {
             let or = if i == 0 { "" } else { " or" };
-            let _ = write!(why, "{or} `dormouse disable {server}`");
+            let _ = write!(why, "{or} `{}`", with_server(uri, server));
         }
         Refusal::NotFound(why)
     }
@@ -137,6 +143,11 @@ impl Roster {
             return Err(UnresolvedResource::Unknown);
         }
         let snapshot = self.snapshot();
+        if let Some((own, server)) = split(uri)
+            && snapshot.servers().contains_key(server)
+        {
+            return self.resource_of(&snapshot, own, server);
+        }
         let mut listed = snapshot.claims(uri);
         let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
         claiming.extend(self.naming(uri));
@@ -154,13 +165,17 @@ impl Roster {
         }
         let unlisted = |server: String| ResourceSource {
             server,
+            uri: uri.to_owned(),
             listed: None,
         };
         match claiming.pop_first() {
             Some(server) => {
                 let listed = listed.remove(&server);
                 let has_listed = listed.is_some();
-                let source = ResourceSource { server, listed };
+                let source = ResourceSource {
+                    listed,
+                    ..unlisted(server)
+                };
                 let askable = has_listed || self.reads_unlisted(&snapshot, &source.server);
                 askable.then_some(source).ok_or(UnresolvedResource::Unknown)
             }
@@ -180,6 +195,28 @@ impl Roster {
                 }
             }
         }
+    }
+
+    /// What a URI stands for that names its server: what that one lists, has a template for or
+    /// has named.
+    fn resource_of(
+        &self,
+        snapshot: &Snapshot,
+        uri: &str,
+        server: &str,
+    ) -> Result<ResourceSource, UnresolvedResource> {
+        let listed = snapshot.claims(uri).remove(server);
+        let is_named = || {
+            self.reads_unlisted(snapshot, server) && self.naming(uri).iter().any(|it| it == server)
+        };
+        if is_own(uri) || listed.is_none() && !is_named() {
+            return Err(UnresolvedResource::Unknown);
+        }
+        Ok(ResourceSource {
+            server: server.to_owned(),
+            uri: uri.to_owned(),
+            listed,
+        })
     }
 
     /// Whether a server can be asked for what is in none of its lists.
@@ -242,7 +279,7 @@ mod tests {
         for part in [
             "`db://1`",
             "`a` and `b`",
-            "`dormouse disable a` or `dormouse disable b`",
+            "`db://1#dormouse-server=a` or `db://1#dormouse-server=b`",
         ] {
             assert!(why.contains(part), "{why}");
         }

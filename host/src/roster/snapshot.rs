@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedTool, Listing};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
@@ -219,11 +220,15 @@ impl Snapshot {
         let length: usize = declared.map(|(_, d)| d.tool.get().len() + 48).sum();
         text.reserve(length + 2);
         text.push('[');
-        for (i, (shown, declared)) in self.declared().enumerate() {
+        let tools = self.tools.iter();
+        let declared = tools.filter_map(|tool| Some((tool, tool.declared()?)));
+        for (i, (tool, declared)) in declared.enumerate() {
             if i > 0 {
                 text.push(',');
             }
-            renamed(declared.object(stateless), &declared.name, shown, text);
+            let object = declared.object(stateless).get();
+            let object = self.with_shown_pages(tool.server(), object);
+            renamed(&object, "name", &declared.name, &tool.name, text);
         }
         text.push(']');
     }
@@ -259,16 +264,17 @@ impl Snapshot {
     }
 }
 
-/// Appends an MCP object with another name, everything else byte for byte.
-pub(super) fn renamed(object: &RawValue, name: &str, shown: &str, text: &mut String) {
-    let object = object.get();
-    match name_in(object, name) {
+/// Appends an MCP object with another text in the member that it is called by, everything else
+/// byte for byte.
+pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: &mut String) {
+    // Most have the name that they have.
+    match (own != shown)
+        .then(|| value_in(object, member, own))
+        .flatten()
+    {
         Some((before, after)) => {
             text.push_str(before);
-            text.push('"');
-            // Nothing in a shown name has to be escaped.
-            text.push_str(shown);
-            text.push('"');
+            text.push_str(&Value::from(shown).to_string());
             text.push_str(after);
         }
         // The catalog takes nothing that has no name.
@@ -276,21 +282,22 @@ pub(super) fn renamed(object: &RawValue, name: &str, shown: &str, text: &mut Str
     }
 }
 
-/// What is before and after the value of an object's `name`.
-fn name_in<'a>(object: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+/// What is before and after the value of an object's member.
+fn value_in<'a>(object: &'a str, member: &str, own: &str) -> Option<(&'a str, &'a str)> {
     const FIRST: &str = "{\"name\":";
     // What our own tools write begins with the name, and there is no need to
     // parse the rest of it.
-    if let Some(rest) = object.strip_prefix(FIRST)
+    if member == "name"
+        && let Some(rest) = object.strip_prefix(FIRST)
         && let Some(after) = rest
             .strip_prefix('"')
-            .and_then(|rest| rest.strip_prefix(name))
+            .and_then(|rest| rest.strip_prefix(own))
             .and_then(|rest| rest.strip_prefix('"'))
     {
         return Some((FIRST, after));
     }
     let members: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
-    let value = members.get("name")?.get();
+    let value = members.get(member)?.get();
     // The value is a part of the text, so it is that far from its start.
     let start = (value.as_ptr() as usize).checked_sub(object.as_ptr() as usize)?;
     Some((object.get(..start)?, object.get(start + value.len()..)?))
@@ -318,9 +325,8 @@ mod tests {
             (r#"{"name":"ab"}"#, "a", r#"{"name":"s__a"}"#),
         ];
         for (tool, name, expected) in table {
-            let tool = RawValue::from_string(tool.to_owned()).unwrap();
             let mut text = String::new();
-            renamed(&tool, name, "s__a", &mut text);
+            renamed(tool, "name", name, "s__a", &mut text);
             assert_eq!(text, expected);
         }
     }

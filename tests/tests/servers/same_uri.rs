@@ -1,6 +1,7 @@
 //! Servers that claim the resources of others: a URI belongs to one of them, or is refused.
 
 use dormouse_tests::Client;
+use dormouse_tests::client::PATIENCE;
 use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
@@ -53,6 +54,15 @@ fn is_refused(host: &mut Client, uri: &str) {
         let why = outcome["error"]["message"].as_str();
         let why = why.unwrap_or_else(|| panic!("{method}: {outcome}"));
         assert!(why.contains("`evil` and `victim`"), "{method}: {why}");
+        let of_victim = format!("`{uri}#dormouse-server=victim`");
+        assert!(why.contains(&of_victim), "{method}: {why}");
+    }
+    // Whoever says whose it is gets that one.
+    for server in ["evil", "victim"] {
+        is_from(
+            &read(host, &format!("{uri}#dormouse-server={server}")),
+            server,
+        );
     }
 }
 
@@ -85,11 +95,178 @@ fn two_templates_take_nothing_from_one_another() {
         "argument": { "name": "id", "value": "" },
     });
     let outcome = host.outcome("completion/complete", complete).unwrap();
-    let why = outcome["error"]["message"].as_str().unwrap_or_default();
-    assert!(
-        why.contains("`evil`") && why.contains("`victim`"),
-        "{outcome}"
+    assert!(outcome["error"].is_object(), "{outcome}");
+    for server in ["evil", "victim"] {
+        let complete = json!({
+            "ref": { "type": "ref/resource", "uri": format!("v://{{id}}#dormouse-server={server}") },
+            "argument": { "name": "id", "value": "" },
+        });
+        let completed = host.request("completion/complete", complete).unwrap();
+        assert_eq!(completed["completion"]["values"], json!([server]));
+    }
+}
+
+/// Two of one kind: what each has is shown with its name, and what it says of that, too.
+#[test]
+fn two_servers_of_one_kind_are_told_apart() {
+    let all = Scripted::new();
+    let object = json!({ "type": "object" });
+    for (name, only) in [("one", "x://one"), ("two", "x://two")] {
+        let page = json!({ "ui": { "resourceUri": "ui://page" }, "ui/resourceUri": "ui://page" });
+        let resources = ["memo://insights", "ui://page", only];
+        let resources = resources.map(|uri| json!({ "uri": uri, "name": "it" }));
+        let offered = json!({
+            "tools": [
+                { "name": "link", "inputSchema": object },
+                { "name": "updated", "inputSchema": object },
+                { "name": "show", "inputSchema": object, "_meta": page },
+            ],
+            "resources": resources,
+            "resourceTemplates": [{ "uriTemplate": "db://{table}", "name": "table" }],
+        });
+        all.offers_just(name, &offered);
+        all.own(name, "");
+        all.home.synced(name).unwrap();
+    }
+    let of = |uri: &str, server: &str| format!("{uri}#dormouse-server={server}");
+    let mut host = all.serve(&[]);
+    let uris = |host: &mut Client, method: &str, list: &str, member: &str| -> Vec<String> {
+        let listed = host.list(method, list).unwrap();
+        let uris = listed
+            .iter()
+            .map(|one| one[member].as_str().unwrap().to_owned());
+        uris.filter(|uri| !uri.starts_with("dormouse:")).collect()
+    };
+    let mut expected = Vec::new();
+    for server in ["one", "two"] {
+        expected.extend([of("memo://insights", server), of("ui://page", server)]);
+        expected.push(format!("x://{server}"));
+    }
+    assert_eq!(
+        uris(&mut host, "resources/list", "resources", "uri"),
+        expected
     );
+    let templates = ["one", "two"].map(|server| of("db://{table}", server));
+    let listed = uris(
+        &mut host,
+        "resources/templates/list",
+        "resourceTemplates",
+        "uriTemplate",
+    );
+    assert_eq!(listed, templates);
+    let tools = host.tools().unwrap();
+    for server in ["one", "two"] {
+        let shown = tools
+            .iter()
+            .find(|tool| tool["name"] == format!("{server}__show"));
+        let meta = &shown.unwrap()["_meta"];
+        assert_eq!(meta["ui"]["resourceUri"], of("ui://page", server));
+        assert_eq!(meta["ui/resourceUri"], of("ui://page", server));
+        for uri in ["memo://insights", "db://users"] {
+            // What it links to is its own, and can be read as it is linked to.
+            let linked = host
+                .call(&format!("{server}__link"), json!({ "uri": uri }))
+                .unwrap();
+            let linked = linked["content"][0]["uri"].as_str().unwrap().to_owned();
+            assert_eq!(linked, of(uri, server));
+            let told = read(&mut host, &linked);
+            is_from(&told, server);
+            assert_eq!(told["result"]["contents"][0]["uri"], linked);
+        }
+        let own = format!("x://{server}");
+        let linked = host
+            .call(&format!("{server}__link"), json!({ "uri": own }))
+            .unwrap();
+        assert_eq!(linked["content"][0]["uri"], own);
+    }
+    // Of what one says that has changed, those hear who want to hear of that one's.
+    let followed = of("memo://insights", "two");
+    host.request("resources/subscribe", json!({ "uri": followed }))
+        .unwrap();
+    for server in ["one", "two"] {
+        let updated = json!({ "uri": "memo://insights" });
+        host.call(&format!("{server}__updated"), updated).unwrap();
+    }
+    let told = host
+        .notification("notifications/resources/updated", PATIENCE)
+        .unwrap();
+    assert_eq!(told["params"]["uri"], followed);
+    host.request("ping", json!({})).unwrap();
+    // There is nothing to mend.
+    let doctor = all.home.run(&["doctor"]).unwrap();
+    assert!(doctor.status.success(), "{doctor:?}");
+}
+
+/// A server does not say that what it has is another's.
+#[test]
+fn no_server_names_another_in_its_uris() {
+    let all = Scripted::new();
+    let mut host = host(
+        &all,
+        [&["v://1"], &[]],
+        [
+            &["v://2#dormouse-server=victim", "x:#a&dormouse-server=evil"],
+            &["v://{x}#dormouse-server=victim"],
+        ],
+    );
+    let listed = host.list("resources/list", "resources").unwrap();
+    let marked = listed
+        .iter()
+        .filter(|one| one["uri"].to_string().contains("dormouse-server"));
+    assert_eq!(marked.count(), 0, "{listed:?}");
+    assert!(read(&mut host, "v://2#dormouse-server=victim")["error"].is_object());
+    is_from(&read(&mut host, "v://1#dormouse-server=victim"), "victim");
+    for unknown in [
+        "v://1#dormouse-server=evil",
+        "v://1#dormouse-server=",
+        "dormouse://status#dormouse-server=victim",
+    ] {
+        assert!(read(&mut host, unknown)["error"].is_object(), "{unknown}");
+    }
+}
+
+/// A page is made for its server alone, and calls tools as that one does.
+#[test]
+fn pages_call_tools_by_their_servers_own_names() {
+    let all = Scripted::new();
+    let object = json!({ "type": "object" });
+    for name in ["app", "other", "plain"] {
+        let tools = ["get_config", name].map(|tool| json!({ "name": tool, "inputSchema": object }));
+        let resources = match name {
+            "plain" => json!([{ "uri": "x://plain", "name": "it" }]),
+            _ => json!([{ "uri": format!("ui://{name}/page"), "name": "page" }]),
+        };
+        all.offers_just(name, &json!({ "tools": tools, "resources": resources }));
+        all.own(name, "");
+        all.home.synced(name).unwrap();
+    }
+    let mut host = all.serve(&[]);
+    let called = |host: &mut Client, tool: &str| {
+        host.outcome(
+            "tools/call",
+            json!({ "name": tool, "arguments": { "x": 1 } }),
+        )
+        .unwrap()
+    };
+    // Nobody has read a page.
+    for tool in ["get_config", "app"] {
+        assert!(called(&mut host, tool)["error"].is_object(), "{tool}");
+    }
+    is_from(&read(&mut host, "ui://app/page"), "app");
+    is_from(&read(&mut host, "x://plain"), "plain");
+    for (tool, is_called) in [
+        ("get_config", true),
+        ("app", true),
+        ("other", false),
+        ("plain", false),
+    ] {
+        let outcome = called(&mut host, tool);
+        assert_eq!(outcome["error"].is_null(), is_called, "{outcome}");
+    }
+    // Two pages could both mean it.
+    is_from(&read(&mut host, "ui://other/page"), "other");
+    assert!(called(&mut host, "get_config")["error"].is_object());
+    assert!(called(&mut host, "other")["error"].is_null());
 }
 
 #[test]

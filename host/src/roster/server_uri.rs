@@ -1,0 +1,53 @@
+//! URIs of resources that name their server as well, for those that several servers have.
+//!
+//! A server does not know of others, so two of one kind list the same URIs. Agents are shown each
+//! with the server's name behind it, where servers and clients that look at a scheme, an authority
+//! or a path see no difference; it is taken off before the server is asked.
+
+/// What stands before the name of the server.
+const MARK: &str = "dormouse-server=";
+
+/// A URI, or a template of URIs, with the name of its server.
+pub(super) fn with_server(uri: &str, server: &str) -> String {
+    // A fragment begins once.
+    let before = if uri.contains('#') { '&' } else { '#' };
+    format!("{uri}{before}{MARK}{server}")
+}
+
+/// The URI as its server knows it, and the name of the server. None where it names none.
+pub(super) fn split(uri: &str) -> Option<(&str, &str)> {
+    let (before, server) = uri.rsplit_once(MARK)?;
+    let uri = before.strip_suffix(['#', '&'])?;
+    Some((uri, server))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_together_comes_apart_as_it_was() {
+        for (uri, shown) in [
+            ("memo://insights", "memo://insights#dormouse-server=a-1"),
+            ("file:///x?y=1", "file:///x?y=1#dormouse-server=a-1"),
+            ("x:#part", "x:#part&dormouse-server=a-1"),
+            ("db://{id}", "db://{id}#dormouse-server=a-1"),
+            ("db://x{#part}", "db://x{#part}&dormouse-server=a-1"),
+            ("", "#dormouse-server=a-1"),
+        ] {
+            assert_eq!(with_server(uri, "a-1"), shown);
+            assert_eq!(split(shown), Some((uri, "a-1")));
+            // Also what somebody else has made of it before.
+            let twice = with_server(shown, "b");
+            assert_eq!(split(&twice), Some((shown, "b")));
+        }
+        for none in [
+            "memo://insights",
+            "dormouse-server=a",
+            "x:dormouse-server=a",
+            "",
+        ] {
+            assert_eq!(split(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! URIs as agents are shown them, in what servers say.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use dormouse_jsonrpc::member;
+
+use super::named::{each_uri, text_of};
+use super::server_uri::with_server;
+use super::{Roster, Snapshot, resource};
+use crate::runtime::Answer;
+
+/// Members of `_meta` that are URIs of resources: of pages that a client shows for a tool (MCP
+/// Apps, as it is and as it was, and the extension that it came from).
+const PAGES: [&str; 2] = ["ui/resourceUri", "openai/outputTemplate"];
+
+impl Snapshot {
+    /// A URI of a server's as agents are shown it, where that is with the server's name.
+    /// `steps` is how much of it may be held against templates yet, in bytes.
+    fn shown_uri(&self, server: &str, uri: &str, steps: &Cell<usize>) -> Option<String> {
+        let is_shared = self.resources().shares(server, uri)
+            || self.templates().shared_of(server).any(|template| {
+                let left = steps.get().checked_sub(template.steps(uri));
+                steps.set(left.unwrap_or_default());
+                left.is_some() && template.matched(uri).is_some()
+            });
+        is_shared.then(|| with_server(uri, server))
+    }
+
+    /// The text of a tool with the URIs of its pages as agents are shown them.
+    pub(super) fn with_shown_pages<'t>(&self, server: &str, tool: &'t str) -> Cow<'t, str> {
+        if !self.resources().has_shared() {
+            return tool.into();
+        }
+        let steps = Cell::new(resource::MAX_STEPS);
+        let shown = |uri: &str| self.shown_uri(server, uri, &steps);
+        rewritten(tool, |each| each_page(tool, each), shown).map_or(tool.into(), Cow::Owned)
+    }
+}
+
+impl Roster {
+    /// A server's answer with the URIs in it as agents are shown them: that of what was asked for,
+    /// as (its server's, the agent's), and those that it has in common with others.
+    pub(super) fn with_shown_uris(
+        &self,
+        server: &str,
+        asked: Option<(&str, &str)>,
+        answer: Answer,
+    ) -> Answer {
+        let snapshot = self.snapshot();
+        let asked = asked.filter(|(own, shown)| own != shown);
+        let has_shared = snapshot.resources().has_shared() || snapshot.templates().has_shared();
+        if asked.is_none() && !has_shared {
+            return answer;
+        }
+        let steps = Cell::new(resource::MAX_STEPS);
+        let shown = |uri: &str| match asked {
+            Some((own, shown)) if own == uri => Some(shown.to_owned()),
+            _ => snapshot.shown_uri(server, uri, &steps),
+        };
+        let text = match &answer {
+            Answer::Verbatim(text) => Cow::Borrowed(text.as_str()),
+            Answer::Made(value) => Cow::Owned(value.to_string()),
+        };
+        let each = |each: &mut dyn FnMut(&str)| {
+            each_uri(&text, &mut *each);
+            each_page(&text, each);
+        };
+        match (rewritten(&text, each, shown), &answer) {
+            (None, _) => answer,
+            (Some(text), Answer::Verbatim(_)) => Answer::Verbatim(text),
+            (Some(text), Answer::Made(_)) => serde_json::from_str(&text)
+                .map(Answer::Made)
+                .unwrap_or(answer),
+        }
+    }
+
+    /// A URI of which a server tells that it has changed, as agents are shown it.
+    pub(super) fn shown_update(&self, server: &str, uri: String) -> String {
+        let steps = Cell::new(resource::MAX_STEPS);
+        let shown = self.snapshot().shown_uri(server, &uri, &steps);
+        shown.unwrap_or(uri)
+    }
+}
+
+/// Gives the URIs of pages in an object's `_meta` to a function, each as it is written.
+fn each_page(object: &str, each: &mut dyn FnMut(&str)) {
+    let Some(meta) = member(object, "_meta") else {
+        return;
+    };
+    let pages = PAGES.into_iter().filter_map(|name| member(meta, name));
+    let page = member(meta, "ui").and_then(|ui| member(ui, "resourceUri"));
+    pages.chain(page).for_each(each);
+}
+
+/// A text with other strings in place of some, which `each` gives: parts of the text. None where
+/// it stays as it is.
+fn rewritten(
+    text: &str,
+    each: impl FnOnce(&mut dyn FnMut(&str)),
+    other: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let mut changes: Vec<(usize, usize, String)> = Vec::new();
+    each(&mut |literal: &str| {
+        let start = (literal.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+        let Some(other) = text_of(literal).and_then(|uri| other(&uri)) else {
+            return;
+        };
+        let other = serde_json::Value::from(other).to_string();
+        changes.extend(start.map(|start| (start, literal.len(), other)));
+    });
+    if changes.is_empty() {
+        return None;
+    }
+    changes.sort();
+    // One may be both of what is looked for.
+    changes.dedup_by_key(|(start, ..)| *start);
+    let mut all = String::with_capacity(text.len());
+    let mut done = 0;
+    for (start, length, other) in changes {
+        all.push_str(text.get(done..start)?);
+        all.push_str(&other);
+        done = start + length;
+    }
+    all.push_str(text.get(done..)?);
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_are_replaced_where_they_are_uris_and_nowhere_else() {
+        let other = |uri: &str| (uri == "a:1").then(|| "a:1#\"".to_owned());
+        let text = r#"{"content": [{"type":"text","text":"a:1","uri":"a:1"}, {"type":"resource_link", "uri" : "a:\u0031","name":"a:1"},
+            {"type":"resource","resource":{"uri":"a:1","text":"\"uri\":\"a:1\""}},{"type":"resource_link","uri":"b:2"}],
+            "structuredContent":{"uri":"a:1"},"_meta":{"ui":{"resourceUri":"a:1"},"ui/resourceUri":"a:1","x":"a:1"}}"#;
+        let each = |each: &mut dyn FnMut(&str)| {
+            each_uri(text, &mut *each);
+            each_page(text, each);
+        };
+        let expected = text
+            .replace(r#""uri" : "a:\u0031""#, r#""uri" : "a:1#\"""#)
+            .replace(r#"{"uri":"a:1","text""#, r#"{"uri":"a:1#\"","text""#)
+            .replace(r#""resourceUri":"a:1""#, r#""resourceUri":"a:1#\"""#)
+            .replace(r#""ui/resourceUri":"a:1""#, r#""ui/resourceUri":"a:1#\"""#);
+        assert_eq!(
+            rewritten(text, each, other).as_deref(),
+            Some(expected.as_str())
+        );
+        assert_eq!(rewritten(text, each, |_| None), None);
+    }
+
+    #[test]
+    fn many_uris_are_replaced_in_linear_time() {
+        let texts = |links: usize| {
+            let links: Vec<_> = (0..links)
+                .map(|n| format!(r#"{{"type":"resource_link","uri":"a:{n}"}}"#))
+                .collect();
+            format!(r#"{{"content":[{}]}}"#, links.join(","))
+        };
+        dormouse_tests::growth::is_linear("links", 4_000, texts, |text: &String| {
+            let each = |each: &mut dyn FnMut(&str)| each_uri(text, each);
+            let all = rewritten(text, each, |uri| Some(with_server(uri, "x")));
+            assert!(all.unwrap().len() > text.len());
+        });
+    }
+}
