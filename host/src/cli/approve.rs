@@ -126,8 +126,31 @@ fn waiting(
             Some(server) => format!("nothing of `{server}` has changed"),
             None => "nothing of any server has changed".to_owned(),
         });
+        for name in snapshot.servers().keys() {
+            if server.is_none_or(|server| server == name) {
+                tell_other_folders(roster, name);
+            }
+        }
     }
     Ok(waiting)
+}
+
+/// Most folders that are told of a server.
+const MAX_FOLDERS_TOLD: usize = 10;
+
+/// Says in which other folders something of a server waits for its user.
+fn tell_other_folders(roster: &Roster, server: &str) {
+    let folders = roster.folders_that_wait(server);
+    for folder in folders.iter().take(MAX_FOLDERS_TOLD) {
+        let folder = match folder.as_os_str().is_empty() {
+            true => "your home folder".to_owned(),
+            false => format!("`{}`", visible_line(&folder.to_string_lossy())),
+        };
+        output::say(&format!(
+            "what `{server}` offers in {folder} is not what you have approved\n\
+             hint: `dormouse approve {server}` in that folder shows it, and allows it everywhere"
+        ));
+    }
 }
 
 /// What waits of a server: all, or the tools that are named.

@@ -120,6 +120,34 @@ impl Bridge {
         }
     }
 
+    /// Has what is known of it be known of the folder that the host works in, where that decides
+    /// which program it is: where it is started there, or is led there by a variable.
+    pub(super) fn keep_apart_by_folder(&mut self, folder: &Path) {
+        let (Launch::Stdio(written), Launch::Stdio(filled)) = (&self.written, &self.launch) else {
+            return;
+        };
+        let is_elsewhere = match (&written.cwd, &filled.cwd) {
+            (Some(written), Some(filled)) => {
+                !filled.starts_with(folder)
+                    || written.starts_with(folder)
+                    || written.starts_with("~")
+            }
+            _ => false,
+        };
+        let names = |text: &str| text.contains(&*folder.to_string_lossy());
+        let is_led_there = |written: &str, filled: &str| names(filled) && !names(written);
+        let mut args = written.args.iter().zip(&filled.args);
+        if !is_elsewhere
+            || is_led_there(&written.command, &filled.command)
+            || args.any(|(written, filled)| is_led_there(written, filled))
+        {
+            // A folder is the same by whichever link.
+            let real = folder.canonicalize();
+            let folder = real.as_deref().unwrap_or(folder);
+            self.fingerprint = self.fingerprint.in_folder(folder);
+        }
+    }
+
     /// How long its start may take.
     #[must_use]
     pub fn patience(&self) -> Duration {
@@ -127,9 +155,14 @@ impl Bridge {
     }
 }
 
-/// The hash of a bridge's configuration, as hexadecimal digits.
+/// The hash of a bridge's configuration, and the folder that it is started in where another one
+/// may start another program by it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Fingerprint(String);
+pub struct Fingerprint {
+    /// Hexadecimal digits.
+    launch: String,
+    folder: Option<PathBuf>,
+}
 
 impl Fingerprint {
     /// The fingerprint of how an upstream is reached, no variable expanded.
@@ -172,13 +205,52 @@ impl Fingerprint {
                 }
             }
         }
-        Self(hasher.finalize().to_hex().to_string())
+        Self {
+            launch: hasher.finalize().to_hex().to_string(),
+            folder: None,
+        }
     }
 
-    /// The digits: fit for the name of a file.
+    /// The same configuration, started in a folder.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn in_folder(&self, folder: &Path) -> Self {
+        Self {
+            launch: self.launch.clone(),
+            folder: Some(folder.to_owned()),
+        }
+    }
+
+    /// The same configuration, wherever it is started.
+    #[must_use]
+    pub fn anywhere(&self) -> Self {
+        Self {
+            launch: self.launch.clone(),
+            folder: None,
+        }
+    }
+
+    /// The folder that it is started in, where that makes a difference.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The name of a file for it, without what comes after a dot of its own.
+    #[must_use]
+    pub fn file_stem(&self) -> String {
+        match &self.folder {
+            None => self.launch.clone(),
+            Some(folder) => {
+                let folder = blake3::hash(folder.as_os_str().as_encoded_bytes());
+                format!("{}{}", self.file_stem_of_folders(), folder.to_hex())
+            }
+        }
+    }
+
+    /// Beginning of the [file stem](Self::file_stem) in every folder.
+    #[must_use]
+    pub fn file_stem_of_folders(&self) -> String {
+        format!("{}.in-", self.launch)
     }
 }
 
@@ -325,7 +397,7 @@ mod tests {
             it.client_id = Some("mine".into());
             it.client_secret = Some(Secret::new("hush"));
         });
-        assert!(!secret.as_str().contains("hush"));
+        assert!(!secret.file_stem().contains("hush"));
         let all = [plain, mine, scoped, secret];
         for (i, one) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| other == one), Some(i));
@@ -375,7 +447,7 @@ mod tests {
                 "b152d1f1ae647029d00c4d4a2bc94b318c245853cc7cd3d2a629462661c395cd",
             ),
         ] {
-            assert_eq!(Fingerprint::of(&launch).as_str(), digits, "{launch:?}");
+            assert_eq!(Fingerprint::of(&launch).file_stem(), digits, "{launch:?}");
         }
     }
 

@@ -231,6 +231,9 @@ impl Configured {
         }
         all.ignore_prefixes_of_users();
         all.apply_overlays();
+        if let Some(folder) = around.and_then(Surroundings::deciding_folder) {
+            all.keep_apart_by_folder(folder);
+        }
         let Self {
             servers, discovery, ..
         } = &mut all;
@@ -239,6 +242,17 @@ impl Configured {
         }
         all.share_caution();
         all
+    }
+
+    /// Has what is known of the user's servers be known of the folder that the host works in, where
+    /// that decides what they are. Those of projects are known of their projects' folders.
+    fn keep_apart_by_folder(&mut self, folder: &Path) {
+        let of_user = self.servers.values_mut();
+        for server in of_user.filter(|server| !server.is_of_project()) {
+            if let Some(bridge) = server.bridge_mut() {
+                bridge.keep_apart_by_folder(folder);
+            }
+        }
     }
 
     /// Has servers of a project's be called by their names where their `prefix` would put what

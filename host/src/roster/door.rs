@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt as _;
@@ -249,6 +250,14 @@ impl Roster {
         caller: &Arc<dyn Listener>,
     ) -> Result<(), String> {
         self.admit(server, (Gated::Tool, tool), caller).await
+    }
+
+    /// The folders, other than this one, in which something of a server waits for its user.
+    #[must_use]
+    pub fn folders_that_wait(&self, server: &str) -> Vec<PathBuf> {
+        let server = self.server(server).ok();
+        let upstream = server.as_ref().and_then(|server| server.config().bridge());
+        upstream.map_or_else(Vec::new, |of| self.store.folders_that_wait(&of.fingerprint))
     }
 
     /// Allows what a server offers as its user was shown it: what has that digest. That is all

@@ -402,7 +402,11 @@ impl Roster {
             let config = server.config();
             files.extend(config.component().map(Path::to_owned));
             let upstream = config.bridge();
-            files.extend(upstream.map(|of| self.store.file(&of.fingerprint)));
+            files.extend(
+                upstream
+                    .into_iter()
+                    .flat_map(|of| self.store.files(&of.fingerprint)),
+            );
         }
         // And what they are links to.
         let targets: Vec<_> = files

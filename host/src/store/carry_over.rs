@@ -12,6 +12,15 @@ impl Store {
     /// # Errors
     /// The record cannot be read, or the copy cannot be written.
     pub fn carry_over(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
+        let mut is_copied = self.carry_over_in(from, to)?;
+        for folder in self.folders_of(from) {
+            let [from, to] = [from, to].map(|of| of.in_folder(&folder));
+            is_copied |= self.carry_over_in(&from, &to)?;
+        }
+        Ok(is_copied)
+    }
+
+    fn carry_over_in(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
         let written = |of: &Fingerprint| {
             let metadata = std::fs::metadata(self.file(of)).ok()?;
             metadata.modified().ok()
@@ -23,7 +32,7 @@ impl Store {
         if written(to) >= written(from) {
             return Ok(false);
         }
-        let Some(record) = self.read(from)? else {
+        let Some(record) = self.read_file(from)? else {
             return Ok(false);
         };
         let file = self.file(to);

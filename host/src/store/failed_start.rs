@@ -71,7 +71,7 @@ impl Store {
     }
 
     fn failed_start_file(&self, of: &Fingerprint) -> PathBuf {
-        self.folder.join(format!("{}.failed.json", of.as_str()))
+        self.folder.join(format!("{}.failed.json", of.file_stem()))
     }
 }
 

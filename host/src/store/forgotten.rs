@@ -1,7 +1,7 @@
 //! Upstreams whose tools are not listed until they are asked again, though what their user has
 //! seen of them is still known.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -10,14 +10,16 @@ use crate::config::{Fingerprint, paths};
 use crate::replace::{Access, replace};
 
 impl Store {
-    /// Has nothing of an upstream listed until it is asked what it offers the next time. Its
+    /// Has nothing of an upstream listed until it is asked what it offers the next time: in its
+    /// folder, or in all where that makes no difference. Its
     /// record stays, for what its user has seen and approved of it is not to be approved again,
     /// and what it has changed meanwhile is to be noticed. False where nothing is listed of it.
     ///
     /// # Errors
     /// It cannot be written down.
     pub fn forget(&self, of: &Fingerprint) -> anyhow::Result<bool> {
-        if self.is_forgotten(of) || !self.file(of).is_file() {
+        let is_known = self.files(of).iter().any(|file| file.is_file());
+        if self.is_forgotten(of) || !is_known {
             return Ok(false);
         }
         let _lock = paths::lock(&self.folder.join("lock"))?;
@@ -30,7 +32,15 @@ impl Store {
     /// Whether nothing of an upstream is listed until it is asked again.
     #[must_use]
     pub fn is_forgotten(&self, of: &Fingerprint) -> bool {
-        self.mark(of).exists()
+        let written = |file: &Path| std::fs::metadata(file).ok()?.modified().ok();
+        // What was forgotten everywhere, and asked of in this folder since, is known here.
+        let is_forgotten_anywhere = || {
+            of.folder().is_some() && {
+                let forgotten = written(&self.mark(&of.anywhere()));
+                forgotten.is_some() && forgotten > written(&self.file(of))
+            }
+        };
+        self.mark(of).exists() || is_forgotten_anywhere()
     }
 
     /// Notes that an upstream has been asked again.
@@ -44,6 +54,6 @@ impl Store {
     }
 
     fn mark(&self, of: &Fingerprint) -> PathBuf {
-        self.folder.join(format!("{}.forgotten", of.as_str()))
+        self.folder.join(format!("{}.forgotten", of.file_stem()))
     }
 }

@@ -1,6 +1,7 @@
 //! What is known of upstreams, kept from one run to the next: one file for each,
 //! named by the fingerprint of its configuration.
 
+mod by_folder;
 mod canonical;
 mod carry_over;
 mod decisions;
@@ -42,8 +43,11 @@ pub struct Store {
     folder: PathBuf,
     /// What was read, at one content of its file. The text of the objects is in
     /// here once, shared with whoever lists them.
-    known: Mutex<HashMap<Fingerprint, (Stamp, Arc<Known>)>>,
+    known: Mutex<HashMap<Fingerprint, (Stamps, Arc<Known>)>>,
 }
+
+/// The stamps of the [files](Store::files) that something was read from.
+type Stamps = Vec<Option<Stamp>>;
 
 impl Store {
     /// The store in a folder, which need not exist yet.
@@ -67,14 +71,17 @@ impl Store {
         &self.folder
     }
 
-    /// What is known of an upstream; looks at its file each time, and reads it when
-    /// it is another than before. Of a damaged file nothing is known.
+    /// What is known of an upstream; looks at its files each time, and reads them when
+    /// they are others than before. Of a damaged file nothing is known.
     #[must_use]
     pub fn known(&self, of: &Fingerprint) -> Option<Arc<Known>> {
-        let metadata = std::fs::metadata(self.file(of)).ok()?;
-        let stamp = Stamp::of(&metadata);
+        let stamp = |file| Some(Stamp::of(&std::fs::metadata(file).ok()?));
+        let stamps: Stamps = self.files(of).iter().map(stamp).collect();
+        if stamps.iter().all(Option::is_none) {
+            return None;
+        }
         if let Some((at, known)) = self.lock().get(of)
-            && *at == stamp
+            && *at == stamps
         {
             return Some(Arc::clone(known));
         }
@@ -87,7 +94,7 @@ impl Store {
                 return None;
             }
         };
-        self.lock().insert(of.clone(), (stamp, Arc::clone(&known)));
+        self.lock().insert(of.clone(), (stamps, Arc::clone(&known)));
         Some(known)
     }
 
@@ -118,6 +125,9 @@ impl Store {
         });
         let Err(error) = learnt else {
             self.clear_marks(of);
+            if let Err(error) = self.share_what_is_the_same(of) {
+                tracing::warn!("{error:#}");
+            }
             return learnt;
         };
         // Where it offers what it did, nothing is lost.
@@ -146,13 +156,15 @@ impl Store {
         shown: &str,
         selection: Selection<'_>,
     ) -> anyhow::Result<Pending> {
-        self.edit(of, |record| {
+        let approved = self.edit(of, |record| {
             let Recorded::Readable(mut record) = record else {
                 return Err(Changed.into());
             };
             let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
-        })
+        })?;
+        self.approve_anywhere(of, &approved)?;
+        Ok(approved)
     }
 
     /// Notes that an upstream has answered.
@@ -161,15 +173,18 @@ impl Store {
         self.clear_failed_start(of);
     }
 
-    /// The record of an upstream as it is on disk.
+    /// The record of an upstream as it is on disk, for its folder alone.
     ///
     /// # Errors
     /// There is a file, and it is none that can be read.
-    pub fn read(&self, of: &Fingerprint) -> anyhow::Result<Option<Record>> {
-        let file = self.file(of);
+    fn read_file(&self, of: &Fingerprint) -> anyhow::Result<Option<Record>> {
+        Self::read_record(&self.file(of))
+    }
+
+    fn read_record(file: &Path) -> anyhow::Result<Option<Record>> {
         let shown = file.display();
         let cannot = || format!("`{shown}` cannot be read");
-        let Some(bytes) = read_regular_file(&file, MAX_RECORD_BYTES).with_context(cannot)? else {
+        let Some(bytes) = read_regular_file(file, MAX_RECORD_BYTES).with_context(cannot)? else {
             return Ok(None);
         };
         let text = String::from_utf8(bytes).with_context(cannot)?;
@@ -210,8 +225,15 @@ impl Store {
                 Some(Damaged::Newer(_)) | None => return Err(error),
             },
         };
-        let is_damaged = matches!(recorded, Recorded::Damaged);
-        let (record, outcome) = change(recorded)?;
+        // What is known anywhere stays as it is.
+        let is_damaged = matches!(recorded, Recorded::Damaged) && file.exists();
+        let (mut record, outcome) = change(recorded)?;
+        record.folder = of
+            .folder()
+            .map(|folder| folder.to_string_lossy().into_owned());
+        if self.is_known_anywhere(of, &record) {
+            return Ok(outcome);
+        }
         if is_damaged {
             let kept = file.with_extension("json.damaged");
             std::fs::read(&file)
@@ -226,10 +248,10 @@ impl Store {
     /// The file that the record of an upstream is kept in.
     #[must_use]
     pub fn file(&self, of: &Fingerprint) -> PathBuf {
-        self.folder.join(format!("{}.json", of.as_str()))
+        self.folder.join(format!("{}.json", of.file_stem()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamp, Arc<Known>)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Fingerprint, (Stamps, Arc<Known>)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

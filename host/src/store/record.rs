@@ -45,10 +45,10 @@ pub struct Record {
     /// When it was asked, in seconds since the Unix epoch.
     fetched: u64,
     /// What it offers.
-    offered: Offered,
+    pub(super) offered: Offered,
     /// What of that its user has not seen as it is.
     #[serde(default)]
-    unseen: BTreeMap<Gated, Unseen>,
+    pub(super) unseen: BTreeMap<Gated, Unseen>,
     /// In the form 1: the tools that have changed, as they were.
     #[serde(default, skip_serializing)]
     seen: BTreeMap<String, Box<RawValue>>,
@@ -59,6 +59,10 @@ pub struct Record {
     /// The kind of clients that it was first asked for (see [`Clients`]).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     clients: String,
+    /// The folder that it is of, where what is known of the upstream in one folder is not what is
+    /// known of it in another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) folder: Option<String>,
     /// Whether nothing was known before, so that what comes first is taken as it is.
     #[serde(skip)]
     first: bool,
@@ -80,10 +84,11 @@ pub enum Gated {
 }
 
 impl Gated {
-    const ALL: [Self; 4] = [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
+    pub(super) const ALL: [Self; 4] =
+        [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
 
     /// An object as a model is told it, in canonical form; none where nobody is shown it.
-    fn told(self, name: &str, object: &RawValue) -> Option<String> {
+    pub(super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
         let what = match self {
             Self::Tool => What::Tool,
             Self::Prompt => What::Prompt,
@@ -95,7 +100,7 @@ impl Gated {
 
     /// Whether two objects tell a model the same. What MCP has no room for is not shown:
     /// it may come and go, or be mended in another way by another Dormouse.
-    fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
+    pub(super) fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
         if one.get() == other.get() {
             return true;
         }
@@ -111,50 +116,69 @@ impl Gated {
         one == other || self == Self::Tool && in_newest_era(&one, &other)
     }
 
-    /// Those that an upstream offers, by name: of several with one name, the first.
-    fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
-        let (objects, member) = match self {
+    /// The objects of this kind that an upstream offers, and the member that they are called by;
+    /// none of instructions, which are a text.
+    fn list(self, offered: &Offered) -> Option<(&[Box<RawValue>], &'static str)> {
+        Some(match self {
             Self::Tool => (&offered.tools, "name"),
             Self::Prompt => (&offered.prompts, "name"),
             Self::Template => (&offered.templates, "uriTemplate"),
-            Self::Instructions => {
-                let text = offered.instructions.as_ref();
-                let text = text.and_then(|text| to_raw_value(text).ok());
-                return text.into_iter().map(|text| (String::new(), text)).collect();
-            }
+            Self::Instructions => return None,
+        })
+    }
+
+    /// The same, to be changed.
+    fn list_mut(self, offered: &mut Offered) -> Option<(&mut Vec<Box<RawValue>>, &'static str)> {
+        Some(match self {
+            Self::Tool => (&mut offered.tools, "name"),
+            Self::Prompt => (&mut offered.prompts, "name"),
+            Self::Template => (&mut offered.templates, "uriTemplate"),
+            Self::Instructions => return None,
+        })
+    }
+
+    /// Those that an upstream offers, by name: of several with one name, the first.
+    pub(super) fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
+        let Some((objects, member)) = self.list(offered) else {
+            let text = offered.instructions.as_ref();
+            let text = text.and_then(|text| to_raw_value(text).ok());
+            return text.into_iter().map(|text| (String::new(), text)).collect();
         };
-        let objects = keyed(objects, member);
-        objects
+        keyed(objects, member)
             .map(|(name, object)| (name, object.to_owned()))
             .collect()
     }
-}
 
-impl Gated {
     /// Puts other objects in place of those that an upstream offers, where there is another one
     /// for the name and the object.
-    fn replace(
+    pub(super) fn replace(
         self,
         offered: &mut Offered,
         mut other: impl FnMut(&str, &RawValue) -> Option<Box<RawValue>>,
     ) {
-        let (objects, member) = match self {
-            Self::Tool => (&mut offered.tools, "name"),
-            Self::Prompt => (&mut offered.prompts, "name"),
-            Self::Template => (&mut offered.templates, "uriTemplate"),
-            Self::Instructions => {
-                for (name, text) in self.of(offered) {
-                    let text = other(&name, &text);
-                    let text = text.and_then(|text| serde_json::from_str(text.get()).ok());
-                    offered.instructions = text.or(offered.instructions.take());
+        let Some((objects, member)) = self.list_mut(offered) else {
+            for (name, text) in self.of(offered) {
+                if let Some(text) = other(&name, &text) {
+                    self.add(offered, text);
                 }
-                return;
             }
+            return;
         };
         for object in objects {
             let name = key(object, member);
             if let Some(other) = name.and_then(|name| other(&name, object)) {
                 *object = other;
+            }
+        }
+    }
+
+    /// Adds an object to those that an upstream offers.
+    pub(super) fn add(self, offered: &mut Offered, object: Box<RawValue>) {
+        match self.list_mut(offered) {
+            Some((objects, _)) => objects.push(object),
+            None => {
+                let text = serde_json::from_str(object.get()).ok();
+                offered.instructions = text.or(offered.instructions.take());
             }
         }
     }
@@ -173,14 +197,14 @@ impl fmt::Display for Gated {
 
 /// What of one kind a user has not seen as it is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Unseen {
+pub(super) struct Unseen {
     /// What is no longer what it was when the user last saw it, as it was then. One that
     /// is gone is in here too: it cannot come back as something else unseen.
     #[serde(default)]
-    changed: BTreeMap<String, Box<RawValue>>,
+    pub(super) changed: BTreeMap<String, Box<RawValue>>,
     /// What they have never seen.
     #[serde(default)]
-    added: BTreeSet<String>,
+    pub(super) added: BTreeSet<String>,
     /// When each of those that are there began to wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     since: BTreeMap<String, u64>,
@@ -395,6 +419,7 @@ impl Record {
             seen: BTreeMap::new(),
             withheld: BTreeMap::new(),
             clients: String::new(),
+            folder: None,
             first: seen.is_none(),
         }
     }
@@ -469,6 +494,7 @@ impl Record {
         let text = |record: &Self| {
             let record = Self {
                 fetched: 0,
+                folder: None,
                 ..record.clone()
             };
             serde_json::to_string(&record).ok()
@@ -528,14 +554,19 @@ impl Record {
             return Err(Changed);
         }
         for item in pending.iter() {
-            if let Some(unseen) = self.unseen.get_mut(&item.kind) {
-                unseen.changed.remove(&item.name);
-                unseen.added.remove(&item.name);
-                unseen.since.remove(&item.name);
-                unseen.told.remove(&item.name);
-            }
+            self.accept(item);
         }
         Ok(pending)
+    }
+
+    /// Has something no longer wait.
+    pub(super) fn accept(&mut self, item: &PendingItem) {
+        if let Some(unseen) = self.unseen.get_mut(&item.kind) {
+            unseen.changed.remove(&item.name);
+            unseen.added.remove(&item.name);
+            unseen.since.remove(&item.name);
+            unseen.told.remove(&item.name);
+        }
     }
 
     /// Has what other kinds of clients are offered, and their user has approved, not be taken for

@@ -11,6 +11,7 @@
 
 mod adapting;
 mod approval;
+mod by_folder;
 mod changing;
 mod client_rules;
 mod discovery;

@@ -716,6 +716,46 @@ fn what_is_known_of_a_projects_server_is_known_of_its_folder() {
     assert_eq!(fingerprint("a", elsewhere), fingerprint("b", elsewhere));
 }
 
+/// The folder that an agent is in decides what is started there without a folder of its own.
+#[test]
+fn what_is_known_of_the_users_servers_is_known_of_the_folder_that_decides_them() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().canonicalize().unwrap();
+    for folder in ["a/.git", "a/in", "b", "work"] {
+        std::fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    let fingerprint = |folder: &str, table: &str| {
+        let text = format!("[servers.x]\n{table}\n");
+        let own = file::parse_usable(&home.join("dormouse.toml"), &text).unwrap();
+        let around = Surroundings::new(home.clone(), [].into(), Some(&home.join(folder)));
+        let trust = Trust::new(&home.join("data"));
+        let all = Configured::new(own, Some(&around), &trust);
+        all.servers["x"].bridge().unwrap().fingerprint.clone()
+    };
+    let decided = "command = ['npx', '-y', 'server']";
+    assert_eq!(fingerprint("", decided).folder(), None);
+    // Above the home is nobody's project either.
+    assert_eq!(fingerprint("..", decided).folder(), None);
+    for (folder, of) in [("a", "a"), ("a/in", "a"), ("b", "b")] {
+        let found = fingerprint(folder, decided);
+        assert_eq!(found.folder(), Some(&*home.join(of)));
+        assert_eq!(found.anywhere(), fingerprint("", decided));
+        assert_ne!(found.file_stem(), fingerprint("", decided).file_stem());
+    }
+    for fixed in [
+        "command = ['npx', '-y', 'server']\ncwd = '~/work'",
+        "url = 'https://example.com/mcp'",
+    ] {
+        for folder in ["", "a", "b", "work"] {
+            assert_eq!(
+                fingerprint(folder, fixed).folder(),
+                None,
+                "{folder} {fixed}"
+            );
+        }
+    }
+}
+
 #[test]
 fn mistakes_that_are_not_said_any_more_count_as_well() {
     let wrong: String = (0..150)

@@ -100,6 +100,16 @@ impl Surroundings {
         }
     }
 
+    /// The folder that decides what is started in it without a folder of its own: the project, or
+    /// the folder in which the process works where that is none. None where that is the home folder
+    /// or above it: what lies there is the user's or the system's.
+    #[must_use]
+    pub fn deciding_folder(&self) -> Option<&Path> {
+        let folder = self.folder.as_deref();
+        let folder = folder.filter(|folder| !holds_home(folder, &self.home));
+        self.project.as_deref().or(folder)
+    }
+
     /// A variable of the environment. Windows does not tell upper from lower case in
     /// their names.
     #[must_use]
@@ -121,23 +131,24 @@ impl Surroundings {
     }
 }
 
+/// Whether a folder is the home folder, or one above it. Either may be written with links in it.
+fn holds_home(folder: &Path, home: &Path) -> bool {
+    let real_home = || home.canonicalize().unwrap_or_else(|_| home.to_owned());
+    home.starts_with(folder)
+        || folder
+            .canonicalize()
+            .is_ok_and(|folder| real_home().starts_with(folder))
+}
+
 /// The project that a folder belongs to: the nearest folder, from it upwards, with
 /// a client's project file or a repository in it. The home folder is none, and
 /// nothing above it is looked at: what lies there is not the work at hand.
 #[must_use]
 pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
-    let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    // Either may be written with links in it.
-    let holds_home = |folder: &Path| {
-        home.starts_with(folder)
-            || folder
-                .canonicalize()
-                .is_ok_and(|folder| real_home.starts_with(folder))
-    };
     folder
         .ancestors()
-        .take_while(|folder| !holds_home(folder))
+        .take_while(|folder| !holds_home(folder, home))
         .find(|folder| {
             let marks = super::places::PROJECT_MARKS.iter().copied();
             marks
