@@ -2,8 +2,10 @@
 //! approved, and calls pass.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 
-use dormouse_tests::Client;
+use dormouse_tests::{Client, Home, artifacts, client};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, asks, comes_to, tools};
@@ -383,4 +385,60 @@ fn a_result_that_breaks_the_schema_that_was_listed_is_an_error_with_its_text() {
     all.offers_just("post", &more);
     let result = host.request("tools/call", call).unwrap();
     assert_eq!(result["structuredContent"], json!({ "a": 7 }), "{result}");
+}
+
+/// What a server wants in headers is not what an agent sees: it gets it as it wants it now.
+#[test]
+fn headers_follow_the_schema_that_the_server_has_now() {
+    struct Annotated(std::process::Child);
+    impl Drop for Annotated {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    let home = Home::new().unwrap();
+    let file = home.path().join("tools");
+    let offers = |argument: &str, header: &str| {
+        let schema = json!({ "type": "object", "properties": {
+            argument: { "type": "string", "x-mcp-header": header }, "other": { "type": "string" }
+        } });
+        let tool = json!({ "name": "send", "description": header, "inputSchema": schema });
+        fs::write(&file, json!([tool]).to_string()).unwrap();
+    };
+    offers("region", "Region");
+    let mut server = Command::new("python3");
+    server.arg(artifacts::workspace().join("tests/servers/annotated.py"));
+    let mut server = Annotated(server.arg(&file).stdout(Stdio::piped()).spawn().unwrap());
+    let mut port = String::new();
+    BufReader::new(server.0.stdout.take().unwrap())
+        .read_line(&mut port)
+        .unwrap();
+    let table = format!("url = 'http://127.0.0.1:{}/mcp'\n", port.trim());
+    home.table("far", &table).unwrap();
+    home.synced("far").unwrap();
+    let listed = home.serve().unwrap().tools().unwrap();
+    let arguments = json!({ "region": "north", "place": "south", "other": "x" });
+    for (argument, header, expected) in [
+        ("region", "Region", r#"{"mcp-param-region": "north"}"#),
+        ("region", "Zone", r#"{"mcp-param-zone": "north"}"#),
+        ("place", "Place", r#"{"mcp-param-place": "south"}"#),
+    ] {
+        offers(argument, header);
+        for stateless in [false, true] {
+            let mut host = home.serve().unwrap();
+            let result = match stateless {
+                true => host.call_stateless("far__send", arguments.clone()),
+                false => host.call("far__send", arguments.clone()),
+            };
+            assert_eq!(
+                client::text(&result.unwrap()).unwrap(),
+                expected,
+                "{header}"
+            );
+            if !stateless {
+                assert_eq!(host.tools().unwrap(), listed, "{header}");
+            }
+        }
+    }
 }
