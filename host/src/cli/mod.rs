@@ -256,7 +256,7 @@ impl Global {
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(progress::AboveProgress::default)
             .with_ansi(std::io::stderr().is_terminal() && output::colours_wanted())
-            .with_filter(filter.and(filter_fn(|event| !tells_a_login(event))));
+            .with_filter(filter.and(filter_fn(|event| !may_have_secrets(event))));
         tracing_subscriber::registry().with(lines).init();
         if let Some(error) = bad {
             tracing::warn!("`{LOG}` is not understood and left out of account: {error}");
@@ -264,12 +264,16 @@ impl Global {
     }
 }
 
-/// Whether an event may have in it what a login brings. rmcp logs that in detail,
-/// codes and identity tokens too, and it has no place in any log, however much is
-/// asked for.
-fn tells_a_login(event: &Metadata<'_>) -> bool {
+/// Whether an event may have secrets in it as they are, which have no place in any log, however
+/// much is asked for.
+fn may_have_secrets(event: &Metadata<'_>) -> bool {
     let target = event.target();
-    let is_login = target.starts_with("rmcp::transport::auth") && *event.level() > Level::INFO;
+    // rmcp logs what a login brings in detail, codes and identity tokens too; wasmtime logs what
+    // plugins read and print, before the secrets that they were given are taken out.
+    let is_content = ["rmcp::transport::auth", "wasmtime_wasi"]
+        .iter()
+        .any(|module| target.starts_with(module));
+    let is_detail = is_content && *event.level() > Level::INFO;
     // The pool of connections names them by their URL's authority, with user and password.
-    is_login || target.starts_with("hyper_util::client::legacy")
+    is_detail || target.starts_with("hyper_util::client::legacy")
 }

@@ -31,4 +31,11 @@ impl Guest for Loud {
     fn panic(text: String) -> String {
         panic!("{text}")
     }
+
+    fn spill() -> String {
+        let variables = std::env::vars().map(|(_, value)| value);
+        let settings = dormouse_sdk::settings::all::<serde_json::Value>().unwrap_or_default();
+        let given: Vec<String> = variables.chain([settings.to_string()]).collect();
+        Self::panic(Self::say(given.join(" ")))
+    }
 }
