@@ -71,7 +71,7 @@ for line in sys.stdin:
             "protocolVersion": params.get("protocolVersion"),
             "capabilities": {"tools": {}, "prompts": {}, "resources": {}, "logging": {}},
             "serverInfo": {"name": TEXT, "title": TEXT, "version": TEXT},
-            "instructions": TEXT,
+            "instructions": TEXT + str(CHANGED),
         },
         "tools/list": {"tools": tools()},
         "prompts/list": {"prompts": [prompt("p"), prompt("p " + TEXT)]},

@@ -1,6 +1,7 @@
 //! Texts that steer a terminal, from everybody who can write one: an upstream, a plugin, a web
-//! server, whoever logs somebody in, a cloned project, another program's file, a folder. All commands are run on a terminal, and none of what
-//! these texts have in them reaches it.
+//! server, whoever logs somebody in, an agent, whoever reaches the port of a host, a cloned project,
+//! another program's file, a folder. All commands are run on a terminal, and none of what these
+//! texts have in them reaches it.
 
 #![cfg(unix)]
 #![allow(
@@ -114,13 +115,16 @@ impl Place {
         let run = self.home.command(words);
         let mut command = Command::new(artifacts::python("clients", "python").unwrap());
         let asked: Vec<Value> = match words.first() {
-            Some(&"approve" | &"trust" | &"grant" | &"add") if !words.contains(&"--yes") => {
+            Some(&"approve" | &"trust" | &"grant" | &"add")
+                if !words.contains(&"--yes") =>
+            {
                 vec![json!(["[y/N]", "n\n"])]
             }
             Some(&"serve") if words.contains(&"--http") => {
-                vec![json!(["listening on", "\u{3}"])]
+                let address = words.last().unwrap();
+                vec![json!(["listening on", "\u{3}", self.odd_requests(address)])]
             }
-            Some(&"serve") => vec![json!(["", "{}\n\u{4}"])],
+            Some(&"serve") => agent_steps(),
             Some(&"call") if words.contains(&"ask") => vec![json!(["c = cancel: ", "c\n"])],
             _ => Vec::new(),
         };
@@ -133,8 +137,113 @@ impl Place {
             .envs(self.home.environment())
             .env("TERM", "xterm-256color");
         let output = command.output().unwrap();
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        if words.first() == Some(&"serve") {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{said}{shown}");
+        }
+        shown
     }
+}
+
+impl Place {
+    /// A program that sends requests with such texts to a host.
+    fn odd_requests(&self, address: &str) -> Vec<String> {
+        let script = artifacts::workspace().join("tests/clients/python/odd_requests.py");
+        let token = self.home.path().join("cache/data/dormouse/http-token");
+        let words = [&script, &token].map(|path| path.display().to_string());
+        let [script, token] = words;
+        [
+            "python3".to_owned(),
+            script,
+            address.to_owned(),
+            token,
+            TEXT.to_owned(),
+            HEADER.to_owned(),
+        ]
+        .into()
+    }
+}
+
+/// What an agent sends to a host on a terminal, which echoes it: so all of it is ASCII.
+fn agent_steps() -> Vec<Value> {
+    let initialize = json!({
+        "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
+        "clientInfo": { "name": TEXT, "title": TEXT, "version": TEXT },
+    });
+    let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": TEXT } });
+    let said = json!({ "text": TEXT });
+    let requests = [
+        ("initialize", initialize),
+        ("tools/call", call("up__say", json!({}))),
+        ("tools/call", call("up__fail", json!({}))),
+        ("tools/call", call("loud__say", said.clone())),
+        ("tools/call", call("loud__fail", said.clone())),
+        ("tools/call", call("loud__panic", said)),
+        ("tools/call", call("ends__discover", json!({}))),
+        ("tools/call", call(TEXT, json!({}))),
+        ("resources/read", json!({ "uri": TEXT })),
+        ("prompts/get", json!({ "name": TEXT })),
+        ("logging/setLevel", json!({ "level": TEXT })),
+        (TEXT, json!({ TEXT: TEXT })),
+    ];
+    let mut steps = Vec::new();
+    let mut before = String::new();
+    for (id, (method, params)) in (700..).zip(requests) {
+        let request = request(id, method, &params);
+        steps.push(json!([before, format!("{request}\n")]));
+        if method == "initialize" {
+            let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+            steps.push(json!([answered_as(id), format!("{ready}\n")]));
+            before = String::new();
+        } else {
+            before = answered_as(id);
+        }
+    }
+    // No JSON, what is none of MCP, and a question that nobody has asked.
+    for odd in [
+        json!({ "jsonrpc": "2.0", "id": TEXT, "result": { TEXT: TEXT } }),
+        json!({ "jsonrpc": "2.0", "method": TEXT, "params": { TEXT: TEXT } }),
+        json!({ TEXT: TEXT }),
+        json!(TEXT),
+    ] {
+        steps.push(json!([
+            std::mem::take(&mut before),
+            format!("{}\n", ascii(&odd.to_string()))
+        ]));
+    }
+    let last = request(799, "ping", &json!({}));
+    steps.push(json!(["", format!("{last}\n")]));
+    steps.push(json!([answered_as(799), "\u{4}"]));
+    steps
+}
+
+/// A request whose id is its last member: so its echo is not taken for its answer.
+fn request(id: u64, method: &str, params: &Value) -> String {
+    let method = json!(method);
+    ascii(&format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":{method},\"params\":{params},\"id\":{id}}}"
+    ))
+}
+
+/// How an answer to a request begins.
+fn answered_as(id: u64) -> String {
+    format!("\"id\":{id},\"")
+}
+
+/// A JSON text in ASCII.
+fn ascii(json: &str) -> String {
+    let mut text = String::new();
+    for letter in json.chars() {
+        if letter.is_ascii() && letter != '\u{7f}' {
+            text.push(letter);
+        } else {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
 }
 
 /// Plugins whose texts these are: what they declare, and what they say when they are called.
@@ -285,8 +394,25 @@ fn answered(mut stream: TcpStream, address: SocketAddr) -> std::io::Result<()> {
     )
 }
 
+/// A port that nobody has.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
 #[track_caller]
 fn steers_nothing(words: &[&str], shown: &str) {
+    // What goes to stdout under `serve` is MCP, for an agent.
+    let mut logged = String::new();
+    let shown = if words.first() == Some(&"serve") {
+        let lines = shown.split_inclusive('\n');
+        lines
+            .filter(|line| !line.starts_with("{\"jsonrpc\""))
+            .for_each(|line| logged.push_str(line));
+        &logged
+    } else {
+        shown
+    };
     for steering in STEERING {
         if let Some(at) = shown.find(steering) {
             let from = shown.floor_char_boundary(at.saturating_sub(120));
@@ -303,6 +429,7 @@ fn steers_nothing(words: &[&str], shown: &str) {
 #[test]
 fn no_command_lets_a_text_steer_the_terminal() {
     let place = Place::new();
+    let address = free_address();
     let (bad_name, folder_name) = (format!("{TEXT}.wasm"), format!("folder {TEXT}"));
     let said = json!({ "text": TEXT }).to_string();
     let wrong = json!({ TEXT: TEXT }).to_string();
@@ -394,9 +521,24 @@ fn no_command_lets_a_text_steer_the_terminal() {
         (".", &["status"]),
         (".", &["doctor"]),
         (".", &["serve"]),
-        (".", &["serve", "--http", "127.0.0.1:0"]),
+        (".", &["serve", "-vv"]),
+        (".", &["serve", "-vv", "--http", &address]),
+        (".", &["call", "up", "discover", "{}"]),
+        (".", &["read", "dormouse://instructions/up"]),
+        (
+            ".",
+            &["install", "cursor", "--http", "127.0.0.1:9", "--dry-run"],
+        ),
+        (
+            ".",
+            &["install", "cursor", "--http", "127.0.0.1:9", "--no-sync"],
+        ),
         (".", &["install", "cursor", "--no-sync"]),
         (".", &["import", "cursor", "--no-sync"]),
+        (".", &["import", "--undo"]),
+        (".", &["import", "cursor", "--replace", "--dry-run"]),
+        (".", &["import", "cursor", "--replace", "--no-sync"]),
+        (".", &["import", "--undo", "--dry-run"]),
         (".", &["import", "--undo"]),
         (TEXT, &["list"]),
         (TEXT, &["trust"]),
@@ -419,7 +561,7 @@ fn no_command_lets_a_text_steer_the_terminal() {
         let shown = place.shown(words, folder);
         steers_nothing(words, &shown);
         all.push_str(&shown);
-        if words.contains(&"--http") {
+        if words.starts_with(&["serve", "-vv", "--http"]) {
             // Somebody who sits there may see it; elsewhere its file is named.
             let file = place.home.path().join("cache/data/dormouse/http-token");
             let token = fs::read_to_string(file).unwrap();
@@ -433,7 +575,13 @@ fn no_command_lets_a_text_steer_the_terminal() {
         &["status"],
         &["approve", "up"],
         &["approve", "up", "--dry-run"],
+        &["diff"],
         &["list"],
+        &["approve", "up", TEXT, "--yes"],
+        &["approve", "up", "--yes"],
+        &["tools", "up"],
+        &["read", "dormouse://instructions/up"],
+        &["forget", "up"],
     ] {
         let shown = place.shown(words, ".");
         steers_nothing(words, &shown);
@@ -445,6 +593,7 @@ fn no_command_lets_a_text_steer_the_terminal() {
         "does not take Dormouse",
         "listening on",
         "logged in",
+        "7 items of `up` allowed",
     ] {
         assert!(all.contains(part), "nobody has shown {part}: {all}");
     }
