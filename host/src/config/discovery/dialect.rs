@@ -8,6 +8,7 @@ use super::expansion::Expansion;
 use super::oauth;
 use crate::config::problem::quoted;
 use crate::upstream::HttpTransport;
+use crate::upstream::redaction::is_setting;
 
 /// How a client writes a server.
 #[derive(Debug, Clone, Copy)]
@@ -135,10 +136,15 @@ impl Dialect {
                     Ok(Some(Kind::Http(HttpTransport::Streamable)))
                 }
                 "sse" => Ok(Some(Kind::Http(HttpTransport::Sse))),
-                other => Err(Outcome::Skipped(format!(
+                // Anything else may be a value that belongs elsewhere, such as a key.
+                other if is_setting(other) => Err(Outcome::Skipped(format!(
                     "servers of type {} cannot be bridged",
                     quoted(other)
                 ))),
+                _ => Err(Outcome::Skipped(
+                    "its `type` is none of a server that can be bridged (`stdio`, `http`, `sse`)"
+                        .to_owned(),
+                )),
             };
         }
         match url {

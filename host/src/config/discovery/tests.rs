@@ -288,6 +288,20 @@ fn no_message_has_a_secret_in_it() {
 }
 
 #[test]
+fn a_wrong_type_is_repeated_only_where_it_is_a_word() {
+    for (kind, shown) in [("ws", true), ("websocket", true), ("sk-SECRET-1", false)] {
+        let home = Home::empty();
+        let servers = format!(r#"{{"mcpServers": {{"a": {{"type": "{kind}", "url": "x"}}}}}}"#);
+        home.write("home/.cursor/mcp.json", &servers);
+        let discovery = discover_all(&home.around(), &[Client::Cursor], &Inputs::new());
+        let [skipped] = discovery.skipped.as_slice() else {
+            panic!("{:?}", discovery.skipped);
+        };
+        assert_eq!(skipped.why.contains(kind), shown, "{}", skipped.why);
+    }
+}
+
+#[test]
 fn a_fingerprint_is_of_what_is_written() {
     let home = Home::of(&["claude-code", "codex", "vscode"]);
     let clients: Vec<_> = Client::all().collect();

@@ -22,7 +22,7 @@ pub(crate) use hidden_texts::{
 pub(super) use secret_name::is_harmless_header;
 pub(crate) use secret_name::is_secret_name;
 pub(super) use secret_value::is_trivial;
-pub(crate) use secret_value::{may_be_secret_in_path, tells_nothing};
+pub(crate) use secret_value::{is_setting, may_be_secret_in_path, tells_nothing};
 pub(super) use url::redacted_url;
 
 /// Text in place of a secret.

@@ -91,7 +91,7 @@ pub(crate) fn may_be_secret_in_path(part: &str) -> bool {
 }
 
 /// Whether a value is one short word in small letters, as of a setting that has a few.
-pub(super) fn is_setting(value: &str) -> bool {
+pub(crate) fn is_setting(value: &str) -> bool {
     value.len() <= MAX_SETTING_LETTERS && value.chars().all(|letter| letter.is_ascii_lowercase())
 }
 
