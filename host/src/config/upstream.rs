@@ -439,7 +439,7 @@ impl Reader<'_> {
                     }
                 }
                 let secret = match id {
-                    Some(_) => Some(value.as_str()),
+                    Some(_) => Some(value.as_str().into()),
                     None => secret_in(name, &value),
                 };
                 secrets_filled_in

@@ -1,6 +1,7 @@
 //! What a child's environment has that its configuration does not say: what programs need
 //! to find their way around the system, and none of the user's secrets.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
 use super::redaction::is_secret_name;
@@ -222,16 +223,16 @@ fn is_inherited(name: &str) -> bool {
     names.any(|pattern| matches(pattern, &name))
 }
 
-/// The part of a variable's value that may be a secret, if one may: nothing of what every child
-/// gets, but for the user in the URL of a proxy or of an index of packages.
-pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<&'v str> {
+/// The value of a variable that may be a secret, or a URL that may have one in it: nothing of what
+/// every child gets, but for the URLs of proxies and of indexes of packages.
+pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> {
     if !is_inherited(name) || is_secret_name(name) || value.contains("://") {
-        return Some(value);
+        return Some(value.into());
     }
-    // Some programs read a proxy without the scheme of its URL.
+    // Some programs read a proxy without the scheme of its URL. With one, it is looked at as a URL.
     let is_proxy = name.to_ascii_uppercase().ends_with("_PROXY");
-    let (user, _) = value.trim_start_matches('/').rsplit_once('@')?;
-    is_proxy.then_some(user)
+    let has_user = is_proxy && value.contains('@');
+    has_user.then(|| format!("proxy://{}", value.trim_start_matches('/')).into())
 }
 
 /// Whether one of the patterns that a user has written names a variable.
@@ -304,6 +305,34 @@ mod tests {
         let all = ["*".to_owned()];
         for (name, expected) in [("GITHUB_TOKEN", true), ("DORMOUSE_TOKEN", false)] {
             assert_eq!(passes(OsStr::new(name), OsStr::new("x"), &all), expected);
+        }
+    }
+
+    #[test]
+    fn a_variables_value_is_judged_by_its_name_and_as_a_url() {
+        for (name, value, expected) in [
+            ("PATH", "/bin", None),
+            ("HTTPS_PROXY", "proxy:3128", None),
+            (
+                "HTTPS_PROXY",
+                "me:pw@proxy:3128",
+                Some("proxy://me:pw@proxy:3128"),
+            ),
+            ("all_proxy", "//me:p/w@proxy", Some("proxy://me:p/w@proxy")),
+            ("HTTP_PROXY", "http://proxy", Some("http://proxy")),
+            (
+                "PIP_INDEX_URL",
+                "https://u:p@index/x",
+                Some("https://u:p@index/x"),
+            ),
+            ("GITHUB_TOKEN", "x", Some("x")),
+            ("XDG_API_TOKEN", "x", Some("x")),
+        ] {
+            assert_eq!(
+                secret_in(name, value).as_deref(),
+                expected,
+                "{name}={value}"
+            );
         }
     }
 

@@ -91,9 +91,8 @@ impl Stdio {
             }
             match environment::secret_in(name, value) {
                 None => {}
-                Some(url) if url.contains("://") => hidden.add_url(url),
-                Some(user) if user.len() < value.len() => hidden.add_user(user),
-                Some(value) => hidden.add_variable(name, value),
+                Some(url) if url.contains("://") => hidden.add_url(&url),
+                Some(value) => hidden.add_variable(name, &value),
             }
         }
     }
@@ -323,6 +322,19 @@ mod tests {
         assert_eq!(redacted(&stdio, said), "… … … production … …");
         assert_eq!(stdio.to_string(), "/opt/bin/run --token … --mode fast");
         assert_eq!(stdio.without_arguments(), "run");
+        // What a variable with a proxy without a scheme was filled in as.
+        for (name, value) in [
+            ("HTTPS_PROXY", "me:in-a-proxy@h:1"),
+            ("ALL_PROXY", "//me:in-a-proxy@h"),
+        ] {
+            let secret = environment::secret_in(name, value).unwrap();
+            let launch = Launch::Http(Http {
+                url: "https://e.com/".into(),
+                filled_in: vec![Secret::new(secret)],
+                ..Http::default()
+            });
+            assert_eq!(redacted(&launch, "me in-a-proxy"), "me …", "{name}");
+        }
         let line = Launch::Stdio(Stdio {
             command: "npx mcp-remote https://e.com/mcp --api-key in-the-line".into(),
             ..Stdio::default()
