@@ -39,9 +39,9 @@ fn call(tool: &str, arguments: Value) -> Value {
 
 /// Each client takes a step in a session of which a connection breaks, and comes back.
 /// Gives the outcomes.
-fn broken(home: &Home, next: Break, step: &Value) -> Vec<Value> {
+fn broken(home: &Home, clients: &[Sdk], next: Break, step: &Value) -> Vec<Value> {
     let server = home.serve_http(&[]).unwrap();
-    let outcomes = CLIENTS.map(|client| {
+    let outcomes = clients.iter().map(|client| {
         let proxy = Proxy::start(server.address(), next).unwrap();
         let [outcome] = client
             .run_with_token(
@@ -55,22 +55,81 @@ fn broken(home: &Home, next: Break, step: &Value) -> Vec<Value> {
         assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
         outcome
     });
-    outcomes.into()
+    outcomes.collect()
 }
 
 #[test]
 fn an_answer_that_came_meanwhile_is_there() {
     let home = home(&["sleep"]);
-    let sleep = json!({ "do": "call", "tool": "sleep__sleep",
-        "arguments": { "milliseconds": 300 } });
-    for noticed in [true, false] {
-        let next = Break {
-            asked: "sleep__sleep",
-            answered: "id: 0/",
-            noticed,
-        };
-        for outcome in broken(&home, next, &sleep) {
-            assert_eq!(outcome["content"][0]["text"], "slept 300 ms", "{outcome}");
+    // Clients that take no large events wait longer for a stream.
+    let [python @ .., v1, v2] = CLIENTS;
+    for (clients, milliseconds) in [(&[v1, v2], 300), (&python, 11_000)] {
+        let sleep = json!({ "do": "call", "tool": "sleep__sleep",
+            "arguments": { "milliseconds": milliseconds } });
+        for noticed in [true, false] {
+            let next = Break {
+                asked: "sleep__sleep",
+                answered: "id: 0/",
+                noticed,
+            };
+            for outcome in broken(&home, clients, next, &sleep) {
+                let slept = format!("slept {milliseconds} ms");
+                assert_eq!(outcome["content"][0]["text"], slept, "{outcome}");
+            }
+        }
+    }
+}
+
+/// A server whose answer takes a while, and is larger than the events that Python's SDK takes.
+const LARGE: &str = r#"
+import json, sys, time
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
+        continue
+    method, result = message["method"], {}
+    if method == "initialize":
+        result = {"protocolVersion": message["params"]["protocolVersion"],
+                  "capabilities": {"tools": {}}, "serverInfo": {"name": "l", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "page", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        time.sleep(1)
+        result = {"content": [{"type": "text", "text": "x" * (3 << 20)}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn a_large_answer_that_takes_a_while_reaches_each_client() {
+    let home = Home::new().unwrap();
+    let script = home.path().join("large.py");
+    std::fs::write(&script, LARGE).unwrap();
+    let command = format!("command = {}", json!(["python3", script]));
+    home.table("large", &command).unwrap();
+    home.synced("large").unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let page = json!({ "do": "call", "tool": "large__page", "arguments": {} });
+    for client in CLIENTS {
+        // The second call finds the server awake.
+        let pages = client
+            .run_with_token(
+                &home,
+                &[server.url()],
+                server.token(),
+                &[page.clone(), page.clone()],
+            )
+            .unwrap();
+        for page in pages {
+            let text = page["content"][0]["text"].as_str();
+            let said = page.to_string();
+            let end = said.floor_char_boundary(300);
+            assert_eq!(
+                text.map(str::len),
+                Some(3 << 20),
+                "{client:?} {}",
+                &said[..end]
+            );
         }
     }
 }
@@ -85,7 +144,7 @@ fn a_question_is_asked_once() {
         answered: "elicitation/create",
         noticed: true,
     };
-    for outcome in broken(&home, next, &greet) {
+    for outcome in broken(&home, &CLIENTS, next, &greet) {
         assert_eq!(outcome["content"][0]["text"], "Hello, Zoe!", "{outcome}");
         assert_eq!(outcome["asked"].as_array().unwrap().len(), 1, "{outcome}");
     }

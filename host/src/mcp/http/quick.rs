@@ -11,7 +11,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hyper::header::ACCEPT;
+use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
 use rmcp::model::{
@@ -34,9 +34,17 @@ use crate::mcp::original::Original;
 use crate::mcp::service::caught;
 use crate::runtime::Answer;
 
-/// How long a client of the era with sessions waits for a stream of events. Until
-/// then it cannot come back for an answer that it has missed.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a client of the era with sessions waits for a stream of events, where nothing is said
+/// or asked before the answer. Until then it cannot come back for an answer that it has missed.
+const STREAM_AFTER: Duration = Duration::from_millis(100);
+
+/// The same for clients that take no events of more than 1 MiB, and messages of any size: a
+/// screenshot or a page of a document may well be more. What takes longer still gets a stream.
+const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
+
+/// How the library names itself to servers with which clients have that limit: Python's SDK since
+/// its version 2, and what is built on it.
+const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
 /// A call that was begun, on its way through rmcp to the handler.
 #[derive(Clone, Default)]
@@ -107,7 +115,8 @@ impl Endpoint {
         only(&parts.headers, SESSION).ok()??;
         let claimed = claimed?;
         let known = (claimed.known(said)?.as_ref(), &claimed.cancel);
-        Some(in_session(known, (id, method, params), (&meta, original)).await)
+        let stream_after = stream_after(&parts.headers);
+        Some(in_session(known, (id, method, params), (&meta, original), stream_after).await)
     }
 
     async fn stateless(
@@ -133,13 +142,14 @@ async fn in_session(
     (known, cancel): (&Known, &CancellationToken),
     (id, method, params): (&RequestId, &str, Map<String, Value>),
     (meta, original): (&RequestMetaObject, Original),
+    stream_after: Duration,
 ) -> Outcome {
     let capabilities = meta.client_capabilities();
     let capabilities = capabilities.unwrap_or_else(|| known.capabilities.clone());
     let host = &known.host;
     let gone = cancel.clone();
     let asked = (Some(known.version.as_str()), meta, original);
-    let caller = Caller::of_answer(host, asked, capabilities, gone, Some(PATIENCE));
+    let caller = Caller::of_answer(host, asked, capabilities, gone, Some(stream_after));
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
@@ -147,6 +157,15 @@ async fn in_session(
         // Who has cancelled a request wants no answer.
         None if cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
         None => Outcome::Answered(written(StatusCode::OK, id, result)),
+    }
+}
+
+/// How long a client waits for a stream of events.
+fn stream_after(headers: &HeaderMap) -> Duration {
+    let agent = only(headers, USER_AGENT.as_str()).ok().flatten();
+    match agent.is_some_and(|agent| agent.starts_with(LIMITED_USER_AGENT)) {
+        true => LIMITED_STREAM_AFTER,
+        false => STREAM_AFTER,
     }
 }
 
