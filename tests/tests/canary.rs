@@ -412,6 +412,8 @@ fn no_command_says_a_secret() {
         &["import", "cursor", "--no-sync"],
         &["import", "--undo"],
         &["import", "vscode", "--replace", "--no-sync"],
+        &["uninstall", "vscode", "--dry-run"],
+        &["uninstall", "vscode"],
         &["list"],
         &["doctor"],
         &["serve"],

@@ -115,7 +115,7 @@ impl Place {
         let run = self.home.command(words);
         let mut command = Command::new(artifacts::python("clients", "python").unwrap());
         let asked: Vec<Value> = match words.first() {
-            Some(&"approve" | &"trust" | &"grant" | &"add")
+            Some(&"approve" | &"trust" | &"grant" | &"add" | &"uninstall")
                 if !words.contains(&"--yes") =>
             {
                 vec![json!(["[y/N]", "n\n"])]
@@ -538,6 +538,8 @@ fn no_command_lets_a_text_steer_the_terminal() {
         (".", &["import", "--undo"]),
         (".", &["import", "cursor", "--replace", "--dry-run"]),
         (".", &["import", "cursor", "--replace", "--no-sync"]),
+        (".", &["uninstall", "cursor", "--dry-run"]),
+        (".", &["uninstall", "cursor"]),
         (".", &["import", "--undo", "--dry-run"]),
         (".", &["import", "--undo"]),
         (TEXT, &["list"]),

@@ -386,6 +386,82 @@ fn dormouse_is_installed_into_every_client() {
 }
 
 #[test]
+fn a_client_is_given_back_what_it_had_when_dormouse_leaves_it() {
+    let home = home();
+    let before = files(&home);
+    let nothing = run(&home, &["uninstall", "cursor", "--yes"]);
+    assert!(nothing.contains("does not load Dormouse"), "{nothing}");
+    // One that has no file yet, one that has been installed to, and one whose servers were
+    // replaced afterwards, which is what became of them over two changes.
+    for client in ["zed", "goose", "cursor"] {
+        run(&home, &["install", client, "--no-sync"]);
+    }
+    run(
+        &home,
+        &["import", "cursor", "codex", "--replace", "--no-sync"],
+    );
+    let installed = files(&home);
+    assert!(!read(&home, ".cursor/mcp.json").contains("server-github"));
+    // Nothing is changed where nobody can be asked, and where somebody only looks.
+    let output = home.run(&["uninstall", "cursor"]).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("--yes"), "{}", said(&output));
+    let dry = run(&home, &["uninstall", "cursor", "--dry-run"]);
+    assert!(
+        dry.contains("+++ ") && dry.contains("`github`, `remote`"),
+        "{dry}"
+    );
+    assert!(!dry.contains("ghp_secret"), "{dry}");
+    assert_eq!(files(&home), installed);
+    for client in ["cursor", "zed", "goose"] {
+        run(&home, &["uninstall", client, "--yes"]);
+        let again = run(&home, &["uninstall", client, "--yes"]);
+        assert!(
+            again.contains("does not load Dormouse"),
+            "{client}: {again}"
+        );
+    }
+    let now = files(&home);
+    for file in [".cursor/mcp.json", "config/goose/config.yaml"] {
+        let path = home.path().join(file);
+        assert_eq!(now[&path], before[&path], "{file}");
+    }
+    assert!(!home.path().join("config/zed/settings.json").exists());
+    // What its user has written since stays, and the servers come back beside it.
+    let codex = home.path().join(".codex/config.toml");
+    let edited = format!(
+        "{}\n[mine]\nx = 1 # mine\n",
+        read(&home, ".codex/config.toml")
+    );
+    let edited = edited.replace("gpt-5", "gpt-6");
+    write(&codex, &edited);
+    let said = run(&home, &["uninstall", "codex", "--yes"]);
+    assert!(
+        said.contains("`github`") && !said.contains("sk-secret"),
+        "{said}"
+    );
+    let back = read(&home, ".codex/config.toml");
+    for part in [
+        "gpt-6",
+        "x = 1 # mine",
+        "[mcp_servers.time]",
+        "[mcp_servers.github]",
+        "sk-secret",
+    ] {
+        assert!(back.contains(part), "{part}: {back}");
+    }
+    assert!(!back.contains("dormouse"), "{back}");
+    // It is undone like any other change, and may come and go again.
+    run(&home, &["import", "--undo"]);
+    assert_eq!(read(&home, ".codex/config.toml"), edited);
+    run(&home, &["uninstall", "codex", "--yes"]);
+    assert_eq!(read(&home, ".codex/config.toml"), back);
+    run(&home, &["install", "codex", "--no-sync"]);
+    run(&home, &["uninstall", "codex", "--yes"]);
+    assert_eq!(read(&home, ".codex/config.toml"), back);
+}
+
+#[test]
 fn a_token_that_leaves_this_machine_is_warned_of() {
     let home = Home::new().unwrap();
     let install = |address: &str| {

@@ -26,7 +26,7 @@ use crate::upstream::Secret;
 #[command(
     after_help = "It is added as `dormouse serve --client CLIENT`: servers that the client loads \
     itself are not shown to it a second time. To have it load Dormouse instead of them: \
-    `dormouse import CLIENT --replace`. `dormouse import --undo` puts the file back.\n\n\
+    `dormouse import CLIENT --replace`. `dormouse uninstall CLIENT` takes it out again.\n\n\
     With `--http` the client shares a host that you run: `dormouse serve --http ADDR:PORT`. Its \
     entry has the host's token, so the file is made readable by you alone. Such a host shows the \
     same to all clients, also what one of them loads itself: `dormouse import CLIENT --replace` \

@@ -43,6 +43,7 @@ mod sync;
 mod terminal;
 mod tools;
 mod trust;
+mod uninstall;
 mod wit;
 
 #[cfg(test)]
@@ -137,6 +138,7 @@ enum Command {
     Logout(login::Logout),
     Import(import::Import),
     Install(install::Install),
+    Uninstall(uninstall::Uninstall),
     Sync(sync::Sync),
     Trust(trust::Trust),
     Approve(approve::Approve),
@@ -194,6 +196,7 @@ impl Cli {
             Command::Logout(logout) => logout.run(&global.places()?),
             Command::Import(import) => import.run(&global.places()?, global.config.is_some()),
             Command::Install(install) => install.run(&global.places()?, global.config.is_some()),
+            Command::Uninstall(uninstall) => uninstall.run(&global.places()?),
             Command::Sync(sync) => sync.run(&global.places()?),
             Command::Trust(trust) => trust.run(global.places()?),
             Command::Adapt(adapt) => adapt.run(&global.places()?),

@@ -114,27 +114,91 @@ pub fn keep(backups: &Path, command: &str, changes: &[&Change]) -> Result<PathBu
 /// # Errors
 /// A backup cannot be read.
 pub fn last(backups: &Path) -> Result<Option<Run>> {
-    let Ok(entries) = fs::read_dir(backups) else {
-        return Ok(None);
-    };
-    let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut folders: Vec<PathBuf> = folders.collect();
-    folders.sort();
-    for folder in folders.into_iter().rev() {
-        // A run that ended before its manifest was there has changed nothing.
-        let Some(text) = file::read(&folder.join(MANIFEST))? else {
-            continue;
-        };
-        let manifest: Manifest = serde_json::from_str(&text)
-            .with_context(|| format!("the backup `{}` cannot be read", folder.display()))?;
-        if manifest.files.iter().any(|saved| !saved.undone) {
-            return Ok(Some(Run { folder, manifest }));
+    for folder in folders(backups) {
+        let run = Run::read(folder)?;
+        let is_open = |run: &Run| run.manifest.files.iter().any(|saved| !saved.undone);
+        if let Some(run) = run.filter(is_open) {
+            return Ok(Some(run));
         }
     }
     Ok(None)
 }
 
+/// A change that a run has made of one file.
+#[derive(Debug)]
+pub struct EarlierChange {
+    /// The command that made it, as a user would write it.
+    pub command: String,
+    /// The file's text before; none where there was no file.
+    pub before: Option<String>,
+    /// The hash of the text after.
+    after: String,
+}
+
+impl EarlierChange {
+    /// Whether it has left a file with this text.
+    #[must_use]
+    pub fn has_made(&self, text: &str) -> bool {
+        hash(text) == self.after
+    }
+}
+
+/// The changes of a file that have not been undone, the last one first.
+///
+/// # Errors
+/// A backup cannot be read.
+pub fn changes_of(backups: &Path, file: &Path) -> Result<Vec<EarlierChange>> {
+    let mut changes = Vec::new();
+    for folder in folders(backups) {
+        let Some(run) = Run::read(folder)? else {
+            continue;
+        };
+        let mut saved = run.manifest.files.iter();
+        let Some(saved) = saved.find(|saved| saved.path == file && !saved.undone) else {
+            continue;
+        };
+        changes.push(EarlierChange {
+            command: run.manifest.command.clone(),
+            before: run.copy(saved)?,
+            after: saved.after.clone(),
+        });
+    }
+    Ok(changes)
+}
+
+/// The folders of all runs, the last one first.
+fn folders(backups: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(backups).into_iter().flatten();
+    let mut folders: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.sort();
+    folders.reverse();
+    folders
+}
+
 impl Run {
+    /// Reads a run. None where it ended before its manifest was there: it has changed nothing.
+    fn read(folder: PathBuf) -> Result<Option<Self>> {
+        let Some(text) = file::read(&folder.join(MANIFEST))? else {
+            return Ok(None);
+        };
+        let manifest: Manifest = serde_json::from_str(&text)
+            .with_context(|| format!("the backup `{}` cannot be read", folder.display()))?;
+        Ok(Some(Self { folder, manifest }))
+    }
+
+    /// A file's text before; none where there was no file.
+    fn copy(&self, saved: &Saved) -> Result<Option<String>> {
+        let Some(copy) = &saved.copy else {
+            return Ok(None);
+        };
+        let copy = self.folder.join(copy);
+        let text = file::read(&copy)?;
+        let text = text.with_context(|| format!("the backup `{}` is gone", copy.display()))?;
+        Ok(Some(text))
+    }
+
     /// The command that did it.
     #[must_use]
     pub fn command(&self) -> &str {
@@ -166,12 +230,9 @@ impl Run {
         if hash.as_ref() != Some(&saved.after) && !force {
             return Ok(Undo::Edited(saved.path.clone()));
         }
-        let Some(copy) = &saved.copy else {
+        let Some(after) = self.copy(saved)? else {
             return Ok(Undo::Remove(saved.path.clone()));
         };
-        let copy = self.folder.join(copy);
-        let after = file::read(&copy)?
-            .with_context(|| format!("the backup `{}` is gone", copy.display()))?;
         Ok(Undo::Back(Change {
             syntax: Syntax::of(&saved.path),
             file: saved.path.clone(),

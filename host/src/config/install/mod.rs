@@ -12,7 +12,9 @@ pub mod entry;
 mod mask;
 mod plan;
 mod server;
+mod uninstall;
 
 pub use change::Change;
 pub use decision::{Action, Decision};
 pub use plan::{Import, Program, Reach, Wanted, import, install};
+pub use uninstall::{Uninstall, uninstall};

@@ -360,7 +360,7 @@ fn put(change: &mut Change, place: &Place, client: Client, new: &NewEntry) -> an
 }
 
 /// Whether a place is for all that a user does with a client.
-fn is_own(place: &&Place) -> bool {
+pub(super) fn is_own(place: &&Place) -> bool {
     place.scope == Scope::User && place.profile.is_none()
 }
 

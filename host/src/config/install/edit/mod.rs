@@ -96,6 +96,21 @@ pub fn get(text: &str, shape: &Shape, name: &str) -> Result<Option<Json>, Unedit
     Ok(found)
 }
 
+/// The names of a file's servers.
+///
+/// # Errors
+/// The file is malformed.
+pub fn names(text: &str, shape: &Shape) -> Result<Vec<String>, Uneditable> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut document = read(text, shape.syntax)?;
+    let name = |item: &Json| item.get("name").and_then(Json::as_str).map(str::to_owned);
+    Ok(match servers(&mut document, shape, false) {
+        Some(Json::Object(members)) => members.keys().cloned().collect(),
+        Some(Json::Array(items)) => items.iter().filter_map(name).collect(),
+        _ => Vec::new(),
+    })
+}
+
 fn edit(text: &str, shape: &Shape, name: &str, entry: Option<&Json>) -> Result<String, Uneditable> {
     let (mark, text) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(text) => (BYTE_ORDER_MARK, text),

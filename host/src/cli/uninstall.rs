@@ -1,0 +1,86 @@
+//! `dormouse uninstall`
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::consent::consent;
+use super::{install, output};
+use crate::config::Client;
+use crate::config::discovery::Surroundings;
+use crate::config::install::{self as files, backup};
+use crate::replace;
+use crate::roster::Places;
+
+/// Takes Dormouse out of the servers that one of your clients loads.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The servers that `dormouse import --replace` has put Dormouse in place of come \
+    back, and what you have written into the file since stays. You are shown what changes, and \
+    asked. The file is backed up first: `dormouse import --undo` puts it back.\n\n\
+    `dormouse.toml` stays as it is, for your other clients: `dormouse remove NAME` removes a \
+    server from it."
+)]
+pub(super) struct Uninstall {
+    /// The client, like `cursor` or `claude-code`.
+    client: Client,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// Show what would change, and change nothing.
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+}
+
+impl Uninstall {
+    pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
+        let around = Surroundings::of_process(None)?;
+        let client = self.client;
+        let all = files::uninstall(client, &around, &backup::folder(&places.data))?;
+        if all.changes.is_empty() && all.removed.is_empty() {
+            output::say(&format!(
+                "{client} does not load Dormouse from a file of yours"
+            ));
+            return Ok(ExitCode::SUCCESS);
+        }
+        install::show(&all.changes)?;
+        for file in &all.removed {
+            output::say(&format!(
+                "{} has nothing but Dormouse in it, and is removed",
+                file.display()
+            ));
+        }
+        if !all.put_back.is_empty() {
+            let names: Vec<_> = all
+                .put_back
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect();
+            output::say(&format!(
+                "{client} loads {} itself again",
+                output::clean(&names.join(", "))
+            ));
+        }
+        if self.dry_run {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let question = format!("Have {client} no longer load Dormouse?");
+        if consent(&question, self.yes)?.is_none() {
+            return Ok(ExitCode::FAILURE);
+        }
+        if !all.changes.is_empty() {
+            let command = install::command_line("uninstall", &[client.to_string()]);
+            install::make(places, &command, &all.changes)?;
+        }
+        for file in &all.removed {
+            let shown = file.display();
+            replace::remove(file).with_context(|| format!("`{shown}` cannot be removed"))?;
+            output::say(&format!("removed {shown}"));
+        }
+        output::say(&format!(
+            "{client} loads Dormouse no more, from its next start on"
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
