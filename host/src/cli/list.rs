@@ -189,6 +189,9 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
         let what = format!("it is reached in the same way as `{taken}`, and is that one");
         line(STRONG, &other, &what);
     }
+    for (name, told) in roster.names_of_two() {
+        line(DOUBTFUL, &name, &told);
+    }
     for (name, server) in snapshot.servers() {
         let Some(bridge) = server.config().bridge() else {
             continue;

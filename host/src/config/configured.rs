@@ -476,7 +476,7 @@ impl Configured {
             self.take(server, &mut launches);
         }
         self.overridden.extend(merged.overridden);
-        notes.extend(self.overridden.iter().filter_map(told_of_name));
+        notes.extend(self.names_of_two());
         let servers = &self.servers;
         self.same_as.retain(|name, _| !servers.contains_key(name));
         self.notes.extend(notes);
@@ -486,6 +486,12 @@ impl Configured {
             folder: around.project.clone(),
             servers,
         });
+    }
+
+    /// Names that the user and a trusted project both have a server of, each with a sentence on
+    /// which of the two is shown.
+    pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
+        self.overridden.iter().filter_map(told_of_name)
     }
 
     /// Whether a user trusts what is written somewhere.

@@ -354,6 +354,12 @@ impl Roster {
         Ok(Configured::for_review(own, around, &self.trust, project))
     }
 
+    /// Names that the user and a trusted project both have a server of, each with a sentence on
+    /// which of the two is shown.
+    pub fn names_of_two(&self) -> Vec<(String, String)> {
+        self.config().names_of_two().collect()
+    }
+
     /// What is wrong in the files of the user's clients, and of projects that they trust.
     pub fn problems_of_files(&self) -> Vec<String> {
         let config = self.config();

@@ -978,9 +978,11 @@ fn a_projects_server_does_not_stand_in_place_of_a_users() {
         let mut seen = tools(&mut host);
         seen.retain(|name| name.starts_with("gh"));
         assert_eq!(seen, [shown], "{case}");
-        let (_, listed) = all.run_in(&all.project(), &["doctor"]);
-        let is_told = listed.contains("which is not shown") || listed.contains("in the place of");
-        assert_eq!(is_told, !told.is_empty(), "{case}: {listed}");
+        for command in ["list", "doctor"] {
+            let (_, said) = all.run_in(&all.project(), &[command]);
+            let is_told = said.contains("which is not shown") || said.contains("in the place of");
+            assert_eq!(is_told, !told.is_empty(), "{case}: {said}");
+        }
     }
 }
 
