@@ -1,22 +1,23 @@
 //! All servers from everywhere: the user's own file, their clients' files, and those
 //! of the project that they are in.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod names;
+mod reviewed;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
 use super::discovery::{
-    Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, SourceState, Surroundings, discover,
-    merge,
+    Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
 use super::file::Variables;
 use super::project_content::{ProjectHashes, may_be_recorded};
 use super::project_path::{LEADS_OUT, leads_out};
 use super::reserved_names::ReservedNames;
-use super::review::{NameOfUsers, ProjectReview, ReviewedProject, ReviewedServer};
+use super::review::NameOfUsers;
 use super::{
     Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
     Problem, RefusedServer, Scope, ServerConfig, file, name,
@@ -156,28 +157,6 @@ fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
     })
 }
 
-/// What is worth saying of a name that a project's files and the user both have, for the server
-/// that it stands for.
-fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
-    let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
-    let text = match (
-        is_of_project(&overridden.origin),
-        is_of_project(&overridden.by),
-    ) {
-        (true, false) => format!(
-            "a project has a server with this name, which is not shown: {}\n\
-             hint: call one of the two something else",
-            overridden.origin
-        ),
-        (false, true) => format!(
-            "it stands in the place of yours in this project, as for the client: {}",
-            overridden.origin
-        ),
-        (true, true) | (false, false) => return None,
-    };
-    Some((overridden.name.clone(), text))
-}
-
 /// Servers of one kind that may be taken, before those of later kinds.
 type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
 
@@ -252,29 +231,6 @@ impl Configured {
             if let Some(bridge) = server.bridge_mut() {
                 bridge.keep_apart_by_folder(folder);
             }
-        }
-    }
-
-    /// Has servers of a project's be called by their names where their `prefix` would put what
-    /// they have among what a server of the user's has.
-    fn ignore_prefixes_of_users(&mut self) {
-        let of_project = self
-            .servers
-            .values()
-            .filter(|server| server.is_of_project());
-        let ignored = of_project.filter_map(|server| {
-            let whose = self.whose_prefix(server)?;
-            let note = format!(
-                "its `prefix`, which a project's file says, is not heard: names of what your \
-                 server `{whose}` has begin with it"
-            );
-            Some((server.name.clone(), note))
-        });
-        for (name, note) in ignored.collect::<Vec<_>>() {
-            if let Some(server) = self.servers.get_mut(&name) {
-                server.prefix = None;
-            }
-            self.notes.push((name, note));
         }
     }
 
@@ -488,12 +444,6 @@ impl Configured {
         });
     }
 
-    /// Names that the user and a trusted project both have a server of, each with a sentence on
-    /// which of the two is shown.
-    pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
-        self.overridden.iter().filter_map(told_of_name)
-    }
-
     /// Whether a user trusts what is written somewhere.
     #[must_use]
     pub fn is_trusted(&self, origin: &Origin) -> bool {
@@ -650,129 +600,6 @@ impl Configured {
     #[must_use]
     pub fn trusts(&self, project: &Path) -> bool {
         self.wholly_trusted.contains(project)
-    }
-
-    /// What is to be known of a project before it is trusted, of [`Self::for_review`].
-    ///
-    /// # Errors
-    /// It has no servers, and no server of the user's is made of it.
-    pub fn review(&self, project: &Path) -> anyhow::Result<ProjectReview> {
-        let hashes = self.projects.get(project).with_context(|| {
-            format!(
-                "`{}` has no file with MCP servers, so there is nothing to trust\n\
-                 hint: `dormouse doctor` lists the files that are looked for",
-                project.display()
-            )
-        })?;
-        let is_here = |scope: &Scope| matches!(scope, Scope::Project(of) if of == project);
-        let reviewed = |config, written_name| ReviewedServer {
-            config,
-            written_name,
-            name_of_users: self.name_of_users(config),
-            whose_prefix: self.whose_prefix(config),
-            said_of_it: self
-                .overlays
-                .get(&config.name)
-                .map(|overlay| overlay.for_server(config).said())
-                .unwrap_or_default(),
-        };
-        let own = self.of_project.iter();
-        let own = own.map(|server| reviewed(server, server.name.as_str()));
-        let found = self.found.found.iter();
-        let found = found.map(|found| reviewed(&found.server, found.written_name.as_str()));
-        let servers = own
-            .chain(found)
-            .filter(|server| is_here(&server.config.origin.scope));
-        let of_clients = self.found.refused.iter();
-        let of_clients = of_clients.filter(|refused| is_here(&refused.origin.scope));
-        let refused: Vec<_> = self.refused_of_project.iter().chain(of_clients).collect();
-        let users = self.found.found.iter();
-        let users = users.filter(|found| found.filled_from.as_deref() == Some(project));
-        let sources = self.found.sources.iter();
-        let sources = sources.filter(|source| is_here(&source.scope));
-        let problems = sources.flat_map(|source| match &source.state {
-            SourceState::Missing => &[],
-            SourceState::Read { problems, .. } => problems.as_slice(),
-        });
-        let mut told: HashSet<&Problem> = refused
-            .iter()
-            .flat_map(|refused| &refused.problems)
-            .collect();
-        let problems = problems.chain(&self.problems);
-        let problems: Vec<_> = problems.filter(|problem| told.insert(*problem)).collect();
-        let skipped = self.found.skipped.iter();
-        Ok(ProjectReview::new(&ReviewedProject {
-            folder: project,
-            content: &hashes.recorded(),
-            servers: servers.collect(),
-            problems,
-            users_servers: users.map(|found| &found.server).collect(),
-            skipped: skipped
-                .filter(|skipped| is_here(&skipped.origin.scope))
-                .collect(),
-            refused,
-        }))
-    }
-
-    /// Notes which names the user's own servers have, and what the names of their tools begin
-    /// with, as they are where there is no project.
-    fn reserve_names(&mut self, of_clients: &BTreeMap<String, Origin>) {
-        let overlays = &self.overlays;
-        let prefix = |name: &str| {
-            let overlay = overlays.get(name)?;
-            overlay
-                .prefix
-                .as_deref()
-                .filter(|_| overlay.project.is_none())
-        };
-        let own = self.servers.values();
-        let own = own.map(|server| (&server.name, server.prefix.as_deref(), &server.origin));
-        let of_clients = of_clients.iter();
-        let of_clients = of_clients.map(|(name, origin)| (name, prefix(name), origin));
-        let mut names = ReservedNames::default();
-        for (name, prefix, origin) in own.chain(of_clients) {
-            names.add(name, prefix, origin);
-        }
-        self.reserved_names = names;
-    }
-
-    /// What becomes of a project's server that has a name of the user's.
-    fn name_of_users(&self, server: &ServerConfig) -> Option<NameOfUsers> {
-        if !server.is_of_project() {
-            return None;
-        }
-        let users = self.reserved_names.whose(&server.name)?;
-        let origin = users.origin.clone();
-        Some(match users.is_overridden_by(server) {
-            true => NameOfUsers::Overridden { origin },
-            false => NameOfUsers::Kept {
-                name: users.name.clone(),
-                origin,
-            },
-        })
-    }
-
-    /// The server of the user's whose names begin with a project's `prefix`.
-    fn whose_prefix(&self, server: &ServerConfig) -> Option<String> {
-        let prefix = server.prefix.as_deref();
-        let prefix = prefix.filter(|prefix| !prefix.is_empty())?;
-        let users = self.reserved_names.whose(prefix)?;
-        Some(users.name.clone())
-    }
-
-    /// Sees that a project is still what its user was shown.
-    ///
-    /// # Errors
-    /// It is not.
-    pub fn check(&self, shown: &ProjectReview) -> anyhow::Result<()> {
-        if self.review(&shown.folder).ok().as_ref() != Some(shown) {
-            bail!(
-                "`{}` has changed while you were reading, and is not trusted\n\
-                 hint: look again",
-                shown.folder.display()
-            );
-        }
-        Ok(())
     }
 }
 
