@@ -12,8 +12,12 @@ use std::time::{Duration, Instant, SystemTime};
 /// How long a file has to be left alone before it is taken for written.
 pub(super) const QUIET: Duration = Duration::from_millis(75);
 
+/// How long an empty file has to be left alone: it is hardly ever meant, and on a busy machine it
+/// takes a while until whoever has emptied it writes.
+const QUIET_IF_EMPTY: Duration = Duration::from_secs(2);
+
 /// How long files that are written to without a pause are waited for.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// When files were written last, and their lengths. None for those that cannot be looked at.
 #[derive(PartialEq)]
@@ -28,10 +32,13 @@ impl Stamps {
         Self(files.iter().map(stamp).collect())
     }
 
-    /// Whether all were left alone for [`QUIET`]. A time to come says nothing of that.
+    /// Whether all were left alone for long enough. A time to come says nothing of that.
     fn are_quiet(&self) -> bool {
-        let mut times = self.0.iter().flatten();
-        !times.any(|(written, _)| written.elapsed().is_ok_and(|age| age < QUIET))
+        let mut stamps = self.0.iter().flatten();
+        !stamps.any(|(written, length)| {
+            let quiet = if *length == 0 { QUIET_IF_EMPTY } else { QUIET };
+            written.elapsed().is_ok_and(|age| age < quiet)
+        })
     }
 }
 
@@ -60,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever writes in two pieces is waited for; also one who begins while it is read.
+    /// Whoever has emptied a file is waited for; also one who begins while it is read.
     #[test]
     fn half_a_file_is_not_what_is_read() {
         let folder = tempfile::tempdir().unwrap();
@@ -72,10 +79,10 @@ mod tests {
             file.write_all(b"ne").unwrap();
             file
         };
-        let mut file = half(&path);
+        let mut file = File::create(&path).unwrap();
         let writer = std::thread::spawn(move || {
-            sleep(QUIET / 3);
-            file.write_all(b"w").unwrap();
+            sleep(QUIET * 2);
+            file.write_all(b"new").unwrap();
         });
         let read = || fs::read_to_string(&path).unwrap();
         assert_eq!(read_settled(&files, read), "new");

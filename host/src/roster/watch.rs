@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -11,7 +12,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::Roster;
-use super::settled::{MAX_WAIT, QUIET};
+use super::settled::QUIET;
+
+/// How long files that change without a pause can put off that they are read.
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The files that are watched, and a bell.
 #[derive(Default)]
