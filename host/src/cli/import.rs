@@ -12,7 +12,7 @@ use crate::config::discovery::{Discovery, FillPolicy, SourceState, Surroundings,
 use crate::config::install::backup::{self, Undo};
 use crate::config::install::{self as files, Action, Decision, Wanted};
 use crate::config::{self, Client, Configured, Fingerprint, Scope};
-use crate::roster::Places;
+use crate::roster::{Places, Roster};
 use crate::store::{Store, Trust};
 
 /// Takes over the servers that your clients have, into `dormouse.toml`.
@@ -122,7 +122,18 @@ impl Import {
                     found.own.missing.is_empty() && found.own.unanswered.is_empty()
                 })
         });
-        let names: Vec<_> = ready.map(|decision| decision.name.clone()).collect();
+        let roster = Roster::open(places.clone())?;
+        let snapshot = roster.snapshot();
+        // What is known already need not be asked again.
+        let is_unknown = |name: &String| {
+            let server = snapshot.servers().get(name);
+            server.is_none_or(|server| server.is_unknown())
+        };
+        let names = ready.map(|decision| decision.name.clone());
+        let names: Vec<_> = names.filter(is_unknown).collect();
+        if names.is_empty() && !self.then.is_wanted() {
+            return Ok(ExitCode::SUCCESS);
+        }
         self.then.offer_sync(places, &names)
     }
 

@@ -187,6 +187,11 @@ fn say_what_is_shown_twice(
 }
 
 impl Then {
+    /// Whether servers are to be connected without being asked about.
+    pub(super) fn is_wanted(self) -> bool {
+        self.sync
+    }
+
     /// Connects servers, or asks whether to, or says how. All of them, where none is
     /// named.
     pub(super) fn offer_sync(self, places: &Places, names: &[String]) -> anyhow::Result<ExitCode> {

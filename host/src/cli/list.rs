@@ -185,6 +185,16 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
             &format!("and {more} more; `dormouse doctor` tells all"),
         );
     }
+    // Whoever wonders why a server is off hears which file says so.
+    let is_off = |name: &str| {
+        let mut servers = servers.iter();
+        servers.any(|server| server.name == name && server.state == State::Disabled)
+    };
+    for (name, note) in roster.notes() {
+        if is_off(&name) {
+            line(STRONG, &name, &note);
+        }
+    }
     for (other, taken) in roster.merged() {
         let what = format!("it is reached in the same way as `{taken}`, and is that one");
         line(STRONG, &other, &what);

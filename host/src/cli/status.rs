@@ -68,8 +68,12 @@ fn configured(places: Places) -> anyhow::Result<Report> {
 
 fn text(report: &Report) -> String {
     let mut text = match report.pid {
+        None if report.config.exists() => format!(
+            "no host is running; configured in {} and your clients' files:\n",
+            report.config.display()
+        ),
         None => format!(
-            "no host is running; configured in {}:\n",
+            "no host is running; configured in your clients' files (there is no {}):\n",
             report.config.display()
         ),
         Some(pid) => {

@@ -83,6 +83,11 @@ impl Trust {
             output::say(&format!("`{shown}` is trusted already"));
             return Ok(ExitCode::SUCCESS);
         }
+        if trusted.folders()?.contains_key(&project) {
+            output::say(&format!(
+                "`{shown}` was trusted with what its files said then; they have changed since"
+            ));
+        }
         output::print(&review.text)?;
         review.check_usable()?;
         let question = format!("Trust `{shown}`, and let all of these servers be started?");

@@ -129,8 +129,15 @@ impl ProjectReview {
         }
         let count = names.len();
         let plural = if count == 1 { "" } else { "s" };
+        // Several clients may read one file, each in its own way.
+        let entries = match project.servers.len() {
+            entries if entries > count => {
+                format!(" in {entries} entries, one for each client that reads them")
+            }
+            _ => String::new(),
+        };
         let title = format!(
-            "The files of the project `{}` have {count} server{plural}:\n",
+            "The files of the project `{}` have {count} server{plural}{entries}:\n",
             visible_line(&folder.to_string_lossy())
         );
         Self {

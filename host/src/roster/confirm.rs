@@ -14,7 +14,7 @@ pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
 /// Why nobody has agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unconfirmed {
-    #[error("there is no client here whose user could be asked")]
+    #[error("nobody can be asked through this client")]
     NobodyToAsk,
     #[error("there is more to be read than fits into a form")]
     TooLong,

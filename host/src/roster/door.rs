@@ -203,7 +203,7 @@ impl Roster {
         let pending = found.pending();
         let waiting = pending.find(kind, name);
         if waiting.is_some_and(|item| found.treatment(item) == Treatment::Withheld) {
-            let mut why = "its user has not approved it as it is now".to_owned();
+            let mut why = "the user of Dormouse has not approved it as it is now".to_owned();
             let mode = match kind {
                 Gated::Tool => upstream.changes.of_tool(name),
                 _ => upstream.changes.on_change,
@@ -233,7 +233,9 @@ impl Roster {
             return Ok(());
         }
         let tools = known.listing.tools.iter().map(|tool| tool.name.as_str());
-        let mut error = format!("server `{server}` has no tool `{name}` any more\nhint: it has");
+        let mut error = format!(
+            "tool `{name}` of server `{server}` is not there any more\nhint: the server has"
+        );
         for (index, name) in tools.take(MAX_NAMES_TOLD).enumerate() {
             let comma = if index > 0 { "," } else { "" };
             let _ = write!(error, "{comma} `{}`", visible_line(name));

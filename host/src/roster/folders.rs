@@ -84,9 +84,81 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
 fn code(server: &ServerConfig) -> Vec<PathBuf> {
     let mut files: Vec<_> = server.component().map(Path::to_owned).into_iter().collect();
     if let Some(Launch::Stdio(launch)) = server.bridge().map(|bridge| &bridge.launch) {
-        let words = [&launch.command].into_iter().chain(&launch.args);
+        let args = launch.args.iter().enumerate();
+        let args = args.filter(|(index, arg)| {
+            let before = index.checked_sub(1).and_then(|at| launch.args.get(at));
+            let before = before.map(String::as_str);
+            !Path::new(arg).is_dir() || is_code_folder(&launch.command, before)
+        });
+        let words = std::iter::once(&launch.command).chain(args.map(|(_, arg)| arg));
         let paths = words.map(PathBuf::from);
         files.extend(paths.filter(|path| path.is_absolute()));
     }
     files
+}
+
+/// Programs whose first argument may be a folder with the program that they run.
+const RUNNERS: [&str; 12] = [
+    "bun", "bunx", "deno", "node", "npx", "php", "pipx", "pnpm", "python", "python3", "ruby", "uvx",
+];
+
+/// Words before a folder with a program that is run.
+const BEFORE_CODE: [&str; 16] = [
+    "--",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--from",
+    "--prefix",
+    "--project",
+    "--require",
+    "--with",
+    "--with-editable",
+    "--yes",
+    "-C",
+    "-r",
+    "-y",
+    "exec",
+    "run",
+];
+
+/// Whether a folder among a program's arguments has a program in it that is run, by the argument
+/// before it. Else it is a folder to work in, which many servers are given.
+fn is_code_folder(program: &str, before: Option<&str>) -> bool {
+    match before {
+        Some(before) => BEFORE_CODE.contains(&before),
+        None => {
+            let name = Path::new(program).file_stem();
+            name.is_some_and(|name| RUNNERS.iter().any(|runner| name == *runner))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_to_work_in_are_no_code() {
+        for (program, before, expected) in [
+            (
+                "npx",
+                Some("@modelcontextprotocol/server-filesystem"),
+                false,
+            ),
+            ("mcp-server-filesystem", None, false),
+            ("mcp-server-git", Some("--repository"), false),
+            ("node", Some("/opt/filesystem/index.js"), false),
+            ("/usr/bin/node", None, true),
+            ("npx", Some("-y"), true),
+            ("uv", Some("--directory"), true),
+            ("uvx", Some("--from"), true),
+        ] {
+            assert_eq!(
+                is_code_folder(program, before),
+                expected,
+                "{program} {before:?}"
+            );
+        }
+    }
 }

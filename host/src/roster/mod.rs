@@ -382,6 +382,11 @@ impl Roster {
         self.config().same_as.clone()
     }
 
+    /// What is worth saying of servers of clients' files, each with the server's name.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        self.config().notes.clone()
+    }
+
     fn once(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,7 @@ use super::Target;
 /// A call that failed before or outside of the plugin's own code, or, where it is
 /// no tool's, inside of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("server `{server}`, {subject}: {cause}")]
+#[error("server `{server}`, {subject}: {}", said_of(.server, .subject, .cause))]
 pub struct CallError {
     /// The server.
     pub server: String,
@@ -17,6 +17,16 @@ pub struct CallError {
     pub subject: String,
     /// What went wrong.
     pub cause: Cause,
+}
+
+/// What went wrong, without the name of what was called where it begins with that: a component is
+/// also told of what it has called itself, which is another thing.
+fn said_of(server: &str, subject: &str, cause: &Cause) -> String {
+    let text = cause.to_string();
+    match text.strip_prefix(&format!("{subject} of server `{server}` ")) {
+        Some(said) => format!("it {said}"),
+        None => text,
+    }
 }
 
 impl CallError {
@@ -131,6 +141,33 @@ impl Cause {
             server: target.server.clone(),
             size,
             limit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_called_is_named_once() {
+        for (why, said) in [
+            (
+                "tool `t` of server `s` is gone",
+                "server `s`, tool `t`: it is gone",
+            ),
+            (
+                "tool `u` of server `s` is gone",
+                "server `s`, tool `t`: tool `u` of server `s` is gone",
+            ),
+            ("no", "server `s`, tool `t`: no"),
+        ] {
+            let error = CallError {
+                server: "s".to_owned(),
+                subject: "tool `t`".to_owned(),
+                cause: Cause::Refused(why.to_owned()),
+            };
+            assert_eq!(error.to_string(), said);
         }
     }
 }

@@ -225,7 +225,7 @@ impl Outlet for Pipe {
     fn epitaph(&self) -> String {
         let fate = &self.fate;
         let status = fate.given_up.get().or_else(|| fate.status.get());
-        let what = status.map_or("it is still running", String::as_str);
+        let what = status.map_or("it was still running, and is ended", String::as_str);
         fate.words.below(what)
     }
 

@@ -1,8 +1,9 @@
 //! What commands tell a person of their servers: what they cost, which are one, what is hidden,
 //! what is not known, each once.
 
-use std::process::Output;
+use std::process::{Command, Output};
 
+use dormouse_tests::artifacts;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, comes_to, tools, write};
@@ -235,4 +236,85 @@ fn sync_says_how_far_it_is_on_a_pipe() {
         assert!(stderr.contains(&part), "no `{part}` in {stderr}");
     }
     assert!(stderr.contains("] gone: failed, "), "{stderr}");
+}
+
+#[test]
+fn why_a_server_is_off_is_told() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    let words = all.words("notes");
+    let entry = json!({ "command": words[0], "args": words[1..] });
+    let settings = json!({ "mcpServers": { "notes": entry }, "mcp": { "excluded": ["notes"] } });
+    let file = all.home.path().join(".gemini/settings.json");
+    write(&file, &settings.to_string());
+    let (_, listed, _) = streams(&all, &["list"]);
+    assert!(
+        listed.contains("notes: it is off: `mcp.excluded` names it"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn a_configuration_that_is_not_there_is_not_named_as_if_it_were() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.configure(&all.cursor(), &["notes"]);
+    // Without `--config`, a file that is not there is no mistake.
+    let status = || {
+        let mut command = Command::new(artifacts::program("dormouse").unwrap());
+        let output = command.arg("status").envs(all.home.environment()).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let told = status();
+    assert!(
+        told.contains("configured in your clients' files (there is no "),
+        "{told}"
+    );
+    write(&all.home.path().join("config/dormouse/dormouse.toml"), "");
+    let told = status();
+    assert!(
+        told.contains("dormouse.toml and your clients' files"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_known_already_is_not_offered_to_be_fetched() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.offers("small", &[("find", "Finds.")]);
+    all.configure(&all.cursor(), &["notes", "small"]);
+    all.run(&["sync", "notes"]);
+    let said = all.run(&["import", "cursor"]);
+    let hint = "`dormouse sync small` fetches the tools of 1 server";
+    assert!(said.contains(hint), "{said}");
+    all.run(&["sync", "small"]);
+    all.run(&["import", "--undo"]);
+    let said = all.run(&["import", "cursor"]);
+    assert!(!said.contains("fetches the tools"), "{said}");
+}
+
+#[test]
+fn a_folder_to_work_in_is_no_program_that_another_server_could_change() {
+    let all = Scripted::new();
+    let notes = all.home.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    let grant = format!("grants.fs = [{{ path = {}, mode = \"rw\" }}]", json!(notes));
+    let echo = artifacts::guest("echo").unwrap();
+    all.home.server_with("files", &echo, &grant).unwrap();
+    let command = |words: Value| format!("command = {words}");
+    let works = command(json!([
+        "npx",
+        "-y",
+        "@modelcontextprotocol/server-filesystem",
+        notes
+    ]));
+    all.home.table("works", &works).unwrap();
+    let (_, doctor, _) = streams(&all, &["doctor"]);
+    assert!(!doctor.contains("runs as the other"), "{doctor}");
+    let runs = command(json!(["node", notes]));
+    all.home.table("runs", &runs).unwrap();
+    let (_, doctor, _) = streams(&all, &["doctor"]);
+    let told = doctor.matches("runs as the other").count();
+    assert!(told == 1 && doctor.contains("of server `runs`"), "{doctor}");
 }

@@ -684,6 +684,29 @@ fn a_project_that_does_not_fit_into_a_form_is_not_asked_about() {
 
 /// What an agent has been shown of a project is of no use to it when the trust is gone.
 #[test]
+fn a_project_that_was_trusted_and_one_with_several_entries_of_a_name_are_told() {
+    let all = project();
+    let (_, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+    assert!(
+        said.contains("have 1 server") && !said.contains("was trusted"),
+        "{said}"
+    );
+    all.offers("other", &[("go", "Goes.")]);
+    all.configure(&all.project().join(".mcp.json"), &["evil", "other"]);
+    let (trusted, said) = all.run_in(&all.project(), &["trust"]);
+    assert!(!trusted, "{said}");
+    assert!(
+        said.contains("was trusted with what its files said then; they have changed since"),
+        "{said}"
+    );
+    let entries = "entries, one for each client that reads them:";
+    assert!(
+        said.contains("have 2 servers in ") && said.contains(entries),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_was_listed_is_not_called_when_the_trust_is_gone() {
     let all = project();
     all.run_in(&all.project(), &["trust", "--yes"]);
