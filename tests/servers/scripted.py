@@ -93,7 +93,7 @@ for line in sys.stdin:
                 "logging": {},
                 **{name: {} for name in ("prompts", "resources", "completions") if name in lists()},
             },
-            "serverInfo": {"name": "scripted", "version": "1.2.3"},
+            "serverInfo": {"name": "scripted", "version": lists().get("version", "1.2.3")},
             **({"instructions": lists()["instructions"]} if "instructions" in lists() else {}),
         })
     elif method == "ping":

@@ -64,21 +64,21 @@ pub(super) fn adapted(
     let Some(pending) = pending.filter(|pending| !pending.is_empty()) else {
         return Arc::clone(declared);
     };
-    let waiting: HashMap<&str, &PendingItem> = pending
-        .iter()
-        .map(|item| (item.name.as_str(), item))
-        .collect();
+    let mut waiting: HashMap<&str, Vec<&PendingItem>> = HashMap::new();
+    for item in pending.iter() {
+        waiting.entry(&item.name).or_default().push(item);
+    }
     let mut shown = Listing::clone(declared);
     shown.tools.retain_mut(|tool| {
-        let Some(item) = waiting.get(tool.name.as_str()) else {
-            return true;
-        };
-        let treatment = item.treatment(changes);
-        // A function of the component's own is what the component declares of it.
-        if treatment == Treatment::Frozen && !tool.is_typed() {
-            tool.replace(frozen_tool(&tool.tool, &item.is));
-        }
-        treatment != Treatment::Withheld
+        let items = waiting.get(tool.name.as_str());
+        items.into_iter().flatten().all(|item| {
+            let treatment = item.treatment(changes);
+            // A function of the component's own is what the component declares of it.
+            if treatment == Treatment::Frozen && !tool.is_typed() {
+                tool.replace(frozen_tool(&tool.tool, &item.is));
+            }
+            treatment != Treatment::Withheld
+        })
     });
     Arc::new(shown)
 }
@@ -269,6 +269,8 @@ pub fn difference(item: &PendingItem) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn item(was: &Value, is: &Value) -> PendingItem {
@@ -278,6 +280,7 @@ mod tests {
             was: Some(to_raw_value(was).unwrap()),
             is: to_raw_value(is).unwrap(),
             since: None,
+            of_others: BTreeSet::new(),
         }
     }
 

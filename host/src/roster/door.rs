@@ -14,7 +14,7 @@ use super::server::Server;
 use super::{Roster, bridge};
 use crate::config::{Fingerprint, OnChange};
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
-use crate::store::{DecidedBy, Decision, Gated, Pending, Selection, Treatment};
+use crate::store::{DecidedBy, Decision, Gated, Pending, Selection, Treatment, is_other_version};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 use crate::visible::{first_names, visible_line};
 
@@ -26,8 +26,8 @@ pub(super) struct Door {
     /// what comes over it is none of that one's.
     pub(super) fingerprint: Fingerprint,
     /// Tools that were looked for again, because they were called by a client that is
-    /// not shown them.
-    pub(super) looked: Mutex<BTreeSet<String>>,
+    /// not shown them; none for all of another release.
+    pub(super) looked: Mutex<BTreeSet<Option<String>>>,
 }
 
 impl Door {
@@ -37,6 +37,20 @@ impl Door {
         let server = roster.reached_by(&self.server, &self.fingerprint)?;
         Some((roster, server))
     }
+
+    /// Asks what the upstream has as a client that can be asked everything: whether something is
+    /// gone only shows to such a one. Once is enough, whatever comes of it.
+    fn look_again(&self, roster: &Arc<Roster>, tool: Option<&str>) {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.insert(tool.map(str::to_owned)) {
+            let (roster, server) = (Arc::clone(roster), self.server.clone());
+            tokio::spawn(async move {
+                if let Err(why) = roster.sync(&server).await {
+                    tracing::warn!("server `{server}` does not say what it has: {why}");
+                }
+            });
+        }
+    }
 }
 
 impl Gate for Door {
@@ -45,8 +59,18 @@ impl Gate for Door {
             return;
         };
         let launched = (self.server.as_str(), &self.fingerprint);
+        let server = self.server();
+        let before = server.as_ref().and_then(|(_, server)| server.known());
+        let is_other_release =
+            before.is_some_and(|known| is_other_version(&known.server_info, &offered.server_info));
         // Whatever is asked next is refused with why.
         let _ = without_blocking(offered.bytes(), || roster.learn(launched, offered));
+        let server = self.server();
+        let known = server.as_ref().and_then(|(_, server)| server.known());
+        // What this client is not offered any more may be gone with the old release.
+        if is_other_release && known.is_some_and(|known| !known.doubtful.is_empty()) {
+            self.look_again(&roster, None);
+        }
     }
 
     fn missed(&self, tool: &str) {
@@ -57,17 +81,7 @@ impl Gate for Door {
         if known.is_none_or(|known| !known.doubtful.contains(tool)) {
             return;
         }
-        // Whether it is gone only shows to somebody who can be asked everything. Once is
-        // enough, whatever comes of it.
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        if looked.insert(tool.to_owned()) {
-            let server = self.server.clone();
-            tokio::spawn(async move {
-                if let Err(why) = roster.sync(&server).await {
-                    tracing::warn!("server `{server}` does not say what it has: {why}");
-                }
-            });
-        }
+        self.look_again(&roster, Some(tool));
     }
 
     fn seen_tools(&self) -> BTreeSet<String> {

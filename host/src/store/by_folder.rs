@@ -49,14 +49,21 @@ impl Store {
         [self.file(of)].into_iter().chain(anywhere).collect()
     }
 
-    /// Whether nothing needs to be kept of an upstream's folder, because it is what is known
-    /// anywhere: what becomes of that is so for this folder, too.
-    pub(super) fn is_known_anywhere(&self, of: &Fingerprint, record: &Record) -> bool {
-        if of.folder().is_none() || self.file(of).exists() || self.is_forgotten(of) {
-            return false;
+    /// The record that is kept of an upstream, and of which folder. Where a folder's tells nothing
+    /// else than what is known anywhere, it is that one: what becomes of it is so for this folder.
+    pub(super) fn kept(&self, of: &Fingerprint, mut record: Record) -> (Fingerprint, Record) {
+        let folder = of.folder();
+        record.folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+        if folder.is_none() || self.file(of).exists() || self.is_forgotten(of) {
+            return (of.clone(), record);
         }
-        let anywhere = self.read_file(&of.anywhere()).ok().flatten();
-        anywhere.is_some_and(|anywhere| anywhere.says_the_same(record))
+        match self.read_file(&of.anywhere()) {
+            Ok(Some(anywhere)) if anywhere.tells_the_same(&record) => {
+                record.folder = None;
+                (of.anywhere(), record)
+            }
+            _ => (of.clone(), record),
+        }
     }
 
     /// The folders, other than that of the host, in which something waits for its user; an empty
@@ -169,6 +176,7 @@ impl Record {
     fn take_approved(&mut self, approved: &Pending) {
         for kind in Gated::ALL {
             let items = approved.iter().filter(|item| item.kind == kind);
+            let items = items.filter(|item| item.of_others.is_empty());
             let items: BTreeMap<&str, &PendingItem> =
                 items.map(|item| (item.name.as_str(), item)).collect();
             let mut missing: BTreeSet<&str> = items.keys().copied().collect();

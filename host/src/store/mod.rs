@@ -27,6 +27,7 @@ pub use folders::{RealPaths, RecordedFolders};
 pub use frozen::Treatment;
 pub(crate) use frozen::{frozen_tool, takes_other_arguments};
 use record::Rules;
+pub(crate) use record::is_other_version;
 pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record, Selection};
 pub use trust::Trust;
 
@@ -227,13 +228,9 @@ impl Store {
         };
         // What is known anywhere stays as it is.
         let is_damaged = matches!(recorded, Recorded::Damaged) && file.exists();
-        let (mut record, outcome) = change(recorded)?;
-        record.folder = of
-            .folder()
-            .map(|folder| folder.to_string_lossy().into_owned());
-        if self.is_known_anywhere(of, &record) {
-            return Ok(outcome);
-        }
+        let (record, outcome) = change(recorded)?;
+        let (of, record) = self.kept(of, record);
+        let file = self.file(&of);
         if is_damaged {
             let kept = file.with_extension("json.damaged");
             std::fs::read(&file)

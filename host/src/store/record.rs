@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::canonical::canonical;
 use super::frozen::{Treatment, frozen_tool};
 use crate::config::ChangePolicy;
-use crate::upstream::{MODERN, Offered, Reaction, Reactions};
+use crate::upstream::{Able, MODERN, Offered, Reaction, Reactions};
 use crate::visible::visible_line;
 
 /// The version of the record's form that this writes, and the newest that it reads. Up to
@@ -56,6 +56,10 @@ pub struct Record {
     /// this is recorded from, and whether that one was shown them since.
     #[serde(default)]
     withheld: BTreeMap<String, bool>,
+    /// The tools that each kind of clients was last offered: the last one is the last that it was
+    /// asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) offered_to: Vec<OfferedTo>,
     /// The kind of clients that it was first asked for (see [`Clients`]).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     clients: String,
@@ -219,6 +223,10 @@ pub(super) struct Unseen {
     /// by that kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
+    /// What other kinds of clients are offered under these names and their user has not approved,
+    /// by that kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
 }
 
 /// The kinds of clients that an upstream may offer different things to, because of what they can
@@ -233,6 +241,46 @@ struct Clients<'a> {
     /// Whether the upstream says that it is another version than the one that is recorded: then
     /// what differs is a change for all.
     is_other_release: bool,
+}
+
+/// The tools that clients of one kind were last offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OfferedTo {
+    /// The kind (see [`Clients`]); empty for all that an older Dormouse has asked for.
+    clients: String,
+    /// What they can be asked.
+    able: Able,
+    /// The tools by name.
+    tools: BTreeSet<String>,
+}
+
+impl OfferedTo {
+    /// Puts it in place of what these clients were offered before. Gives all that is offered to
+    /// any kind. What these clients had, and have no longer, nobody has: it has gone, but for
+    /// those that are asked later and are offered it again. So has what is not offered to those
+    /// who can be asked all that others can.
+    fn replace_in(self, all: &mut Vec<Self>, withdrawn: &[String]) -> BTreeSet<String> {
+        let before = all.iter().position(|of| of.clients == self.clients);
+        let before = before.map(|index| all.remove(index));
+        let before = before.iter().flat_map(|before| &before.tools);
+        let gone = before.filter(|name| !self.tools.contains(*name));
+        let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
+        for other in &mut *all {
+            let is_covered = self.is_of_era_of(other) && self.able.covers(&other.able);
+            other
+                .tools
+                .retain(|name| !gone.contains(name) && (!is_covered || self.tools.contains(name)));
+        }
+        all.push(self);
+        let too_many = all.len().saturating_sub(MAX_OTHERS);
+        all.drain(..too_many);
+        all.iter().flat_map(|of| &of.tools).cloned().collect()
+    }
+
+    fn is_of_era_of(&self, other: &Self) -> bool {
+        let era = |of: &Self| of.clients.split(' ').next().map(str::to_owned);
+        other.clients.is_empty() || era(self) == era(other)
+    }
 }
 
 /// What is known of an upstream, ready to be shown.
@@ -276,6 +324,9 @@ pub struct PendingItem {
     pub is: Box<RawValue>,
     /// Since when it waits, in seconds since the Unix epoch, as far as that is known.
     pub since: Option<u64>,
+    /// The kinds of clients that are offered it, where the one that the server was last connected
+    /// for is offered something else.
+    pub of_others: BTreeSet<String>,
 }
 
 impl PendingItem {
@@ -418,6 +469,7 @@ impl Record {
             unseen: BTreeMap::new(),
             seen: BTreeMap::new(),
             withheld: BTreeMap::new(),
+            offered_to: Vec::new(),
             clients: String::new(),
             folder: None,
             first: seen.is_none(),
@@ -467,7 +519,7 @@ impl Record {
         if !is_other_version(&offered.server_info, &self.offered.server_info) {
             offered.reactions = offered.reactions.or(self.offered.reactions);
         }
-        self.complete(&mut offered);
+        self.complete(&mut offered, &clients);
         self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
         let before = std::mem::replace(&mut self.offered, offered);
@@ -491,39 +543,65 @@ impl Record {
 
     /// Whether it says the same as another one, whenever that was.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let text = |record: &Self| {
-            let record = Self {
-                fetched: 0,
-                folder: None,
-                ..record.clone()
-            };
-            serde_json::to_string(&record).ok()
-        };
-        text(self).is_some_and(|one| Some(one) == text(other))
+        self.text_without_time() == other.text_without_time()
     }
 
-    /// Adds the tools that it may not have shown to a client that can be asked less
-    /// than the one that this is recorded from. Otherwise two clients that can be asked
-    /// differently would take a tool from each other, and bring it back, for ever.
-    fn complete(&mut self, offered: &mut Offered) {
-        let now: BTreeSet<String> = keyed(&offered.tools, "name")
-            .map(|(name, _)| name)
-            .collect();
-        if offered.able.covers(&self.offered.able) {
-            self.withheld.retain(|name, _| now.contains(name));
-            self.withheld.values_mut().for_each(|sure| *sure = true);
-            return;
+    /// Whether it says the same as another one, for whomever they were asked.
+    pub(super) fn tells_the_same(&self, other: &Self) -> bool {
+        let told = |record: &Self| {
+            let record = Self {
+                offered_to: Vec::new(),
+                ..record.clone()
+            };
+            record.text_without_time()
+        };
+        told(self) == told(other)
+    }
+
+    fn text_without_time(&self) -> Option<String> {
+        let record = Self {
+            fetched: 0,
+            folder: None,
+            ..self.clone()
+        };
+        serde_json::to_string(&record).ok()
+    }
+
+    /// Adds the tools that other kinds of clients were offered and may still have. Otherwise two
+    /// clients that can be asked differently would take a tool from each other, and bring it back,
+    /// for ever.
+    fn complete(&mut self, offered: &mut Offered, clients: &str) {
+        let names = |tools: &[Box<RawValue>]| -> BTreeSet<String> {
+            keyed(tools, "name").map(|(name, _)| name).collect()
+        };
+        let now = names(&offered.tools);
+        if self.offered_to.is_empty() {
+            // An older Dormouse has kept it for all kinds together.
+            self.offered_to.push(OfferedTo {
+                clients: String::new(),
+                able: self.offered.able.clone(),
+                tools: names(&self.offered.tools),
+            });
         }
+        let wanted = OfferedTo {
+            clients: clients.to_owned(),
+            able: offered.able.clone(),
+            tools: now.clone(),
+        };
+        let offered_anywhere = wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
+        let is_most_able = offered.able.covers(&self.offered.able);
         let mut new: BTreeMap<String, Box<RawValue>> = keyed(&offered.tools, "name")
             .map(|(name, tool)| (name, tool.to_owned()))
             .collect();
         let mut tools = Vec::new();
         let mut withheld_bytes = 0;
+        let is_complete = is_most_able && offered_anywhere.is_subset(&now);
         // In the order that is known, so that no list changes for nothing.
-        for (name, tool) in keyed(&self.offered.tools, "name") {
+        let known = keyed(&self.offered.tools, "name").filter(|_| !is_complete);
+        for (name, tool) in known {
             if let Some(tool) = new.remove(&name) {
                 tools.push(tool);
-            } else if !offered.withdrawn.contains(&name) {
+            } else if offered_anywhere.contains(&name) {
                 withheld_bytes += tool.get().len();
                 // It could offer other ones to each client that comes.
                 if withheld_bytes <= MAX_WITHHELD_BYTES {
@@ -532,12 +610,21 @@ impl Record {
                 }
             }
         }
-        let kept: BTreeSet<String> = keyed(&tools, "name").map(|(name, _)| name).collect();
+        if !is_complete {
+            let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
+            tools.extend(added.map(|(_, tool)| tool.to_owned()));
+            offered.tools = tools;
+        }
+        let kept = names(&offered.tools);
         self.withheld.retain(|name, _| kept.contains(name));
-        let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
-        tools.extend(added.map(|(_, tool)| tool.to_owned()));
-        offered.tools = tools;
-        offered.able = self.offered.able.clone();
+        match is_most_able {
+            true => {
+                let sure = self.withheld.iter_mut();
+                let sure = sure.filter(|(name, _)| now.contains(*name));
+                sure.for_each(|(_, sure)| *sure = true);
+            }
+            false => offered.able = self.offered.able.clone(),
+        }
     }
 
     /// Takes what is selected as it is now, and says what was not known like that.
@@ -561,7 +648,18 @@ impl Record {
 
     /// Has something no longer wait.
     pub(super) fn accept(&mut self, item: &PendingItem) {
-        if let Some(unseen) = self.unseen.get_mut(&item.kind) {
+        let Some(unseen) = self.unseen.get_mut(&item.kind) else {
+            return;
+        };
+        for clients in &item.of_others {
+            if let Some(waits) = unseen.waits_for_others.get_mut(&item.name)
+                && let Some(object) = waits.remove(clients)
+            {
+                let others = unseen.for_others.entry(item.name.clone()).or_default();
+                others.insert(clients.clone(), object);
+            }
+        }
+        if item.of_others.is_empty() {
             unseen.changed.remove(&item.name);
             unseen.added.remove(&item.name);
             unseen.since.remove(&item.name);
@@ -600,21 +698,42 @@ impl Record {
     pub fn pending(&self) -> Pending {
         let mut pending = Vec::new();
         for (kind, unseen) in &self.unseen {
-            if unseen.changed.is_empty() && unseen.added.is_empty() {
+            if unseen.changed.is_empty()
+                && unseen.added.is_empty()
+                && unseen.waits_for_others.is_empty()
+            {
                 continue;
             }
             for (name, is) in kind.of(&self.offered) {
                 let was = unseen.changed.get(&name).cloned();
+                let is_new = unseen.added.contains(&name);
+                let since = unseen.since.get(&name).copied();
+                let waits = unseen.waits_for_others.get(&name);
+                let mut others: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+                for (clients, object) in waits.into_iter().flatten() {
+                    let all = others.entry(object.get()).or_default();
+                    all.insert(clients.clone());
+                }
+                let others = others.into_iter().filter_map(|(object, of_others)| {
+                    let object = RawValue::from_string(object.to_owned()).ok()?;
+                    let known = was.as_deref().unwrap_or(&is);
+                    let was = (!is_new).then(|| known.to_owned());
+                    Some((was, object, of_others))
+                });
                 // What cannot be shown nobody could judge. It waits until it can.
-                let waits = was.is_some() || unseen.added.contains(&name);
-                if waits && kind.told(&name, &is).is_some() {
-                    pending.push(PendingItem {
-                        kind: *kind,
-                        since: unseen.since.get(&name).copied(),
-                        name,
-                        was,
-                        is,
-                    });
+                let waits = was.is_some() || is_new;
+                let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new()));
+                for (was, is, of_others) in own.into_iter().chain(others) {
+                    if kind.told(&name, &is).is_some() {
+                        pending.push(PendingItem {
+                            kind: *kind,
+                            since,
+                            name: name.clone(),
+                            was,
+                            is,
+                            of_others,
+                        });
+                    }
                 }
             }
         }
@@ -639,8 +758,9 @@ impl Record {
             None => current.to_owned(),
         };
         // All are shown one tool, which has to be as careful as each of them needs it.
-        let others = unseen.for_others.get(name);
-        let others = others.filter(|_| kind == Gated::Tool).into_iter();
+        let others = [&unseen.for_others, &unseen.waits_for_others];
+        let others = others.into_iter().filter(|_| kind == Gated::Tool);
+        let others = others.filter_map(|others| others.get(name));
         let others = others.flat_map(BTreeMap::values);
         Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
     }
@@ -829,7 +949,10 @@ impl Unseen {
             if is_seen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
-                self.since.remove(&name);
+                self.accept_others(&name, treatment);
+                if !self.waits_for_others.contains_key(&name) {
+                    self.since.remove(&name);
+                }
                 continue;
             }
             self.since.entry(name.clone()).or_insert_with(seconds_now);
@@ -863,6 +986,29 @@ impl Unseen {
         self.forget(&now);
     }
 
+    /// Takes what other kinds of clients are offered as it is, where that is what becomes of it.
+    fn accept_others(&mut self, name: &str, treatment: Treatment) {
+        if treatment == Treatment::Current
+            && let Some(waits) = self.waits_for_others.remove(name)
+        {
+            let others = self.for_others.entry(name.to_owned()).or_default();
+            others.extend(waits);
+        }
+    }
+
+    /// Notes that what is recorded of a name goes on waiting, of the kind of clients that is
+    /// offered it, when something else is recorded.
+    fn wait_for_others(&mut self, name: &str, current: &RawValue, clients: Clients<'_>) {
+        let now = clients.now.to_owned();
+        let origin = self.origin.insert(name.to_owned(), now);
+        let origin = origin.unwrap_or_else(|| clients.first.to_owned());
+        let waits = self.changed.contains_key(name) || self.added.contains(name);
+        if waits && origin != clients.now && !clients.is_other_release {
+            let others = self.waits_for_others.entry(name.to_owned()).or_default();
+            others.insert(origin, current.to_owned());
+        }
+    }
+
     /// What is taken in place of an object that clients of some kind are offered; none where that
     /// is taken itself. `current` is what is recorded of that name.
     fn separated(
@@ -872,7 +1018,17 @@ impl Unseen {
         clients: Clients<'_>,
     ) -> Option<Box<RawValue>> {
         let is_same = |other: &RawValue| kind.same(name, other, object);
+        // What they were offered before, they are offered no longer.
+        if let Some(waits) = self.waits_for_others.get_mut(name) {
+            match clients.is_other_release {
+                true => waits.clear(),
+                false => drop(waits.remove(clients.now)),
+            }
+        }
         if self.added.contains(name) {
+            if !is_same(current) {
+                self.wait_for_others(name, current, clients);
+            }
             return None;
         }
         if is_same(current) {
@@ -913,7 +1069,7 @@ impl Unseen {
             (false, true) => None,
             (false, false) => {
                 others.insert(origin, approved);
-                self.origin.insert(name.to_owned(), clients.now.to_owned());
+                self.wait_for_others(name, current, clients);
                 None
             }
         }
@@ -922,14 +1078,16 @@ impl Unseen {
     /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
     /// its user again.
     fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
-        let mut bytes = 0;
         self.origin.retain(|name, _| known.contains_key(name));
-        self.for_others.retain(|name, others| {
-            let objects = others.values().map(|object| object.get().len());
-            bytes += objects.sum::<usize>() + name.len();
-            let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
-            !others.is_empty() && is_bounded && known.contains_key(name)
-        });
+        for all in [&mut self.for_others, &mut self.waits_for_others] {
+            let mut bytes = 0;
+            all.retain(|name, others| {
+                let objects = others.values().map(|object| object.get().len());
+                bytes += objects.sum::<usize>() + name.len();
+                let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
+                !others.is_empty() && is_bounded && known.contains_key(name)
+            });
+        }
     }
 
     /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
@@ -994,7 +1152,7 @@ fn kind_of_clients(offered: &Offered) -> String {
 
 /// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions
 /// of it. It need not say the same in both eras.
-fn is_other_version(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+pub(crate) fn is_other_version(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     match (one.get("version"), other.get("version")) {
         (Some(one), Some(other)) => one != other,
         _ => false,

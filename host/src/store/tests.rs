@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{NewTools, OnChange};
-use crate::upstream::{Launch, Stdio};
+use crate::upstream::{Launch, MODERN, Stdio};
 
 fn offered(tools: &[(&str, &str)]) -> Offered {
     let tools = tools.iter().map(|(name, description)| {
@@ -848,6 +848,7 @@ fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
             was: None,
             is: raw("{}"),
             since: None,
+            of_others: BTreeSet::new(),
         };
         item.to_string()
     };
@@ -1038,4 +1039,115 @@ fn what_another_release_offers_is_a_change_for_all_clients() {
     approve(&store, &of);
     assert_eq!(learn(json!({ "roots": {} }), "2", "B"), [""; 0]);
     assert_eq!(descriptions(&store, &of), ["B"]);
+}
+
+/// A tool is as careful as what waits of it has it, for all kinds of clients at once: none of that
+/// is forgotten because another kind is offered something else meanwhile.
+#[test]
+fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes() {
+    let (_folder, store, of) = fixture();
+    let kinds = [json!({}), json!({ "elicitation": { "form": {} } })];
+    let learn = |kind: usize, description: &str, reads: bool| {
+        let tool = json!({
+            "name": "a", "description": description, "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
+        });
+        let offered = Offered {
+            able: serde_json::from_value(kinds[kind].clone()).unwrap(),
+            tools: vec![to_raw_value(&tool).unwrap()],
+            ..Offered::default()
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap();
+    };
+    let shown = || {
+        let known = store.known(&of).unwrap();
+        let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
+        let hint = tool["annotations"]["readOnlyHint"].as_bool().unwrap();
+        (tool["description"].as_str().unwrap().to_owned(), hint)
+    };
+    let a = || "A".to_owned();
+    learn(0, "A", true);
+    learn(1, "A", true);
+    assert_eq!(shown(), (a(), true));
+    learn(1, "A", false);
+    assert_eq!(shown(), (a(), false));
+    for round in 0..3 {
+        learn(0, &format!("A{round}"), true);
+        assert_eq!(shown(), (a(), false), "{round}");
+        assert_eq!(pending(&store, &of), ["tool `a`", "tool `a`"], "{round}");
+        learn(1, "A", false);
+        assert_eq!(shown(), (a(), false), "{round}");
+        assert_eq!(pending(&store, &of), ["tool `a`", "tool `a`"], "{round}");
+    }
+    // What a kind is no longer offered waits no longer.
+    learn(0, "A", true);
+    assert_eq!(pending(&store, &of), ["tool `a`"]);
+    learn(1, "A", true);
+    assert_eq!((shown(), pending(&store, &of)), ((a(), true), vec![]));
+    // Both are approved, each for those who are offered it.
+    learn(1, "A", false);
+    learn(0, "B", true);
+    assert_eq!(approve(&store, &of), ["a", "a"]);
+    assert_eq!(shown(), ("B".to_owned(), false));
+    for kind in [0, 1, 0] {
+        learn(kind, ["B", "A"][kind], kind == 0);
+        assert_eq!((shown().1, pending(&store, &of)), (false, vec![]), "{kind}");
+    }
+    // What is new waits for each of them.
+    let new = |kind: usize, text: &str| {
+        let offered = Offered {
+            able: serde_json::from_value(kinds[kind].clone()).unwrap(),
+            ..offered(&[("new", text)])
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap();
+    };
+    new(0, "for 0");
+    new(1, "for 1");
+    let known = store.known(&of).unwrap();
+    let waiting = known.pending.iter().filter(|item| item.name == "new");
+    let was: Vec<_> = waiting.map(|item| item.was.is_some()).collect();
+    assert_eq!(was, [false, false]);
+}
+
+/// What no kind of clients is offered any more leaves the list, whichever of them notices.
+#[test]
+fn what_clients_are_no_longer_offered_is_gone_for_all() {
+    let (_folder, store, of) = fixture();
+    let learn = |able: Value, protocol: &str, tools: &[(&str, &str)]| {
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            protocol: protocol.to_owned(),
+            ..offered(tools)
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap()
+    };
+    let (all, few) = (json!({ "roots": {}, "sampling": {} }), json!({}));
+    let tools = [("a", "A"), ("b", "B"), ("c", "C")];
+    learn(all.clone(), "2025-11-25", &tools);
+    learn(few.clone(), "2025-11-25", &tools[..2]);
+    assert_eq!(names(&store, &of), ["a", "b", "c"]);
+    // These had `b`; `c` may be there for others.
+    let news = learn(few.clone(), "2025-11-25", &tools[..1]);
+    assert_eq!(
+        (news.gone, names(&store, &of)),
+        (vec!["b".into()], vec!["a".into(), "c".into()])
+    );
+    // Those who still are offered it, or again, have it as it was approved.
+    let news = learn(all.clone(), "2025-11-25", &tools);
+    assert_eq!((news.added, news.pending), (vec!["b".into()], vec![]));
+    assert_eq!(names(&store, &of), ["a", "b", "c"]);
+    // A tool that is only there in one era is not gone in the other.
+    let more = [tools[0], tools[1], tools[2], ("d", "D")];
+    learn(all.clone(), MODERN, &more);
+    approve(&store, &of);
+    for _ in 0..2 {
+        assert_eq!(learn(all.clone(), "2025-11-25", &tools), News::default());
+        assert_eq!(learn(all.clone(), MODERN, &more), News::default());
+        assert_eq!(names(&store, &of), ["a", "b", "c", "d"]);
+    }
+    learn(few, "2025-11-25", &tools[..1]);
+    assert_eq!(learn(all, MODERN, &tools[..1]).gone, ["b", "c", "d"]);
 }

@@ -442,3 +442,26 @@ fn headers_follow_the_schema_that_the_server_has_now() {
         }
     }
 }
+
+/// What a release has taken away leaves the list of every agent when one is connected, whoever was
+/// asked before it: nobody has to say `sync`.
+#[test]
+fn tools_that_a_release_has_removed_leave_the_list_at_the_next_connection() {
+    let before = json!([tool("send", "Sends."), tool("read", "Reads.")]);
+    let after = |version: &str| json!({ "tools": [tool("send", "Sends.")], "version": version });
+    // Of an agent that knows the tool itself, the release may call itself as it likes; else it says
+    // that it is another one.
+    for (is_known, version) in [(true, "1.2.3"), (false, "1.2.4")] {
+        let all = knowing(&before, "");
+        if is_known {
+            let mut host = all.serve(&[]);
+            host.text("post__send", json!({})).unwrap();
+            assert_eq!(tools(&mut host), ["post__read", "post__send"]);
+        }
+        all.offers_just("post", &after(version));
+        let mut host = all.serve(&[]);
+        host.text("post__send", json!({})).unwrap();
+        comes_to(&mut host, &["post__send"]);
+        assert_eq!(tools(&mut all.serve(&[])), ["post__send"]);
+    }
+}
