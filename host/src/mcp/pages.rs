@@ -1,7 +1,8 @@
 //! Pages that clients show for tools (MCP Apps).
 //!
 //! A page is made for its server alone, and has the client call tools by the names that this
-//! server has for them. The client sends such a call on as it is.
+//! server has for them. The client sends such a call on as it is, without a word on whose page it
+//! was.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -26,32 +27,50 @@ impl ReadPages {
         }
     }
 
-    /// The tool that a page means by a name: that of the only server of which pages were read
-    /// and that has one which it calls so.
-    pub(super) fn tool<'s>(&self, name: &str, snapshot: &'s Snapshot) -> Option<&'s Shown> {
+    pub(super) fn servers(&self) -> BTreeSet<String> {
         let servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_pages = |server: &str| servers.contains(server);
-        only_tool(name, snapshot, has_pages)
+        servers.clone()
     }
 }
 
-/// The same, where nothing is known of who has read what: of the servers that list pages.
-pub(super) fn tool_of_any_page<'s>(name: &str, snapshot: &'s Snapshot) -> Option<&'s Shown> {
+/// Servers that have pages, as far as they list them: where nothing is known of who has read what.
+pub(super) fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
     let resources = snapshot.resources().iter();
     let pages = resources.filter(|resource| is_page(&resource.key));
-    let servers: BTreeSet<&str> = pages.map(|page| page.server()).collect();
-    only_tool(name, snapshot, |server| servers.contains(server))
+    let of_tools = snapshot.tools().iter().filter(|tool| tool.has_page());
+    let servers = pages.map(|page| page.server());
+    servers
+        .chain(of_tools.map(Shown::server))
+        .map(str::to_owned)
+        .collect()
 }
 
-fn only_tool<'s>(
+/// The tool that a call means by a name: the one that is shown under it, or else that of a page.
+/// `with_pages` gives the servers whose page it may be.
+///
+/// None where it could be another server's: one with a tool of that name that is not shown (left
+/// out, or not approved) and one that is not there any more may be whose page it is.
+pub(super) fn meant_tool<'s>(
     name: &str,
+    with_pages: impl FnOnce() -> BTreeSet<String>,
     snapshot: &'s Snapshot,
-    has_pages: impl Fn(&str) -> bool,
 ) -> Option<&'s Shown> {
-    let mut tools = snapshot
-        .tools()
-        .iter()
-        .filter(|shown| shown.tool() == name && has_pages(shown.server()));
-    let only = tools.next()?;
-    tools.next().is_none().then_some(only)
+    let shown = snapshot.find(name);
+    // An agent means what it is shown, but for what a project has put in the way of a page.
+    if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
+        return Some(shown);
+    }
+    let with_pages = with_pages();
+    let mut owners = with_pages.iter().filter(|server| {
+        let found = snapshot.servers().get(*server);
+        found.is_none_or(|server| server.listed().is_none() || server.has_tool(name))
+    });
+    let (owner, another) = (owners.next(), owners.next());
+    if let Some(shown) = shown {
+        let is_contested = owner.is_some_and(|owner| owner != shown.server());
+        return (!is_contested).then_some(shown);
+    }
+    let owner = owner.filter(|_| another.is_none())?;
+    let mut tools = snapshot.tools().iter();
+    tools.find(|shown| shown.tool() == name && shown.server() == owner)
 }

@@ -62,11 +62,11 @@ impl Host {
             });
             return Ok(called(asked.await?, caller.stateless));
         }
-        let of_page = || match self.session {
-            Some(_) => self.pages.tool(&name, &snapshot),
-            None => pages::tool_of_any_page(&name, &snapshot),
+        let with_pages = || match self.session {
+            Some(_) => self.pages.servers(),
+            None => pages::servers_with_pages(&snapshot),
         };
-        let shown = snapshot.find(&name).or_else(of_page);
+        let shown = pages::meant_tool(&name, with_pages, &snapshot);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown

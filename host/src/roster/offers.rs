@@ -1,6 +1,6 @@
 //! Prompts, resources and resource templates at one moment.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};
@@ -65,6 +65,8 @@ pub struct Offers {
     /// Those of `all` that are shown with the names of their servers, because these call them the
     /// same; in order of their own keys.
     shared: Vec<Arc<Offer>>,
+    /// The same, by their servers.
+    shared_by_server: BTreeMap<String, Vec<Arc<Offer>>>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -305,12 +307,18 @@ impl Offers {
         let is_shared = !shared.is_empty();
         let mut shared: Vec<_> = with_server.filter(|_| is_shared).cloned().collect();
         shared.sort_by(|one, other| one.own_key().cmp(other.own_key()));
+        let mut shared_by_server: BTreeMap<String, Vec<Arc<Offer>>> = BTreeMap::new();
+        for offer in &shared {
+            let of_server = shared_by_server.entry(offer.server().to_owned());
+            of_server.or_default().push(offer.clone());
+        }
         collisions.extend(reserved);
         let offers = Self {
             kind,
             all,
             hidden,
             shared,
+            shared_by_server,
             places: OnceLock::new(),
         };
         (offers, collisions)
@@ -346,9 +354,8 @@ impl Offers {
     }
 
     /// Those of a server that are shown with its name.
-    pub(super) fn shared_of(&self, server: &str) -> impl Iterator<Item = &Arc<Offer>> {
-        let shared = self.shared.iter();
-        shared.filter(move |offer| offer.server() == server)
+    pub(super) fn shared_of(&self, server: &str) -> &[Arc<Offer>] {
+        self.shared_by_server.get(server).map_or(&[], Vec::as_slice)
     }
 
     /// Whether there are none.

@@ -123,7 +123,8 @@ impl Snapshot {
     }
 
     /// Whether a server is one of a project's file.
-    fn is_of_project(&self, server: &str) -> bool {
+    #[must_use]
+    pub fn is_of_project(&self, server: &str) -> bool {
         let server = self.servers().get(server);
         server.is_some_and(|server| server.config().is_of_project())
     }

@@ -375,6 +375,19 @@ impl Server {
         pending.filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
     }
 
+    /// Whether it has a tool of that name of its own, shown or not, as far as that is known.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        let of_upstream = self.known.as_ref().map(|known| &known.listing);
+        let listings = self.listing.iter().chain(&self.declared).chain(of_upstream);
+        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        let waits = |item: &PendingItem| item.kind == Gated::Tool && item.name == name;
+        listings
+            .flat_map(|listing| &listing.tools)
+            .any(|tool| tool.name == name)
+            || pending.into_iter().any(waits)
+    }
+
     /// Whether nothing is known of its upstream, not even by name.
     #[must_use]
     pub fn is_unknown(&self) -> bool {

@@ -18,22 +18,28 @@ impl Snapshot {
     /// A URI of a server's as agents are shown it, where that is with the server's name.
     /// `steps` is how much of it may be held against templates yet, in bytes.
     fn shown_uri(&self, server: &str, uri: &str, steps: &Cell<usize>) -> Option<String> {
-        let is_shared = self.resources().shares(server, uri)
-            || self.templates().shared_of(server).any(|template| {
-                let left = steps.get().checked_sub(template.steps(uri));
-                steps.set(left.unwrap_or_default());
-                left.is_some() && template.matched(uri).is_some()
-            });
+        let is_of_template = || {
+            let mut templates = self.templates().shared_of(server).iter();
+            templates.any(|template| {
+                // With nothing left, no other is looked at either.
+                let left = steps.get().saturating_sub(template.steps(uri));
+                steps.set(left);
+                left > 0 && template.matched(uri).is_some()
+            })
+        };
+        let is_shared = self.resources().shares(server, uri) || steps.get() > 0 && is_of_template();
         is_shared.then(|| with_server(uri, server))
     }
 
-    /// The text of a tool with the URIs of its pages as agents are shown them.
+    /// The text of a tool with the URIs of its pages as agents are shown them. Pages are listed.
     pub(super) fn with_shown_pages<'t>(&self, server: &str, tool: &'t str) -> Cow<'t, str> {
         if !self.resources().has_shared() {
             return tool.into();
         }
-        let steps = Cell::new(resource::MAX_STEPS);
-        let shown = |uri: &str| self.shown_uri(server, uri, &steps);
+        let shown = |uri: &str| {
+            let is_shared = self.resources().shares(server, uri);
+            is_shared.then(|| with_server(uri, server))
+        };
         rewritten(tool, |each| each_page(tool, each), shown).map_or(tool.into(), Cow::Owned)
     }
 }
@@ -75,12 +81,27 @@ impl Roster {
         }
     }
 
-    /// A URI of which a server tells that it has changed, as agents are shown it.
+    /// A URI of which a server tells that it has changed, as agents are shown it that want to
+    /// hear of it.
     pub(super) fn shown_update(&self, server: &str, uri: String) -> String {
+        let with_server = with_server(&uri, server);
+        // Comparing takes time, and its server says how often.
+        if !self.changes.is_wanted(&with_server) {
+            return uri;
+        }
         let steps = Cell::new(resource::MAX_STEPS);
         let shown = self.snapshot().shown_uri(server, &uri, &steps);
         shown.unwrap_or(uri)
     }
+}
+
+/// Whether a tool has a page in its `_meta`.
+pub(super) fn has_page(tool: &str) -> bool {
+    let mut has = false;
+    if tool.contains("esourceUri") || tool.contains("outputTemplate") {
+        each_page(tool, &mut |_| has = true);
+    }
+    has
 }
 
 /// Gives the URIs of pages in an object's `_meta` to a function, each as it is written.

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
+use super::shown_uris::has_page;
 use super::users_names::UsersNames;
 use super::{Server, names};
 use crate::config::{UntrustedProject, name};
@@ -61,6 +62,13 @@ impl Shown {
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {
         self.listing.tools.get(self.index)
+    }
+
+    /// Whether there is a page that clients show for it.
+    #[must_use]
+    pub fn has_page(&self) -> bool {
+        self.declared()
+            .is_some_and(|declared| has_page(declared.tool.get()))
     }
 }
 

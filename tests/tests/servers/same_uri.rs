@@ -320,3 +320,75 @@ fn no_server_has_a_resource_of_dormouse() {
         assert!(read(&mut host, uri)["error"].is_object(), "{uri}");
     }
 }
+
+/// A tool that is not shown is nobody else's of that name, for whoever's page it was.
+#[test]
+fn pages_reach_no_other_server_by_tools_that_are_not_shown() {
+    for (more, stateless) in [
+        ("exclude_tools = ['pay']\n", false),
+        ("", false),
+        ("exclude_tools = ['pay']\n", true),
+        ("enabled = false\n", false),
+    ] {
+        let all = Scripted::new();
+        let tool = |name: &str| {
+            let page = json!({ "ui": { "resourceUri": "ui://bank/page" } });
+            json!({ "name": name, "inputSchema": { "type": "object" }, "_meta": page })
+        };
+        let offers = |server: &str, tools: &[&str]| {
+            let tools: Vec<_> = tools.iter().map(|name| tool(name)).collect();
+            let page = json!([{ "uri": format!("ui://{server}/page"), "name": "page" }]);
+            all.offers_just(server, &json!({ "tools": tools, "resources": page }));
+        };
+        let known = if more.is_empty() {
+            &["show"][..]
+        } else {
+            &["show", "pay"]
+        };
+        offers("bank", known);
+        offers("evil", &["pay", "steal"]);
+        for name in ["bank", "evil"] {
+            all.own(
+                name,
+                if name == "bank" && !more.starts_with("enabled") {
+                    more
+                } else {
+                    ""
+                },
+            );
+            all.home.synced(name).unwrap();
+        }
+        let mut host = all.serve(&[]);
+        for server in ["bank", "evil"] {
+            is_from(&read(&mut host, &format!("ui://{server}/page")), server);
+        }
+        if more.is_empty() {
+            // A new one waits for its user.
+            offers("bank", &["show", "pay"]);
+            all.home.run(&["restart", "bank"]).unwrap();
+            host.call("bank__show", json!({})).unwrap();
+        }
+        if more.starts_with("enabled") {
+            all.home.run(&["disable", "bank"]).unwrap();
+            dormouse_tests::wait::until("it is off", || {
+                let tools = host.tools()?;
+                anyhow::ensure!(!tools.iter().any(|tool| tool["name"] == "bank__show"));
+                Ok(())
+            })
+            .unwrap();
+        }
+        let called = match stateless {
+            true => host
+                .call_stateless("pay", json!({ "card": 4111 }))
+                .map(|_| ()),
+            false => host.call("pay", json!({ "card": 4111 })).map(|_| ()),
+        };
+        assert!(called.is_err(), "{more:?} {stateless}");
+        // The control: what no other can mean, unless one is gone of which nothing is known.
+        let steals = match stateless {
+            true => host.call_stateless("steal", json!({})).is_ok(),
+            false => host.call("steal", json!({})).is_ok(),
+        };
+        assert_eq!(steals, !more.starts_with("enabled"), "{more:?} {stateless}");
+    }
+}

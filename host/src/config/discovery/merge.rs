@@ -121,11 +121,27 @@ impl<'d> Merging<'d> {
         self
     }
 
-    /// The names of those that are still in question, and where these are written.
+    /// The names of all the user's own, and where these are written: of several of one name, of
+    /// the one that is taken.
     fn users(&self) -> BTreeMap<String, Origin> {
-        let open = self.open().into_iter();
-        open.map(|(_, found)| (found.server.name.clone(), found.server.origin.clone()))
-            .collect()
+        let mut users = BTreeMap::new();
+        for (_, found) in self.of_users() {
+            let server = &found.server;
+            users
+                .entry(server.name.clone())
+                .or_insert_with(|| server.origin.clone());
+        }
+        users
+    }
+
+    /// The user's own, in whatever place they are shown: those that are taken are the first.
+    fn of_users(&self) -> Vec<(usize, &'d Found)> {
+        let all = self.found.iter().copied().enumerate();
+        let all = all.filter(|(_, found)| !is_of_project(found));
+        let (mut taken, others): (Vec<_>, Vec<_>) =
+            all.partition(|(index, _)| self.fate.get(*index) == Some(&Fate::Open));
+        taken.extend(others);
+        taken
     }
 
     /// Those that are still in question.
@@ -165,11 +181,9 @@ impl<'d> Merging<'d> {
     fn of_users_and_projects(&mut self) {
         let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        for (index, found) in self.open() {
-            if is_of_project(found) {
-                continue;
-            }
-            if let Some(launch) = filled_launch(found) {
+        for (index, found) in self.of_users() {
+            let is_taken = self.fate.get(index) == Some(&Fate::Open);
+            if let Some(launch) = filled_launch(found).filter(|_| is_taken) {
                 of_users.entry(launch).or_default().push(index);
             }
             names.entry(likeness(&found.server.name)).or_insert(index);
