@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::value::RawValue;
 
-use super::record::{Gated, PendingItem};
-use super::{Pending, Record, Recorded, Store, write};
+use super::gated::Gated;
+use super::{Pending, PendingItem, Record, Recorded, Store, write};
 use crate::config::{Fingerprint, paths};
 
 /// Most records of other folders that one is compared with: the newest.

@@ -4,7 +4,7 @@ use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::record::{Gated, bare_output_schema};
+use super::gated::{Gated, bare_output_schema};
 use super::same_schema::accepts_the_same;
 use crate::config::{ChangePolicy, NewTools, OnChange};
 

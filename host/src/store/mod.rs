@@ -11,9 +11,14 @@ mod forgotten;
 mod frozen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod gated;
+mod known;
+mod offered_to;
+mod pending;
 mod record;
 mod same_schema;
 mod trust;
+mod unseen;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,9 +31,12 @@ pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
 pub use frozen::Treatment;
 pub(crate) use frozen::{frozen_tool, takes_other_arguments};
+pub use gated::Gated;
+pub use known::Known;
+pub use pending::{Pending, PendingItem, Selection};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Changed, Damaged, Gated, Known, News, Pending, PendingItem, Record, Selection};
+pub use record::{Changed, Damaged, News, Record};
 pub use trust::Trust;
 
 use crate::config::{ChangePolicy, Fingerprint, paths};

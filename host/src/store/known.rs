@@ -1,0 +1,186 @@
+//! What is known of an upstream, as its user has approved it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use dormouse_catalog::{Listing, Odd, Provenance, What};
+use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::frozen::frozen_tool;
+use super::gated::{Gated, key, keyed};
+use super::pending::Pending;
+use super::record::Record;
+use crate::upstream::Reactions;
+
+/// What is known of an upstream, ready to be shown.
+#[derive(Debug)]
+pub struct Known {
+    /// When it was asked, in seconds since the Unix epoch.
+    pub fetched: u64,
+    /// The protocol version that it spoke then.
+    pub protocol: String,
+    /// What it has done with the first requests of MCP's eras.
+    pub reactions: Reactions,
+    /// MCP `serverInfo`.
+    pub server_info: Map<String, Value>,
+    /// What it wants a model to know of it, as its user has approved it.
+    pub instructions: Option<String>,
+    /// What it offers of that which its user has approved, as they have approved it.
+    pub listing: Arc<Listing>,
+    /// What its user has not approved as it is.
+    pub pending: Pending,
+    /// Whether it says that it has resources, listed or not.
+    pub resources: bool,
+    /// The tools that a client was not shown which can be asked less than the one that
+    /// this is from: they may be gone, or only there for clients that can be asked more.
+    pub doubtful: BTreeSet<String>,
+}
+
+impl Record {
+    /// Whether its user has approved something of that kind and name, as it is or as it was.
+    fn is_approved(&self, kind: Gated, name: &str) -> bool {
+        let unseen = self.unseen.get(&kind);
+        unseen.is_none_or(|unseen| !unseen.added.contains(name))
+    }
+
+    /// An object that the upstream has, as its user has approved it; none where they have not.
+    fn approved(&self, kind: Gated, name: &str, current: &RawValue) -> Option<Box<RawValue>> {
+        let Some(unseen) = self.unseen.get(&kind) else {
+            return Some(current.to_owned());
+        };
+        let approved = match unseen.changed.get(name) {
+            Some(approved) if kind == Gated::Tool => frozen_tool(approved, current),
+            Some(approved) => approved.clone(),
+            None if unseen.added.contains(name) => return None,
+            None => current.to_owned(),
+        };
+        // All are shown one tool, which has to be as careful as each of them needs it.
+        let others = [&unseen.for_others, &unseen.waits_for_others];
+        let others = others.into_iter().filter(|_| kind == Gated::Tool);
+        let others = others.filter_map(|others| others.get(name));
+        let others = others.flat_map(BTreeMap::values);
+        Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
+    }
+
+    /// What it offers of that which its user has approved, as they have approved it.
+    #[must_use]
+    pub fn declaration(&self) -> Declaration {
+        let can = |name: &str| self.offered.capabilities.get(name);
+        let subscribe = can("resources").and_then(|resources| resources.get("subscribe"));
+        let items = |objects: &[Box<RawValue>], member: &str, kind: Option<Gated>, subscribe| {
+            keyed(objects, member)
+                .filter_map(|(key, object)| {
+                    let object = match kind {
+                        Some(kind) => self.approved(kind, &key, object)?,
+                        None => object.to_owned(),
+                    };
+                    Some(DeclaredItem {
+                        key,
+                        object,
+                        function: None,
+                        subscribe,
+                    })
+                })
+                .collect()
+        };
+        let info = |member: &str| {
+            let value = self.offered.server_info.get(member)?.as_str()?;
+            Some(value.to_owned())
+        };
+        Declaration {
+            name: info("name"),
+            version: info("version"),
+            title: info("title"),
+            description: info("description"),
+            tools: self
+                .tools()
+                .filter_map(|(name, tool)| {
+                    Some(DeclaredTool {
+                        tool: self.approved(Gated::Tool, &name, tool)?,
+                        name,
+                        function: None,
+                    })
+                })
+                .collect(),
+            prompts: items(&self.offered.prompts, "name", Some(Gated::Prompt), false),
+            resources: items(
+                &self.offered.resources,
+                "uri",
+                None,
+                subscribe == Some(&Value::Bool(true)),
+            ),
+            templates: items(
+                &self.offered.templates,
+                "uriTemplate",
+                Some(Gated::Template),
+                false,
+            ),
+            completion: can("completions").is_some(),
+            ..Declaration::default()
+        }
+    }
+
+    pub(super) fn into_known(self) -> serde_json::Result<Known> {
+        let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
+        listing.odd.extend(self.repeated());
+        let instructions = Gated::Instructions.of(&self.offered).into_iter().next();
+        let instructions = instructions
+            .and_then(|(name, text)| self.approved(Gated::Instructions, &name, &text))
+            .and_then(|text| serde_json::from_str(text.get()).ok());
+        let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
+        Ok(Known {
+            fetched: self.fetched,
+            protocol: self.offered.protocol.clone(),
+            reactions: self.offered.reactions,
+            pending: self.pending(),
+            resources: self.offered.capabilities.contains_key("resources"),
+            listing: Arc::new(listing),
+            doubtful: doubtful.map(|(name, _)| name).collect(),
+            server_info: self.offered.server_info,
+            instructions,
+        })
+    }
+
+    /// What is left out because there is one of the same name before it: once for each name that a
+    /// user has approved.
+    fn repeated(&self) -> Vec<Odd> {
+        let offered = &self.offered;
+        let lists = [
+            (What::Tool, Some(Gated::Tool), &offered.tools, "name"),
+            (What::Prompt, Some(Gated::Prompt), &offered.prompts, "name"),
+            (What::Resource, None, &offered.resources, "uri"),
+            (
+                What::Template,
+                Some(Gated::Template),
+                &offered.templates,
+                "uriTemplate",
+            ),
+        ];
+        let mut odd = Vec::new();
+        for (what, kind, objects, member) in lists {
+            let mut times: BTreeMap<String, usize> = BTreeMap::new();
+            for object in objects {
+                if let Some(key) = key(object, member) {
+                    *times.entry(key).or_default() += 1;
+                }
+            }
+            let repeated = times.into_iter().filter(|(name, times)| {
+                *times > 1 && kind.is_none_or(|kind| self.is_approved(kind, name))
+            });
+            odd.extend(repeated.map(|(name, times)| Odd {
+                what,
+                why: format!("it is listed {times} times, and the first one is shown"),
+                name,
+                shown: false,
+            }));
+        }
+        odd
+    }
+
+    /// Its tools by name: of several with one name, the first.
+    fn tools(&self) -> impl Iterator<Item = (String, &RawValue)> {
+        keyed(&self.offered.tools, "name")
+    }
+}

@@ -1,0 +1,266 @@
+//! What of one kind a user has not seen as it is, for each kind of clients.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::frozen::Treatment;
+use super::gated::Gated;
+use super::record::{News, Rules, seconds_now};
+
+/// How much is remembered of what of one kind is gone, in bytes.
+const MAX_GONE_BYTES: usize = 8 << 20;
+
+/// How many things of one kind that are gone are remembered.
+const MAX_GONE: usize = 10_000;
+
+/// Most kinds of clients of which it is kept what they are offered under one name.
+const MAX_OTHERS: usize = 16;
+
+/// How much is kept of what other kinds of clients are offered, of one kind of things, in bytes.
+const MAX_OTHERS_BYTES: usize = 8 << 20;
+
+/// What of one kind a user has not seen as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Unseen {
+    /// What is no longer what it was when the user last saw it, as it was then. One that
+    /// is gone is in here too: it cannot come back as something else unseen.
+    #[serde(default)]
+    pub(super) changed: BTreeMap<String, Box<RawValue>>,
+    /// What they have never seen.
+    #[serde(default)]
+    pub(super) added: BTreeSet<String>,
+    /// When each of those that are there began to wait, in seconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) since: BTreeMap<String, u64>,
+    /// Those of which the log has told: what changes at every start is told once.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) told: BTreeSet<String>,
+    /// The kind of clients that something was last offered to as it is recorded, where that is
+    /// another than the record's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) origin: BTreeMap<String, String>,
+    /// What their user has approved of what other kinds of clients are offered under these names,
+    /// by that kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
+    /// What other kinds of clients are offered under these names and their user has not approved,
+    /// by that kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
+}
+
+/// The kinds of clients that an upstream may offer different things to, because of what they can
+/// be asked or of the era of MCP that they are of. What one kind is offered is no change of what
+/// another one is offered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clients<'a> {
+    /// Those that are asked for now.
+    pub(super) now: &'a str,
+    /// Those that the record was first asked for.
+    pub(super) first: &'a str,
+    /// Whether the upstream says that it is another version than the one that is recorded: then
+    /// what differs is a change for all.
+    pub(super) is_other_release: bool,
+}
+
+/// How one kind of what an upstream offers has changed.
+pub(super) struct Change<'r> {
+    pub(super) kind: Gated,
+    pub(super) before: Vec<(String, Box<RawValue>)>,
+    pub(super) now: Vec<(String, Box<RawValue>)>,
+    pub(super) first: bool,
+    pub(super) rules: Rules<'r>,
+}
+
+impl Unseen {
+    pub(super) fn update(&mut self, change: Change<'_>, news: &mut News) {
+        let Change {
+            kind, first, rules, ..
+        } = change;
+        let mut seen = std::mem::take(&mut self.changed);
+        let unseen = std::mem::take(&mut self.added);
+        let mut before = BTreeSet::new();
+        // What could not be shown, nobody has seen.
+        let shown = change.before.into_iter();
+        for (name, object) in shown.filter(|(name, object)| kind.told(name, object).is_some()) {
+            before.insert(name.clone());
+            if !unseen.contains(&name) {
+                seen.entry(name).or_insert(object);
+            }
+        }
+        let mut gone = before.clone();
+        let mut now = BTreeSet::new();
+        for (name, object) in change.now {
+            gone.remove(&name);
+            now.insert(name.clone());
+            let is_shown = kind.told(&name, &object).is_some();
+            if kind == Gated::Tool && is_shown && !before.contains(&name) {
+                news.added.push(name.clone());
+            }
+            let is_new = !seen.contains_key(&name);
+            let treatment = Treatment::of(rules.changes, (kind, &name), is_new);
+            let is_seen = match seen.get(&name) {
+                _ if treatment == Treatment::Current => true,
+                Some(known) => kind.same(&name, known, &object),
+                None => first,
+            };
+            if is_seen {
+                // Nobody has to remember what is in the list.
+                seen.remove(&name);
+                self.accept_others(&name, treatment);
+                if !self.waits_for_others.contains_key(&name) {
+                    self.since.remove(&name);
+                }
+                continue;
+            }
+            self.since.entry(name.clone()).or_insert_with(seconds_now);
+            // What a component does not declare nobody is shown, and so nobody is told of it.
+            if is_shown && !(rules.fronted && is_new) {
+                let called = match kind {
+                    Gated::Tool => name.clone(),
+                    Gated::Instructions => kind.to_string(),
+                    kind => format!("{kind} {name}"),
+                };
+                if self.told.insert(name.clone()) {
+                    news.untold.push(called.clone());
+                }
+                news.pending.push(called);
+            }
+            // Of one that cannot be shown nobody need hear: it counts as new once it can.
+            if is_shown && is_new {
+                self.added.insert(name);
+            }
+        }
+        if kind == Gated::Tool {
+            news.gone = gone.into_iter().collect();
+        }
+        self.since.retain(|name, _| now.contains(name));
+        self.told.retain(|name| now.contains(name));
+        // Whoever takes something as it comes need not be reminded of what it was.
+        seen.retain(|name, _| {
+            Treatment::of(rules.changes, (kind, name), false) != Treatment::Current
+        });
+        self.changed = seen;
+        self.forget(&now);
+    }
+
+    /// Takes what other kinds of clients are offered as it is, where that is what becomes of it.
+    fn accept_others(&mut self, name: &str, treatment: Treatment) {
+        if treatment == Treatment::Current
+            && let Some(waits) = self.waits_for_others.remove(name)
+        {
+            let others = self.for_others.entry(name.to_owned()).or_default();
+            others.extend(waits);
+        }
+    }
+
+    /// Notes that what is recorded of a name goes on waiting, of the kind of clients that is
+    /// offered it, when something else is recorded.
+    fn wait_for_others(&mut self, name: &str, current: &RawValue, clients: Clients<'_>) {
+        let now = clients.now.to_owned();
+        let origin = self.origin.insert(name.to_owned(), now);
+        let origin = origin.unwrap_or_else(|| clients.first.to_owned());
+        let waits = self.changed.contains_key(name) || self.added.contains(name);
+        if waits && origin != clients.now && !clients.is_other_release {
+            let others = self.waits_for_others.entry(name.to_owned()).or_default();
+            others.insert(origin, current.to_owned());
+        }
+    }
+
+    /// What is taken in place of an object that clients of some kind are offered; none where that
+    /// is taken itself. `current` is what is recorded of that name.
+    pub(super) fn separated(
+        &mut self,
+        (kind, name): (Gated, &str),
+        (current, object): (&RawValue, &RawValue),
+        clients: Clients<'_>,
+    ) -> Option<Box<RawValue>> {
+        let is_same = |other: &RawValue| kind.same(name, other, object);
+        // What they were offered before, they are offered no longer.
+        if let Some(waits) = self.waits_for_others.get_mut(name) {
+            match clients.is_other_release {
+                true => waits.clear(),
+                false => drop(waits.remove(clients.now)),
+            }
+        }
+        if self.added.contains(name) {
+            if !is_same(current) {
+                self.wait_for_others(name, current, clients);
+            }
+            return None;
+        }
+        if is_same(current) {
+            if let Some(others) = self.for_others.get_mut(name) {
+                others.remove(clients.now);
+            }
+            // Servers write the same in another order in each era: agents read it as before.
+            let is_rewritten = current.get() != object.get()
+                && kind.told(name, current) == kind.told(name, object);
+            return is_rewritten.then(|| current.to_owned());
+        }
+        let approved = self.changed.get(name).map_or(current, |known| known);
+        // What could not be shown, nobody has approved.
+        kind.told(name, approved)?;
+        let approved = approved.to_owned();
+        let origin = self.origin.get(name);
+        let origin = origin.map_or(clients.first, String::as_str).to_owned();
+        if clients.is_other_release {
+            let now = clients.now.to_owned();
+            self.origin.insert(name.to_owned(), now);
+        }
+        let is_origin = origin == clients.now || clients.is_other_release;
+        if is_same(&approved) {
+            // What waits is what other clients are offered, and goes on waiting.
+            return (!is_origin).then(|| current.to_owned());
+        }
+        let others = self.for_others.entry(name.to_owned()).or_default();
+        let is_approved = others.values().any(|other| is_same(other));
+        match (is_approved, is_origin) {
+            (true, true) => {
+                self.changed.insert(name.to_owned(), object.to_owned());
+                None
+            }
+            (true, false) => {
+                others.insert(clients.now.to_owned(), object.to_owned());
+                Some(current.to_owned())
+            }
+            (false, true) => None,
+            (false, false) => {
+                others.insert(origin, approved);
+                self.wait_for_others(name, current, clients);
+                None
+            }
+        }
+    }
+
+    /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
+    /// its user again.
+    pub(super) fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
+        self.origin.retain(|name, _| known.contains_key(name));
+        for all in [&mut self.for_others, &mut self.waits_for_others] {
+            let mut bytes = 0;
+            all.retain(|name, others| {
+                let objects = others.values().map(|object| object.get().len());
+                bytes += objects.sum::<usize>() + name.len();
+                let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
+                !others.is_empty() && is_bounded && known.contains_key(name)
+            });
+        }
+    }
+
+    /// Forgets what is gone, beyond what is remembered of that: an upstream could offer
+    /// something else each time. What comes back then is new.
+    fn forget(&mut self, now: &BTreeSet<String>) {
+        let (mut bytes, mut count) = (0, 0);
+        self.changed.retain(|name, object| {
+            if now.contains(name) {
+                return true;
+            }
+            bytes += name.len() + object.get().len();
+            count += 1;
+            bytes <= MAX_GONE_BYTES && count <= MAX_GONE
+        });
+    }
+}
