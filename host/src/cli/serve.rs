@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
 use super::output;
-use crate::config::Client;
+use crate::config::{Client, units};
 use crate::roster::{Places, Roster};
 use crate::{control, mcp, open_files};
 use http::Http;
@@ -30,6 +30,10 @@ pub struct Serve {
     /// nor what its own file forbids it.
     #[arg(long, value_name = "CLIENT")]
     pub client: Option<Client>,
+    /// How much all messages of clients together may take whose calls are on their way: four
+    /// times their length, and more for many small values in them.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = units::size)]
+    max_bodies: u64,
     #[command(flatten)]
     http: Http,
 }
@@ -57,14 +61,15 @@ impl Serve {
             .thread_name("dormouse")
             .build()
             .context("the host's threads could not be started")?;
+        let max_bodies = usize::try_from(self.max_bodies).unwrap_or(usize::MAX);
         let outcome = match self.http.http {
             Some(address) => {
-                let options = self.http.options(address, &places.data)?;
+                let options = self.http.options(address, max_bodies, &places.data)?;
                 let token = options.guard.token.as_ref();
                 places.token_file = token.and_then(|token| token.file().map(Path::to_owned));
                 runtime.block_on(serve_http(places, options))
             }
-            None => runtime.block_on(serve_stdio(places)),
+            None => runtime.block_on(serve_stdio(places, max_bodies)),
         };
         // A thread may still wait for a line on stdin that never comes.
         runtime.shutdown_timeout(LAST);
@@ -72,14 +77,14 @@ impl Serve {
     }
 }
 
-async fn serve_stdio(places: Places) -> anyhow::Result<()> {
+async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
     let stop = CancellationToken::new();
     signals::stop_on_signal(&stop)?;
     let roster = Roster::open(places)?;
     let ready = CancellationToken::new();
     let background = tokio::spawn(background(roster.clone(), ready.clone()));
-    let outcome = mcp::serve(roster.clone(), streams, stop, ready).await;
+    let outcome = mcp::serve(roster.clone(), streams, max_bodies, stop, ready).await;
     background.abort();
     // Dropping what it holds takes the control socket away.
     let _ = background.await;

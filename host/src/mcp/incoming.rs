@@ -6,6 +6,7 @@ use rmcp::model::{ClientJsonRpcMessage, GetExtensions as _, JsonRpcMessage, Requ
 use serde_json::Value;
 
 use super::client_log;
+use super::message_room::{NoRoom, TakenRoom};
 use super::original::Original;
 use super::verbatim;
 
@@ -64,6 +65,43 @@ impl Incoming {
             _ => {}
         }
         Self::Message(Box::new(message))
+    }
+
+    /// A message that there is no room for, of which no values are made.
+    pub(super) fn refused(line: &str, no_room: NoRoom) -> Self {
+        let text = line.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
+            return Self::Nothing;
+        }
+        let envelope = match Envelope::read(text, &MessageLimits::default()) {
+            Ok(envelope) => envelope,
+            Err(unreadable) => return Self::unreadable(*unreadable),
+        };
+        let has_method = envelope.method.is_some();
+        let id = envelope.id.as_ref();
+        let is_notification = has_method && id.is_none();
+        let id = id.and_then(|id| serde_json::from_str(id.as_str()).ok());
+        answered(id, is_notification, has_method, no_room.error())
+    }
+
+    /// Has a message keep its room until it was dealt with.
+    pub(super) fn keep(&mut self, room: &TakenRoom) {
+        let Self::Message(message) = self else {
+            return;
+        };
+        match &mut **message {
+            JsonRpcMessage::Request(request) => {
+                request.request.extensions_mut().insert(room.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                notification
+                    .notification
+                    .extensions_mut()
+                    .insert(room.clone());
+            }
+            // Kept by whoever has asked alone, and only so many have.
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
     }
 
     /// What is done about a text that is no message, or beyond a limit: whoever waits for

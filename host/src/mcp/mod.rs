@@ -27,6 +27,7 @@ mod leased_sessions;
 mod level;
 mod line;
 mod listen;
+mod message_room;
 mod older;
 mod open;
 mod order;
@@ -61,6 +62,7 @@ use tokio_util::sync::CancellationToken;
 use crate::roster::Roster;
 use common::Common;
 use handler::Host;
+use message_room::MessageRoom;
 use service::Lossless;
 use session::Session;
 use wire::{Link, Wire};
@@ -79,13 +81,15 @@ const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Serves one agent until it closes its end or `stop` is cancelled. Cancels
 /// `ready` when the first tools have been listed or called, so that whatever is
-/// not needed for that can wait until then.
+/// not needed for that can wait until then. Its messages take about
+/// `max_message_bytes` together while they are on their way.
 ///
 /// # Errors
 /// The other side does not speak MCP, or the connection breaks.
 pub async fn serve<R, W>(
     roster: Arc<Roster>,
     (input, output): (R, W),
+    max_message_bytes: usize,
     stop: CancellationToken,
     ready: CancellationToken,
 ) -> anyhow::Result<()>
@@ -96,7 +100,8 @@ where
     let common = Common::new(roster, common::IN_FLIGHT)?;
     let session = Session::begin(common.clone());
     let closed = CancellationToken::new();
-    let link = Link::new(input, output, closed.clone(), ready.clone());
+    let room = MessageRoom::new(max_message_bytes, incoming::MAX_LINE_BYTES);
+    let link = Link::new(input, output, room, closed.clone(), ready.clone());
     let mut first = None;
     loop {
         let over = closed.child_token();

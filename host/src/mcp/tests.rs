@@ -39,6 +39,7 @@ impl Agent {
         let host = tokio::spawn(super::serve(
             roster.clone(),
             tokio::io::split(theirs),
+            256 << 20,
             stop.clone(),
             ready,
         ));

@@ -25,7 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::backlog::{Backlog, Counted, Stalled};
 use super::batch::{Batch, Batches};
+use super::client_log;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
+use super::message_room::{MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message};
 use super::open::Open;
 use super::outgoing::{Line, Output};
 use super::stage::{Stage, handshake};
@@ -45,12 +47,26 @@ const MAX_OPEN_REQUESTS: usize = 16_384;
 /// answered: a bit longer than until they are cancelled.
 const LEAVING: Duration = Duration::from_millis(1500);
 
+/// Reads a line, if there is room for what it becomes.
+fn read(line: String, room: &Result<TakenRoom, NoRoom>) -> Incoming {
+    match room {
+        Ok(room) => {
+            let mut read = Incoming::read(line);
+            read.keep(room);
+            read
+        }
+        Err(no_room) => Incoming::refused(&line, *no_room),
+    }
+}
+
 /// An agent's two streams, for as long as it is there.
 pub(super) struct Link<R, W> {
     lines: tokio::sync::Mutex<LineReader<BufReader<R>>>,
     output: Output<Counted<W>>,
     /// What was sent and is not written yet.
     backlog: Arc<Backlog>,
+    /// Memory of what was read and is not dealt with yet.
+    message_room: MessageRoom,
     /// The requests that have no answer yet.
     open: Open,
     /// Those that came together.
@@ -73,6 +89,7 @@ where
     pub(super) fn new(
         input: R,
         output: W,
+        message_room: MessageRoom,
         closed: CancellationToken,
         ready: CancellationToken,
     ) -> Arc<Self> {
@@ -84,6 +101,7 @@ where
             )),
             output: Output::new(Counted::new(output, Arc::clone(&backlog))),
             backlog,
+            message_room,
             open: Open::default(),
             batches: Batches::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
@@ -114,6 +132,15 @@ impl<R, W> Link<R, W> {
     }
 }
 
+/// A line that is read as soon as there is room for what it becomes.
+struct WaitingLine {
+    text: String,
+    /// How many bytes it takes while it is on its way.
+    bytes: usize,
+    /// Until when it waits.
+    until: Instant,
+}
+
 /// One service's messages. Another one goes on with what follows a handshake that comes
 /// late: rmcp's own cannot change from an era to the other.
 pub(super) struct Wire<R, W> {
@@ -121,6 +148,10 @@ pub(super) struct Wire<R, W> {
     stage: Stage,
     /// What was read, and is still to be passed on.
     read: VecDeque<Box<ClientJsonRpcMessage>>,
+    /// What comes next. Waiting may be given up at any time, and goes on later.
+    waiting: Option<WaitingLine>,
+    /// Whether the last message had no room, which was logged then.
+    is_refusing: bool,
     /// Cancelled when there is nothing more for this service.
     over: CancellationToken,
 }
@@ -140,6 +171,8 @@ where
             link: Arc::clone(link),
             stage: Stage::Opening,
             read: first.into_iter().collect(),
+            waiting: None,
+            is_refusing: false,
             over,
         }
     }
@@ -175,11 +208,23 @@ where
         Some(*message)
     }
 
-    /// Reads several messages that came together.
-    fn begin(&mut self, messages: Vec<String>) {
+    /// Takes note of whether there is room for a line, and logs where there is none any more.
+    fn say_room(&mut self, room: &Result<TakenRoom, NoRoom>) {
+        match room {
+            Ok(_) => self.is_refusing = false,
+            Err(NoRoom::Now(_)) if self.is_refusing => {}
+            Err(no_room) => {
+                self.is_refusing = matches!(no_room, NoRoom::Now(_));
+                client_log::warn(&format!("a message was refused: {no_room}"));
+            }
+        }
+    }
+
+    /// Reads several messages that came together, and share their room.
+    fn begin(&mut self, messages: Vec<String>, room: &Result<TakenRoom, NoRoom>) {
         let mut batch = Batch::default();
         for message in messages {
-            let mut read = Incoming::read(message);
+            let mut read = read(message, room);
             if let Incoming::Message(message) = &read
                 && let Some(id) = handshake(message).cloned()
             {
@@ -206,6 +251,34 @@ where
         if let Some(line) = self.link.batches.wait(batch) {
             self.say(line);
         }
+    }
+
+    /// The next line, or what is answered to one that is no text; nothing when there are no more.
+    /// Cancel safe.
+    async fn line(&self) -> Option<Result<WaitingLine, ErrorData>> {
+        let link = &self.link;
+        if link.room().await.is_err() {
+            link.closed.cancel();
+            return None;
+        }
+        let line = link.lines.lock().await.next().await;
+        let text = match line.map(incoming::text) {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                link.closed.cancel();
+                return None;
+            }
+            Err(error) => {
+                tracing::warn!("reading from the agent failed: {error}");
+                link.closed.cancel();
+                return None;
+            }
+        };
+        Some(text.map(|text| WaitingLine {
+            bytes: without_blocking(text.len(), || bytes_of_message(text.as_bytes())),
+            until: Instant::now() + ROOM_TIMEOUT,
+            text,
+        }))
     }
 
     /// Answers what makes no sense.
@@ -284,38 +357,32 @@ where
                 let _ = tokio::time::timeout_at(*until, link.open.all_but(id)).await;
                 return None;
             }
-            if link.room().await.is_err() {
-                link.closed.cancel();
-                return None;
+            if self.waiting.is_none() {
+                match self.line().await? {
+                    Ok(line) => self.waiting = Some(line),
+                    Err(error) => {
+                        self.refuse(ServerJsonRpcMessage::error(error, None));
+                        continue;
+                    }
+                }
             }
-            let line = link.lines.lock().await.next().await;
-            let text = match line.map(incoming::text) {
-                Ok(Some(text)) => text,
-                Ok(None) => {
-                    link.closed.cancel();
-                    return None;
-                }
-                Err(error) => {
-                    tracing::warn!("reading from the agent failed: {error}");
-                    link.closed.cancel();
-                    return None;
-                }
+            let Some(WaitingLine { bytes, until, .. }) = self.waiting else {
+                continue;
             };
-            let read = match text {
-                Ok(text) => {
-                    let bytes = text.len();
-                    without_blocking(bytes, || match link.batches.messages(&text) {
-                        Some(Ok(messages)) => Err(messages),
-                        Some(Err(error)) => Ok(Incoming::Refused(None, error)),
-                        None => Ok(Incoming::read(text)),
-                    })
-                }
-                Err(error) => Ok(Incoming::Refused(None, error)),
+            let room = link.message_room.wait(bytes, until).await;
+            let Some(WaitingLine { text, .. }) = self.waiting.take() else {
+                continue;
             };
+            self.say_room(&room);
+            let read = without_blocking(text.len(), || match link.batches.messages(&text) {
+                Some(Ok(messages)) => Err(messages),
+                Some(Err(error)) => Ok(Incoming::Refused(None, error)),
+                None => Ok(read(text, &room)),
+            });
             let read = match read {
                 Ok(read) => read,
                 Err(messages) => {
-                    self.begin(messages);
+                    self.begin(messages, &room);
                     continue;
                 }
             };

@@ -583,6 +583,178 @@ fn messages_of_calls_that_wait_share_their_room() {
     });
 }
 
+/// A home with a guest `echo`, and a bridged server `odd` of that kind.
+fn home_with_odd(kind: &str) -> Home {
+    let home = home(&["echo"]);
+    let script = dormouse_tests::artifacts::workspace().join("tests/servers/hostile.py");
+    let file = home.path().join("kind");
+    std::fs::write(&file, kind).unwrap();
+    let words = json!(["python3", script, home.path().join("starts"), file]);
+    home.table("odd", &format!("command = {words}\ntools = [\"echo\"]\n"))
+        .unwrap();
+    home
+}
+
+/// A call of a tool, as a line.
+fn call_line(id: u64, tool: &str, text: &str) -> Vec<u8> {
+    let params = json!({ "name": tool, "arguments": { "text": text } });
+    let call = dormouse_tests::wire::request(id, "tools/call", params);
+    format!("{call}\n").into_bytes()
+}
+
+fn good_call(wire: &mut Wire, id: u64) {
+    let params = json!({ "name": "echo__echo", "arguments": { "text": "good" } });
+    let result = wire.request(id, "tools/call", params).unwrap();
+    assert_eq!(result["content"][0]["text"], "good");
+}
+
+/// The next answer; what else the host tells is dropped.
+fn next_answer(wire: &mut Wire) -> Value {
+    loop {
+        let told = wire.receive().unwrap();
+        if told.get("method").is_none() {
+            return told;
+        }
+    }
+}
+
+/// Most memory that a process has had, in KiB.
+fn most_memory(pid: u32) -> u64 {
+    processes::most_memory(pid).unwrap()
+}
+
+/// What calls have brought counts as long as they wait for their answers, over stdio as well.
+#[test]
+fn messages_of_calls_that_wait_share_their_room_over_stdio() {
+    const CALLS: u64 = 120;
+    let home = home_with_odd("no answer");
+    let mut wire = stdio(&home, "2025-11-25");
+    let pid = wire.pid();
+    good_call(&mut wire, 1000);
+    let before = memory(pid);
+    let long = "x".repeat(4 << 20);
+    for id in 1..=CALLS {
+        wire.send_raw(&call_line(id, "odd__echo", &long)).unwrap();
+    }
+    // What is short has room all the while, and is answered behind those that had none.
+    wire.send(&dormouse_tests::wire::request(1001, "ping", json!({})))
+        .unwrap();
+    let mut refused = 0;
+    loop {
+        let told = next_answer(&mut wire);
+        match told["id"].as_u64().unwrap() {
+            1001 => break,
+            id => assert!((1..=CALLS).contains(&id), "{told}"),
+        }
+        assert_eq!(told["error"]["code"], -32603, "{told}");
+        let why = told["error"]["message"].as_str().unwrap();
+        assert!(why.contains("`--max-bodies` sets"), "{told}");
+        refused += 1;
+    }
+    assert!(refused >= CALLS - 20, "{refused} of {CALLS} were refused");
+    assert!(refused <= CALLS - 10, "{refused} of {CALLS} were refused");
+    good_call(&mut wire, 1002);
+    let most = most_memory(pid);
+    println!("{refused} were refused; memory: {before} KiB before, {most} KiB at most");
+    // With the memories of the instances that the calls are in, which count for themselves.
+    assert!(
+        most < before + (1200 << 10),
+        "{before} KiB became {most} KiB"
+    );
+    // What is cancelled gives its room back.
+    for id in 1..=CALLS {
+        let params = json!({ "requestId": id });
+        let cancelled = "notifications/cancelled";
+        wire.send(&json!({ "jsonrpc": "2.0", "method": cancelled, "params": params }))
+            .unwrap();
+    }
+    let params = json!({ "name": "echo__echo", "arguments": { "text": long } });
+    let result = wire.request(1003, "tools/call", params).unwrap();
+    assert_eq!(result["content"][0]["text"], long);
+    processes::gives_back(pid, before).unwrap();
+}
+
+/// The values of a message are counted before anybody makes them.
+#[test]
+fn messages_of_too_many_values_are_refused_over_stdio() {
+    let home = home_with_odd("nothing");
+    let mut wire = stdio(&home, "2025-03-26");
+    let pid = wire.pid();
+    good_call(&mut wire, 1000);
+    let before = memory(pid);
+    let values = r#"{"a":1},"#.repeat(1_900_000);
+    let message = |id: &str, method: &str| {
+        let params = format!(r#"{{"name":"odd__echo","arguments":{{"a":[{values}1]}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{params}}}"#)
+    };
+    for method in ["tools/call", "ping", "initialize", "x"] {
+        wire.send_raw(message(r#""id":7,"#, method).as_bytes())
+            .unwrap();
+        wire.send_raw(b"\n").unwrap();
+        let told = next_answer(&mut wire);
+        assert_eq!(told["id"], 7, "{told}");
+        assert_eq!(told["error"]["code"], -32600, "{told}");
+        let why = told["error"]["message"].as_str().unwrap();
+        assert!(why.contains("so many values"), "{told}");
+    }
+    // Nobody waits for an answer to a notification, and each request of a batch is answered.
+    wire.send_raw(message("", "notifications/x").as_bytes())
+        .unwrap();
+    let batch = format!(
+        "\n[{},{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}}]\n",
+        message(r#""id":7,"#, "ping")
+    );
+    wire.send_raw(batch.as_bytes()).unwrap();
+    let told = next_answer(&mut wire);
+    let ids: Vec<_> = told.as_array().unwrap().iter().collect();
+    assert_eq!(ids.len(), 2, "{told}");
+    assert!(ids.iter().all(|one| one["error"]["code"] == -32600));
+    good_call(&mut wire, 1001);
+    let most = most_memory(pid);
+    println!("memory: {before} KiB before, {most} KiB at most");
+    assert!(
+        most < before + (256 << 10),
+        "{before} KiB became {most} KiB"
+    );
+    processes::gives_back(pid, before).unwrap();
+}
+
+/// A message as long as one may be passes, and so do many that come one behind the other: they
+/// wait for those before them.
+#[test]
+fn long_messages_of_an_honest_client_pass_over_stdio() {
+    const CALLS: u64 = 60;
+    let home = home_with_odd("nothing");
+    let mut wire = Wire::spawn(home.command(&["serve"]).args(["--max-bodies", "16MiB"])).unwrap();
+    wire.initialize().unwrap();
+    let pid = wire.pid();
+    good_call(&mut wire, 1000);
+    let before = memory(pid);
+    let around = call_line(1001, "odd__echo", "").len() - 1;
+    let longest = call_line(1001, "odd__echo", &"x".repeat((16 << 20) - around));
+    assert_eq!(longest.len(), (16 << 20) + 1);
+    wire.send_raw(&longest).unwrap();
+    let told = next_answer(&mut wire);
+    assert_eq!(told["result"]["content"][0]["text"], "echo", "{told:.300}");
+    // Room for eight of them.
+    let long = "x".repeat(2 << 20);
+    let mut stdout = wire.take_stdout().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for id in 1..=CALLS {
+                wire.send_raw(&call_line(id, "odd__echo", &long)).unwrap();
+            }
+        });
+        let lines = std::io::BufRead::lines(&mut stdout).map(|line| line.unwrap());
+        let answers = lines.filter(|line| !line.contains("\"method\""));
+        for line in answers.take(CALLS as usize) {
+            let told: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(told["result"]["content"][0]["text"], "echo", "{told:.300}");
+        }
+    });
+    processes::gives_back(pid, before).unwrap();
+}
+
 /// A request to a bridged server with very many members in its `_meta` takes as long as
 /// one with as many in its arguments.
 #[test]

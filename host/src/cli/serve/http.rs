@@ -43,10 +43,6 @@ pub(super) struct Http {
     /// The longest message that a client may send.
     #[arg(long, value_name = "SIZE", requires = "http", default_value = "16MiB", value_parser = units::size)]
     max_body: u64,
-    /// How much all messages together may take whose calls are on their way: four times their
-    /// length beyond 64 KiB each.
-    #[arg(long, value_name = "SIZE", requires = "http", default_value = "256MiB", value_parser = units::size)]
-    max_bodies: u64,
     /// How long a client may take to send a message.
     #[arg(long, value_name = "TIME", requires = "http", default_value = "30s", value_parser = units::duration)]
     body_time: Duration,
@@ -71,12 +67,18 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// The options to serve with at an address. `data` is Dormouse's data folder.
+    /// The options to serve with at an address, with as many bytes for all messages together.
+    /// `data` is Dormouse's data folder.
     ///
     /// # Errors
     /// The token cannot be read, or made. Ends the process, as for any other misuse,
     /// where there is to be none although other machines can reach the address.
-    pub(super) fn options(self, address: SocketAddr, data: &Path) -> anyhow::Result<Options> {
+    pub(super) fn options(
+        self,
+        address: SocketAddr,
+        max_bodies: usize,
+        data: &Path,
+    ) -> anyhow::Result<Options> {
         let token = match (self.no_token, &self.token_file) {
             (false, Some(file)) => Some(Token::read(file)?),
             (false, None) => Some(match (Token::of_environment()?, self.new_token) {
@@ -119,7 +121,7 @@ impl Http {
                 token,
             },
             max_body: usize::try_from(self.max_body).unwrap_or(usize::MAX),
-            max_bodies: usize::try_from(self.max_bodies).unwrap_or(usize::MAX),
+            max_bodies,
             body_time: self.body_time,
             header_time: self.header_time,
             max_connections: self.max_connections,

@@ -1,12 +1,12 @@
 //! Bodies of requests, and how much all of them together may take.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use dormouse_jsonrpc::{TextPart, text_parts};
 use http_body_util::BodyExt as _;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::mcp::message_room::{KEPT_TIMES, MessageRoom, NoRoom, bytes_of_values};
 
 /// How much of each body takes no room from the others, in bytes. Most requests are shorter
 /// and so are let in whatever others send.
@@ -18,14 +18,9 @@ pub(super) struct Bodies {
     longest: usize,
     /// How long a body may take to arrive.
     timeout: Duration,
-    /// Room for all bodies together, in bytes.
-    room: Arc<Semaphore>,
-    most: usize,
+    /// Room for all bodies together.
+    room: MessageRoom,
 }
-
-/// How many times the bytes of a long message are kept while its call is on its way: as the
-/// body, the arguments, and the message to an upstream.
-const KEPT_TIMES: usize = 4;
 
 /// A body that keeps its room for as long as any part of it is kept.
 struct BodyInRoom {
@@ -48,24 +43,17 @@ pub(super) enum BodyError {
     Broken(String),
     #[error("the body did not arrive within {0:?}")]
     Slow(Duration),
-    #[error(
-        "the messages that are on their way, and whose calls are, take more than {0} bytes \
-         together: send it again later (`--max-bodies` sets how many they may take)"
-    )]
-    NoRoom(usize),
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
 }
 
 impl Bodies {
     /// Bodies of at most `longest` bytes each, and about `most` bytes together.
     pub(super) fn new(longest: usize, timeout: Duration, most: usize) -> Self {
-        // One body has room in any case.
-        let most = most.max(longest.saturating_mul(KEPT_TIMES));
-        let most = most.min(Semaphore::MAX_PERMITS);
         Self {
             longest,
             timeout,
-            room: Arc::new(Semaphore::new(most)),
-            most,
+            room: MessageRoom::new(most, longest),
         }
     }
 
@@ -85,13 +73,6 @@ impl Bodies {
         }
         let read = tokio::time::timeout(self.timeout, self.collect(body));
         read.await.map_err(|_| BodyError::Slow(self.timeout))?
-    }
-
-    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
-        u32::try_from(bytes)
-            .ok()
-            .and_then(|bytes| Arc::clone(&self.room).try_acquire_many_owned(bytes).ok())
-            .ok_or(BodyError::NoRoom(self.most))
     }
 
     async fn collect<B>(&self, mut body: B) -> Result<Bytes, BodyError>
@@ -114,7 +95,7 @@ impl Bodies {
             }
             let more = length.saturating_sub(held.max(FREE_BYTES));
             if more > 0 {
-                let permit = self.take(more.saturating_mul(KEPT_TIMES))?;
+                let permit = self.room.take(more.saturating_mul(KEPT_TIMES))?;
                 match &mut room {
                     Some(room) => room.merge(permit),
                     None => room = Some(permit),
@@ -135,7 +116,7 @@ impl Bodies {
         let of_values = bytes_of_values(&bytes);
         let free = FREE_BYTES.saturating_sub(bytes.len());
         if of_values > free {
-            let permit = self.take(of_values)?;
+            let permit = self.room.take(of_values)?;
             match &mut room {
                 Some(room) => room.merge(permit),
                 None => room = Some(permit),
@@ -146,24 +127,6 @@ impl Bodies {
             Some(room) => Bytes::from_owner(BodyInRoom { bytes, _room: room }),
         })
     }
-}
-
-/// Bytes that the values of a JSON text take in memory besides their texts, at most, while a
-/// request is read: far more than it has, where these are small.
-fn bytes_of_values(text: &[u8]) -> usize {
-    /// An object with a member, as often as it is copied meanwhile.
-    const OBJECT: usize = 2 << 10;
-    /// An array with an element, which has places for several, as often as it is copied meanwhile.
-    const ARRAY: usize = 1 << 10;
-    /// Another place in an array or an object, as often as it is copied meanwhile.
-    const PLACE: usize = 256;
-    let parts = text_parts(text).map(|part| match part {
-        TextPart::Byte(b'{') => OBJECT,
-        TextPart::Byte(b'[') => ARRAY,
-        TextPart::Byte(b',') => PLACE,
-        TextPart::Byte(_) | TextPart::String(_) => 0,
-    });
-    parts.sum()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use super::repeated::VERSION;
 use super::sessions::{Claim, Sessions, Taken};
 use crate::mcp::client_log;
 use crate::mcp::listen;
+use crate::mcp::message_room::NoRoom;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
 use crate::upstream::without_blocking;
@@ -287,14 +288,18 @@ impl Endpoint {
         let read = self.bodies.read(body, length).await;
         read.map_err(|error| {
             let status = match error {
-                BodyError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+                BodyError::TooLong(_) | BodyError::NoRoom(NoRoom::Ever(_)) => {
+                    StatusCode::PAYLOAD_TOO_LARGE
+                }
                 BodyError::Broken(_) => StatusCode::BAD_REQUEST,
                 BodyError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-                BodyError::NoRoom(_) => StatusCode::SERVICE_UNAVAILABLE,
+                BodyError::NoRoom(NoRoom::Now(_)) => StatusCode::SERVICE_UNAVAILABLE,
             };
             let mut response = answer::text(status, format!("{error}\n"));
-            if matches!(error, BodyError::NoRoom(_)) {
-                client_log::warn(&format!("a request was refused: {error}"));
+            if let BodyError::NoRoom(no_room) = error {
+                client_log::warn(&format!("a request was refused: {no_room}"));
+            }
+            if matches!(error, BodyError::NoRoom(NoRoom::Now(_))) {
                 let soon = HeaderValue::from_static("1");
                 response.headers_mut().insert(RETRY_AFTER, soon);
             }
