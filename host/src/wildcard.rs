@@ -19,3 +19,31 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
     rest.ends_with(last)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matching_takes_linear_time() {
+        type Case<'c> = (&'c str, &'c dyn Fn(usize) -> (String, String));
+        let cases: [Case<'_>; 5] = [
+            ("many stars", &|size| ("*a".repeat(size), "a".repeat(size))),
+            ("nearly", &|size| {
+                (format!("{}b", "*a".repeat(size)), "a".repeat(2 * size))
+            }),
+            ("a long part", &|size| {
+                (format!("*{}b*", "a".repeat(size)), "a".repeat(2 * size))
+            }),
+            ("a long text", &|size| {
+                ("*ab*ba*c".into(), "ab".repeat(size))
+            }),
+            ("stars alone", &|size| ("*".repeat(size), "a".repeat(size))),
+        ];
+        for (what, case) in cases {
+            dormouse_tests::growth::is_linear(what, 1_000, case, |(pattern, text)| {
+                std::hint::black_box(matches(pattern, text));
+            });
+        }
+    }
+}

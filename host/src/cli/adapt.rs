@@ -56,9 +56,8 @@ impl Adapt {
             output::warn(&odd.to_string());
         }
         let mut declaration = listing.declaration()?;
-        declaration
-            .tools
-            .retain(|tool| bridge.filter.shows(&tool.name));
+        let filter = bridge.filter.of_tools();
+        declaration.tools.retain(|tool| filter.shows(&tool.name));
         declaration.grants = vec![request(&bridge.written)];
         // The code exports it, and a declaration says all that is exported. An upstream
         // without it answers that it has none.

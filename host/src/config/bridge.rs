@@ -1,6 +1,6 @@
 //! A server that is not a plugin: an upstream, and how much of it is shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -268,13 +268,59 @@ pub struct Filter {
     pub also: Vec<Vec<String>>,
 }
 
-impl Filter {
+/// A [`Filter`] for many tools.
+pub struct ToolFilter<'f> {
+    include: Vec<ToolNames<'f>>,
+    exclude: ToolNames<'f>,
+}
+
+/// A list of names and patterns.
+struct ToolNames<'f> {
+    names: HashSet<&'f str>,
+    patterns: Vec<&'f str>,
+}
+
+impl ToolFilter<'_> {
     /// Whether a tool is shown.
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
-        let named = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, tool));
-        let mut lists = self.include.iter().chain(&self.also);
-        lists.all(|patterns| named(patterns)) && !named(&self.exclude)
+        self.include.iter().all(|list| list.has(tool)) && !self.exclude.has(tool)
+    }
+}
+
+impl<'f> ToolNames<'f> {
+    fn of(list: &'f [String]) -> Self {
+        let all: BTreeSet<&str> = list.iter().map(String::as_str).collect();
+        let is_pattern = |one: &&str| one.contains('*');
+        let names = all.iter().copied().filter(|one| !is_pattern(one));
+        Self {
+            names: names.collect(),
+            patterns: all.iter().copied().filter(is_pattern).collect(),
+        }
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.names.contains(tool) || patterns.any(|pattern| matches(pattern, tool))
+    }
+}
+
+impl Filter {
+    /// Whether a tool is shown. Of many tools, [`Self::of_tools`] says it sooner.
+    #[must_use]
+    pub fn shows(&self, tool: &str) -> bool {
+        self.of_tools().shows(tool)
+    }
+
+    /// The filter as many tools are held against it: a name is looked up among those that are no
+    /// patterns.
+    #[must_use]
+    pub fn of_tools(&self) -> ToolFilter<'_> {
+        let include = self.include.iter().chain(&self.also);
+        ToolFilter {
+            include: include.map(|list| ToolNames::of(list)).collect(),
+            exclude: ToolNames::of(&self.exclude),
+        }
     }
 
     /// Shows no more than another filter does, either.
@@ -286,11 +332,12 @@ impl Filter {
                 self.also.push(list.clone());
             }
         }
-        for pattern in &other.exclude {
-            if !self.exclude.contains(pattern) {
-                self.exclude.push(pattern.clone());
-            }
-        }
+        let known: HashSet<&String> = self.exclude.iter().collect();
+        let mut taken = HashSet::new();
+        let more = other.exclude.iter();
+        let more = more.filter(|pattern| !known.contains(pattern) && taken.insert(*pattern));
+        let more: Vec<String> = more.cloned().collect();
+        self.exclude.extend(more);
     }
 
     /// The tools that are included, as one list: where there are several, the patterns of each
@@ -370,6 +417,7 @@ mod tests {
                 also: Vec::new(),
             };
             assert_eq!(filter.shows(tool), shown, "{filter:?} {tool}");
+            assert_eq!(filter.of_tools().shows(tool), shown, "{filter:?} {tool}");
         }
     }
 
@@ -481,5 +529,27 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert_eq!(all.iter().position(|other| other == one), Some(i));
         }
+    }
+
+    #[test]
+    fn filtering_takes_linear_time() {
+        let names = |of: &str, size: usize| (0..size).map(|n| format!("{of}{n}")).collect();
+        let filters = |size: usize| {
+            let filter = |of: &str| Filter {
+                include: Some(names("tool", size)),
+                exclude: names(of, size),
+                also: vec![names("tool", size), vec!["*".to_owned(); size]],
+            };
+            [filter("a"), filter("b")]
+        };
+        dormouse_tests::growth::is_linear("filters", 500, filters, |[one, other]| {
+            let mut filter = one.clone();
+            filter.restrict(other);
+            let size = one.exclude.len();
+            assert_eq!(filter.exclude.len(), 2 * size);
+            let filter = filter.of_tools();
+            let shown = (0..size).filter(|n| filter.shows(&format!("tool{n}")));
+            assert_eq!(shown.count(), size);
+        });
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn adapted(
 
 /// The tools that the user wants to be shown.
 fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
+    let filter = filter.of_tools();
     // What is odd about a tool that nobody wants is nobody's concern either.
     let wanted = |odd: &Odd| odd.what != What::Tool || filter.shows(&odd.name);
     let shows = |tool: &ListedTool| filter.shows(&tool.name);

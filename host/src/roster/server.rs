@@ -371,8 +371,8 @@ impl Server {
             let declared = declared.as_ref();
             declared.is_none_or(|declared| declared.contains(name))
         });
-        let filter = self.config.bridge().map(|bridge| &bridge.filter);
-        pending.filter(move |name| filter.is_none_or(|filter| filter.shows(name)))
+        let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
+        pending.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
     /// Whether it has a tool of that name of its own, shown or not, as far as that is known.

@@ -194,4 +194,41 @@ mod tests {
         assert!(matches!(none.redact_end("x", 0), Cow::Borrowed("x")));
         assert_eq!(none.redact_value(json!("x")), json!("x"));
     }
+
+    #[test]
+    fn many_secrets_are_looked_for_in_linear_time() {
+        let secret = |n: usize| format!("s3cret-{n}-{n}-{n}");
+        type Settings<'s> = &'s dyn Fn(usize) -> Value;
+        let cases: [(&str, Settings<'_>); 5] = [
+            ("secrets", &|size| {
+                let all = (0..size).map(|n| (format!("token{n}"), secret(n).into()));
+                Value::Object(all.collect())
+            }),
+            ("arguments", &|size| {
+                let words = (0..size).map(|n| format!("--token={}", secret(n)));
+                json!({ "args": words.collect::<Vec<_>>() })
+            }),
+            ("words of one setting", &|size| {
+                let words = (0..size).map(|n| format!("Bearer {}", secret(n)));
+                json!({ "headers": words.collect::<Vec<_>>().join(" ") })
+            }),
+            (
+                "one secret",
+                &|size| json!({ "tokens": vec![secret(7); size] }),
+            ),
+        ];
+        for (what, settings) in cases {
+            let input = |size: usize| {
+                let settings = settings(size).as_object().unwrap().clone();
+                let said: Vec<_> = (0..size).map(secret).collect();
+                (Arc::new(settings), said.join(" "))
+            };
+            dormouse_tests::growth::is_linear(what, 100, input, |(settings, said)| {
+                let secrets = GivenSecrets::new(&Grants::default(), settings);
+                std::hint::black_box(secrets.redact_end(said, 0));
+                std::hint::black_box(secrets.redact_beginning(said, said.len()));
+                std::hint::black_box(secrets.redact_value(json!([said])));
+            });
+        }
+    }
 }

@@ -432,4 +432,33 @@ mod tests {
         let printed = output.shared.printed.used.load(Ordering::Relaxed);
         assert!(printed < 1000 + 3 * (LINE_BYTES as u64 + 1), "{printed}");
     }
+
+    #[test]
+    fn printing_and_logging_take_linear_time() {
+        let settings: serde_json::Map<_, _> = (0..100)
+            .map(|n| (format!("token{n}"), format!("s3cret-number-{n}-{n}").into()))
+            .collect();
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::new(settings));
+        let said = |what: &str, size: usize| vec![what.as_bytes().to_vec(); size];
+        type Said<'s> = &'s dyn Fn(usize) -> Vec<Vec<u8>>;
+        let cases: [(&str, Said<'_>); 4] = [
+            ("lines", &|size| said("s3cret-number-7-7 and more\n", size)),
+            ("lines of one piece", &|size| vec![b"a\n".repeat(size)]),
+            ("pieces of one line", &|size| said("s3cret-number-", size)),
+            ("one long piece", &|size| vec![b"s3cret-".repeat(size)]),
+        ];
+        for (what, said) in cases {
+            dormouse_tests::growth::is_linear(what, 1_000, said, |said| {
+                let output = Output::new("odd", u64::MAX, Arc::clone(&secrets));
+                for part in said {
+                    output.stream(StreamName::Stdout).log(part);
+                    output.stream(StreamName::Stderr).log(part);
+                    let text = std::str::from_utf8(part).unwrap();
+                    output.log("info", Some(text), text);
+                }
+                output.end();
+                std::hint::black_box(output.last_words());
+            });
+        }
+    }
 }

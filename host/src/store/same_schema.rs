@@ -109,4 +109,37 @@ mod tests {
             std::hint::black_box(accepts_the_same(schema, &format!("{schema} ")));
         });
     }
+
+    #[test]
+    fn schemas_that_differ_are_compared_in_linear_time() {
+        type Schema<'s> = &'s dyn Fn(usize) -> String;
+        let schemas: [(&str, Schema<'_>); 4] = [
+            ("values", &|size| {
+                let values = (0..size).map(|n| format!("{{\"title\":{n}}}"));
+                format!(r#"{{"enum":[{}]}}"#, values.collect::<Vec<_>>().join(","))
+            }),
+            ("schemas beside each other", &|size| {
+                format!(
+                    r#"{{"allOf":[{}]}}"#,
+                    vec![r#"{"title":"t"}"#; size].join(",")
+                )
+            }),
+            ("definitions", &|size| {
+                let named =
+                    (0..size).map(|n| format!(r#""title{n}":{{"default":1,"title":{{}}}}"#));
+                format!(r#"{{"$defs":{{{}}}}}"#, named.collect::<Vec<_>>().join(","))
+            }),
+            ("annotations", &|size| {
+                format!(r#"{{"description":"{}","examples":[1]}}"#, "x".repeat(size))
+            }),
+        ];
+        for (what, schema) in schemas {
+            dormouse_tests::growth::is_linear(what, 1000, schema, |schema: &String| {
+                let other = schema.replacen('{', "{\"title\":7,", 1);
+                assert!(accepts_the_same(schema, &other));
+                let other = schema.replacen('{', "{\"minLength\":7,", 1);
+                assert!(!accepts_the_same(schema, &other));
+            });
+        }
+    }
 }

@@ -9,6 +9,8 @@ use super::*;
 use crate::config::{NewTools, OnChange};
 use crate::upstream::{Launch, MODERN, Stdio};
 
+mod growth;
+
 fn offered(tools: &[(&str, &str)]) -> Offered {
     let tools = tools.iter().map(|(name, description)| {
         let tool = json!({

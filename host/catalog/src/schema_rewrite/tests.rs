@@ -147,3 +147,57 @@ fn what_is_named_by_urls_and_anchors_is_validated() {
         assert_eq!(problems.is_empty(), fits, "{value}: {problems:?}");
     }
 }
+
+#[test]
+fn rewriting_takes_linear_time() {
+    type Schema<'s> = &'s dyn Fn(usize) -> Value;
+    let odd = || json!({ "pattern": "^(?!x)" });
+    let schemas: [(&str, Schema<'_>); 6] = [
+        (
+            "schemas beside each other",
+            &|size| json!({ "allOf": vec![json!({ "not": odd() }); size] }),
+        ),
+        (
+            "schemas of which one fits",
+            &|size| json!({ "oneOf": vec![odd(); size], "unevaluatedProperties": false }),
+        ),
+        ("patterns", &|size| {
+            let patterns = (0..size).map(|n| (format!("^(?!x{n})"), json!({ "type": "string" })));
+            let patterns: Map<_, _> = patterns.collect();
+            json!({ "patternProperties": patterns, "additionalProperties": false })
+        }),
+        ("properties with references", &|size| {
+            let properties = (0..size).map(|n| {
+                let schema = json!({ "$ref": "#/$defs/a", "$dynamicRef": "#b", "title": "t" });
+                (format!("p{n}"), schema)
+            });
+            let properties: Map<_, _> = properties.collect();
+            let definitions = json!({ "a": odd(), "c": { "$dynamicAnchor": "b" } });
+            json!({ "properties": properties, "$defs": definitions })
+        }),
+        ("conditions", &|size| {
+            let condition = json!({ "if": odd(), "then": odd(), "else": { "type": "null" } });
+            json!({ "anyOf": vec![condition; size] })
+        }),
+        ("unknown keywords", &|size| {
+            let keywords = (0..size).map(|n| (format!("x{n}"), odd()));
+            Value::Object(keywords.collect())
+        }),
+    ];
+    for (what, schema) in schemas {
+        let input = |size: usize| {
+            let unmatched = (0..size).map(|n| format!("^(?!x{n})"));
+            let unmatched = unmatched.chain(["^(?!x)".to_owned()]);
+            (schema(size), unmatched.collect::<HashSet<_>>())
+        };
+        dormouse_tests::growth::is_linear(what, 150, input, |(schema, unmatched_patterns)| {
+            let references = References::of(schema);
+            let rewrite = Rewrite {
+                references: &references,
+                leaves_out: true,
+                unmatched_patterns,
+            };
+            std::hint::black_box(rewrite.rewritten(schema));
+        });
+    }
+}

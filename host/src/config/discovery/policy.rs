@@ -3,6 +3,7 @@
 
 pub(super) mod pattern;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use pattern::{ConnectedUrl, UrlPattern};
@@ -34,16 +35,19 @@ struct Lists {
     scope: Scope,
     file: PathBuf,
     /// None where nothing is said, which is something else than an empty list.
-    allowed: Option<Vec<Rule>>,
-    denied: Vec<Rule>,
+    allowed: Option<Rules>,
+    denied: Rules,
     /// Whether only what administrators allow is allowed.
     managed_only: bool,
 }
 
-/// One entry of a list.
-struct Rule {
-    names: Names,
-    line: usize,
+/// The entries of a list, each with its line. Each server is held against all of them: a name and
+/// a command are looked up.
+#[derive(Default)]
+struct Rules {
+    names: HashMap<String, usize>,
+    commands: HashMap<Vec<String>, usize>,
+    urls: Vec<(UrlPattern, usize)>,
 }
 
 /// The part of a server that an entry names, its variables filled in.
@@ -97,12 +101,10 @@ impl Policy {
         let heard: Vec<&Lists> = heard.collect();
         let (name, reached) = (&found.written_name, Reached::of(found, around)?);
         for lists in &heard {
-            let mut rules = lists.denied.iter();
-            if let Some(rule) = rules.find(|rule| rule.is_of(name, &reached)) {
+            if let Some(line) = lists.denied.line_of(name, &reached) {
                 return Some(format!(
-                    "`{DENIED}` of {}:{} names it",
-                    lists.file.display(),
-                    rule.line
+                    "`{DENIED}` of {}:{line} names it",
+                    lists.file.display()
                 ));
             }
         }
@@ -111,17 +113,14 @@ impl Policy {
             lists.allowed.is_some() && (!managed_only || lists.scope == Scope::Managed)
         };
         let allowing: Vec<_> = heard.iter().filter(counts).collect();
-        let rules: Vec<_> = allowing
-            .iter()
-            .flat_map(|lists| lists.allowed.iter().flatten())
-            .collect();
+        let rules = || allowing.iter().filter_map(|lists| lists.allowed.as_ref());
         // A name is whatever somebody calls a server: where commands are listed, a
         // program has to be one of them, and a URL likewise.
-        let strict = rules.iter().any(|rule| rule.is_alike(&reached));
-        let mut counting = rules
-            .iter()
-            .filter(|rule| !strict || rule.is_alike(&reached));
-        if allowing.is_empty() || counting.any(|rule| rule.is_of(name, &reached)) {
+        let is_allowed = match rules().any(|rules| rules.has_alike(&reached)) {
+            true => rules().any(|rules| rules.line_of_reached(&reached).is_some()),
+            false => rules().any(|rules| rules.names.contains_key(name)),
+        };
+        if allowing.is_empty() || is_allowed {
             return None;
         }
         let files: Vec<_> = allowing
@@ -147,22 +146,47 @@ impl Reached {
     }
 }
 
-impl Rule {
-    fn is_of(&self, name: &str, reached: &Reached) -> bool {
-        match (&self.names, reached) {
-            (Names::Name(named), _) => named == name,
-            (Names::Command(named), Reached::Command(words)) => named == words,
-            (Names::Url(pattern), Reached::Url(Some(url))) => pattern.is_like(url),
-            _ => false,
+impl Rules {
+    fn add(&mut self, names: Names, line: usize) {
+        match names {
+            Names::Name(name) => {
+                self.names.entry(name).or_insert(line);
+            }
+            Names::Command(words) => {
+                self.commands.entry(words).or_insert(line);
+            }
+            Names::Url(pattern) => self.urls.push((pattern, line)),
         }
     }
 
-    /// Whether it names servers by how they are reached, and those of this kind.
-    fn is_alike(&self, reached: &Reached) -> bool {
-        matches!(
-            (&self.names, reached),
-            (Names::Command(_), Reached::Command(_)) | (Names::Url(_), Reached::Url(_))
-        )
+    /// The line of the first entry that names a server.
+    fn line_of(&self, name: &str, reached: &Reached) -> Option<usize> {
+        let by_name = self.names.get(name).copied();
+        by_name
+            .into_iter()
+            .chain(self.line_of_reached(reached))
+            .min()
+    }
+
+    /// The line of the first entry that names a server by how it is reached.
+    fn line_of_reached(&self, reached: &Reached) -> Option<usize> {
+        match reached {
+            Reached::Command(words) => self.commands.get(words).copied(),
+            Reached::Url(url) => {
+                let url = url.as_ref()?;
+                let found = self.urls.iter().find(|(pattern, _)| pattern.is_like(url));
+                found.map(|(_, line)| *line)
+            }
+        }
+    }
+
+    /// Whether there are entries that name servers by how they are reached, and those of this
+    /// kind.
+    fn has_alike(&self, reached: &Reached) -> bool {
+        match reached {
+            Reached::Command(_) => !self.commands.is_empty(),
+            Reached::Url(_) => !self.urls.is_empty(),
+        }
     }
 }
 
@@ -176,7 +200,7 @@ fn rules(
     (root, key, most): (&Node, &str, usize),
     around: &Surroundings,
     reader: &mut Reader<'_>,
-) -> Option<Vec<Rule>> {
+) -> Option<Rules> {
     let node = root.get(key)?;
     if !matches!(node.value, Value::List(_)) {
         let message = format!("`{key}` has to be a list, and is {}", node.kind());
@@ -188,16 +212,17 @@ fn rules(
         reader.problem(item.at, message, Some("those from here on are not read"));
     }
     let read = node.items().iter().take(most);
-    let rules = read.enumerate().filter_map(|(index, item)| {
-        let Some(names) = names(item, around) else {
-            let message = format!("{} names no servers", quoted(&format!("{key}[{index}]")));
-            reader.problem(item.at, message, Some(KINDS));
-            return None;
-        };
-        let line = reader.lines.line(item.at);
-        Some(Rule { names, line })
-    });
-    Some(rules.collect())
+    let mut rules = Rules::default();
+    for (index, item) in read.enumerate() {
+        match names(item, around) {
+            Some(names) => rules.add(names, reader.lines.line(item.at)),
+            None => {
+                let message = format!("{} names no servers", quoted(&format!("{key}[{index}]")));
+                reader.problem(item.at, message, Some(KINDS));
+            }
+        }
+    }
+    Some(rules)
 }
 
 fn names(item: &Node, around: &Surroundings) -> Option<Names> {

@@ -186,4 +186,30 @@ mod tests {
         let many = "[ ".repeat(200_000);
         assert_eq!(shown(&many), many);
     }
+
+    #[test]
+    fn marking_takes_linear_time() {
+        type Text<'t> = &'t dyn Fn(usize) -> String;
+        let texts: [(&str, Text<'_>); 6] = [
+            ("brackets", &|size| "[ ".repeat(size)),
+            ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
+            ("brackets that may be letters", &|size| {
+                "\u{3010}\u{3000} ".repeat(size)
+            }),
+            ("hidden characters", &|size| {
+                format!("[{}", "s\u{ad}\u{301}".repeat(size))
+            }),
+            ("brackets before blanks", &|size| {
+                format!("{}{}", "[".repeat(size), " ".repeat(size))
+            }),
+            ("blank lines", &|size| " \n\u{3000}\n".repeat(size)),
+        ];
+        for (what, text) in texts {
+            dormouse_tests::growth::is_linear(what, 2_000, text, |text: &String| {
+                std::hint::black_box(unmarked(text));
+                std::hint::black_box(closed_up(text));
+                std::hint::black_box(message(text, text));
+            });
+        }
+    }
 }

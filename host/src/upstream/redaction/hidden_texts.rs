@@ -137,9 +137,10 @@ impl HiddenTextsBuilder {
     }
 
     fn add_parts(&mut self, text: &str, parts: &[SecretPart]) {
+        let may_have_user = text.contains("://");
         for secret in parts.iter().filter_map(|part| part.known_in(text)) {
             self.add_credential(secret);
-            if text.contains("://") {
+            if may_have_user {
                 self.add_user(secret);
             }
         }

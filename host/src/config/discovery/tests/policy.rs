@@ -186,3 +186,53 @@ fn nobody_switches_on_what_is_denied() {
     assert!(all.servers["web"].enabled);
     assert_eq!(all.servers["web"].origin.client, Some(Client::Cursor));
 }
+
+#[test]
+fn a_policy_is_held_against_servers_in_linear_time() {
+    type Rule<'r> = &'r dyn Fn(usize) -> String;
+    let name: Rule<'_> = &|n| format!(r#"{{"serverName": "no{n}"}}"#);
+    let command: Rule<'_> = &|n| format!(r#"{{"serverCommand": ["no{n}", "a"]}}"#);
+    let url: Rule<'_> = &|n| format!(r#"{{"serverUrl": "https://*.no{n}.example/*"}}"#);
+    let last_words = |n: usize| format!(r#""s{n}": {{"command": "x{n}", "args": ["a"]}}"#);
+    let a_url = |_: usize| {
+        let path = "ab/".repeat(3000);
+        format!(r#""web": {{"type": "http", "url": "https://mcp.example.com/{path}"}}"#)
+    };
+    let cases: [(&str, Rule<'_>, &dyn Fn(usize) -> String, bool); 4] = [
+        ("names and servers", name, &last_words, true),
+        ("commands and servers", command, &last_words, true),
+        ("URLs", url, &a_url, false),
+        (
+            "stars",
+            &|n| {
+                format!(
+                    r#"{{"serverUrl": "https://mcp.example.com/{}c"}}"#,
+                    "*a".repeat(n % 100)
+                )
+            },
+            &a_url,
+            false,
+        ),
+    ];
+    for (what, rule, server, are_many) in cases {
+        let home = |size: usize| {
+            let home = Home::empty();
+            let servers = (0..if are_many { size } else { 1 }).map(server);
+            let servers = servers.collect::<Vec<_>>().join(",");
+            home.write(
+                "home/.claude.json",
+                format!(r#"{{"mcpServers": {{{servers}}}}}"#),
+            );
+            let rules = (0..size).map(rule).collect::<Vec<_>>().join(",");
+            let text =
+                format!(r#"{{"deniedMcpServers": [{rules}], "allowedMcpServers": [{rules}]}}"#);
+            home.write(USER, text);
+            home
+        };
+        dormouse_tests::growth::is_linear(what, 100, home, |home| {
+            let around = home.around();
+            let found = discover_all(&around, &[Client::ClaudeCode], &Inputs::new()).found;
+            assert!(found.iter().all(|found| found.server.denied.is_some()));
+        });
+    }
+}
