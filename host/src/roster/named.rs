@@ -345,8 +345,8 @@ mod tests {
             }),
         ];
         for (what, result) in results {
-            let answer = |size: usize| Answer::Verbatim(result(size).to_string());
-            dormouse_tests::growth::is_linear(what, 2_000, answer, |answer| {
+            let answer = |size: usize| result(size).to_string();
+            dormouse_tests::growth::is_linear(what, 2_000, answer, |answer: &String| {
                 let mut named = Named::default();
                 each_uri(answer, |uri| named.note("one", uri));
                 assert!(named.servers("a:none").next().is_none());

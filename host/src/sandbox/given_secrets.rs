@@ -212,6 +212,10 @@ mod tests {
                 let words = (0..size).map(|n| format!("Bearer {}", secret(n)));
                 json!({ "headers": words.collect::<Vec<_>>().join(" ") })
             }),
+            ("URLs of one setting", &|size| {
+                let urls = (0..size).map(|n| format!("https://u{n}:{}@h", secret(n)));
+                json!({ "urls": urls.collect::<Vec<_>>().join(" ") })
+            }),
             (
                 "one secret",
                 &|size| json!({ "tokens": vec![secret(7); size] }),

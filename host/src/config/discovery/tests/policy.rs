@@ -198,7 +198,7 @@ fn a_policy_is_held_against_servers_in_linear_time() {
         let path = "ab/".repeat(3000);
         format!(r#""web": {{"type": "http", "url": "https://mcp.example.com/{path}"}}"#)
     };
-    let cases: [(&str, Rule<'_>, &dyn Fn(usize) -> String, bool); 4] = [
+    let cases: [(&str, Rule<'_>, Rule<'_>, bool); 4] = [
         ("names and servers", name, &last_words, true),
         ("commands and servers", command, &last_words, true),
         ("URLs", url, &a_url, false),
