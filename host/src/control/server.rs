@@ -1,7 +1,8 @@
 //! The host's side of the control socket.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +13,7 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::methods::Methods;
 use super::{RpcError, place, wire};
@@ -21,12 +23,64 @@ use crate::roster::Roster;
 /// The longest request, in bytes.
 const MAX_REQUEST_BYTES: usize = 64 << 10;
 
-/// How many may be connected; more wait.
+/// How many may be connected; more wait, and whoever has asked for nothing for longest makes room.
 const CONNECTIONS: usize = 16;
 
 /// How long a connection may be silent, and how long it may take to read what it
 /// is sent. Nobody has a reason to stay.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Connections on which nothing is asked at the moment.
+#[derive(Default)]
+struct SilentConnections(Mutex<ByNumber>);
+
+/// Connections by when they became silent.
+#[derive(Default)]
+struct ByNumber {
+    last: u64,
+    connections: BTreeMap<u64, CancellationToken>,
+}
+
+/// A connection that is silent until this is dropped.
+struct SilentConnection {
+    all: Arc<SilentConnections>,
+    number: u64,
+    /// Cancelled when another one needs its place.
+    ended: CancellationToken,
+}
+
+impl SilentConnections {
+    fn add(self: &Arc<Self>) -> SilentConnection {
+        let ended = CancellationToken::new();
+        let mut all = self.lock();
+        all.last += 1;
+        let number = all.last;
+        all.connections.insert(number, ended.clone());
+        SilentConnection {
+            all: Arc::clone(self),
+            number,
+            ended,
+        }
+    }
+
+    /// Ends the connection that has been silent for longest, if any is.
+    fn end_oldest(&self) {
+        if let Some((_, oldest)) = self.lock().connections.pop_first() {
+            oldest.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ByNumber> {
+        // Nothing that is done under this lock can be left half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for SilentConnection {
+    fn drop(&mut self) {
+        self.all.lock().connections.remove(&self.number);
+    }
+}
 
 /// Keeps a host reachable: dropped, it takes the socket away.
 #[derive(Debug)]
@@ -68,18 +122,24 @@ pub(super) fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> anyho
 
 async fn accept(listener: Listener, methods: impl Methods) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let silent = Arc::<SilentConnections>::default();
     // Dropped with this task, and then its connections end, too.
     let mut connections = JoinSet::new();
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else {
-            return;
-        };
         match listener.accept().await {
             Ok(stream) => {
+                if places.available_permits() == 0 {
+                    silent.end_oldest();
+                }
+                let Ok(place) = places.clone().acquire_owned().await else {
+                    return;
+                };
+                // Before it runs, so that it can be ended for the next one.
+                let asking = silent.add();
                 let methods = methods.clone();
                 connections.spawn(async move {
                     let _place = place;
-                    if let Err(error) = serve(&stream, &methods).await {
+                    if let Err(error) = serve(&stream, &methods, asking).await {
                         tracing::debug!("a control connection ends: {error}");
                     }
                 });
@@ -94,27 +154,46 @@ async fn accept(listener: Listener, methods: impl Methods) {
     }
 }
 
-async fn serve(stream: &Stream, methods: &impl Methods) -> std::io::Result<()> {
+async fn serve(
+    stream: &Stream,
+    methods: &impl Methods,
+    mut asking: SilentConnection,
+) -> std::io::Result<()> {
     let mut lines = LineReader::new(BufReader::new(stream), MAX_REQUEST_BYTES);
     let mut writer = stream;
-    while let Some(line) = timeout(PATIENCE, wire::read_line(&mut lines)).await?? {
-        let (id, outcome) = match wire::request(&line) {
-            Ok(Message::Request { id, method, params }) => {
-                let outcome = call(methods, &method, params).await;
-                (id, outcome)
-            }
-            Ok(Message::Notification { method, params }) => {
-                let _ = call(methods, &method, params).await;
-                continue;
-            }
-            // Nobody was asked anything.
-            Ok(Message::Response { .. }) => continue,
-            Err((id, error)) => (id, Err(error)),
+    loop {
+        let line = tokio::select! {
+            line = timeout(PATIENCE, wire::read_line(&mut lines)) => line??,
+            () = asking.ended.cancelled() => return Ok(()),
         };
-        let answer = wire::answer(&id, &outcome);
-        timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
+        let silent = Arc::clone(&asking.all);
+        drop(asking);
+        let Some(line) = line else {
+            return Ok(());
+        };
+        if let Some(answer) = answer(&line, methods).await {
+            timeout(PATIENCE, writer.write_all(answer.as_bytes())).await??;
+        }
+        asking = silent.add();
     }
-    Ok(())
+}
+
+/// The answer to a message, if it is one that is answered.
+async fn answer(line: &str, methods: &impl Methods) -> Option<String> {
+    let (id, outcome) = match wire::request(line) {
+        Ok(Message::Request { id, method, params }) => {
+            let outcome = call(methods, &method, params).await;
+            (id, outcome)
+        }
+        Ok(Message::Notification { method, params }) => {
+            let _ = call(methods, &method, params).await;
+            return None;
+        }
+        // Nobody was asked anything.
+        Ok(Message::Response { .. }) => return None,
+        Err((id, error)) => (id, Err(error)),
+    };
+    Some(wire::answer(&id, &outcome))
 }
 
 async fn call(

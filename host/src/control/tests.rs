@@ -189,3 +189,35 @@ async fn nonsense_is_answered_and_the_connection_goes_on() {
     assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?} {rest}");
     assert_eq!(hosts_in(folder.path()).await.len(), 1);
 }
+
+/// More connections than there may be say nothing, and whoever asks is answered.
+#[tokio::test]
+async fn silent_connections_and_many_requests_keep_nobody_out() {
+    use interprocess::local_socket::tokio::{Stream, prelude::*};
+
+    let folder = tempfile::tempdir().unwrap();
+    let _guard = listen_in(folder.path(), 5, Echo("one")).unwrap();
+    let file = place::file(folder.path(), 5);
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        let name = place::name(&file).unwrap();
+        silent.push(Stream::connect(name).await.unwrap());
+    }
+    for _ in 0..30 {
+        let mut host = hosts_in(folder.path()).await.remove(0);
+        for number in 0..100 {
+            let answer = host.request("name", json!({ "n": number })).await.unwrap();
+            assert_eq!(answer["params"]["n"], number);
+        }
+    }
+    // Who waits for an answer is not silent.
+    let mut busy = hosts_in(folder.path()).await.remove(0);
+    let asked = tokio::spawn(async move { busy.request("slow", Value::Null).await });
+    for _ in 0..40 {
+        let name = place::name(&file).unwrap();
+        silent.push(Stream::connect(name).await.unwrap());
+    }
+    let mut host = hosts_in(folder.path()).await.remove(0);
+    assert!(host.request("name", Value::Null).await.is_ok());
+    assert!(!asked.is_finished());
+}

@@ -9,6 +9,8 @@
 )]
 
 mod compile;
+#[cfg(unix)]
+mod compile_cache;
 mod concurrency;
 mod folders;
 mod host_memory;

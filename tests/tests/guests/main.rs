@@ -28,7 +28,7 @@ mod tidy;
 
 use std::time::{Duration, Instant};
 
-use dormouse_tests::{Client, Home, client};
+use dormouse_tests::{Client, Home, client, processes};
 use serde_json::{Value, json};
 
 /// A host with a guest and one that behaves.

@@ -813,3 +813,26 @@ async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
     assert_eq!(client.asked.load(Ordering::Relaxed), 2);
     assert_eq!(user.count("authorizations"), 2);
 }
+
+/// What an authorization server says of itself has a size, wherever its user has named it.
+#[tokio::test]
+async fn metadata_of_two_megabytes_are_not_read() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let length = 2 << 20;
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+        let answer = [head.as_bytes(), &vec![b' '; length]].concat();
+        // Whoever has read enough hangs up.
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, &answer).await;
+    });
+    let mut user = User::of(&["--no-metadata", "--client", "mine"]);
+    user.oauth.client_id = Some("mine".into());
+    user.oauth.metadata_url = Some(format!("http://{address}/metadata"));
+    let error = user.auth().begin(None).await.err().unwrap().to_string();
+    assert!(error.contains("larger than 1024 KiB"), "{error}");
+    serving.await.unwrap();
+}
