@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::name::likeness;
-use super::{Origin, ServerConfig};
+use super::{Origin, Scope, ServerConfig};
 
 /// What stands between the name of a server, or its prefix, and the name of a tool.
 const BETWEEN: &str = "__";
@@ -21,8 +21,10 @@ impl UsersServer {
     /// Whether a project's server stands in its place: both are in files of one client, which
     /// takes the project's itself.
     pub(super) fn is_overridden_by(&self, of_project: &ServerConfig) -> bool {
-        let client = self.origin.client;
-        client.is_some() && client == of_project.origin.client && self.name == of_project.name
+        let Origin { client, scope, .. } = &self.origin;
+        // What is said for one folder or for all users goes before a project's in a client, too.
+        let is_of_client = client.is_some() && *scope == Scope::User;
+        is_of_client && *client == of_project.origin.client && self.name == of_project.name
     }
 }
 

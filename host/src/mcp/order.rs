@@ -39,7 +39,7 @@ impl Order {
     /// What a `requestState` is bound to.
     pub(super) fn binding(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
-        for part in [self.method, &self.key] {
+        for part in [self.method, &self.key, &self.server] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

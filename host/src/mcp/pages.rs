@@ -7,12 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::roster::{Shown, Snapshot};
-
-/// Whether a resource is a page.
-fn is_page(uri: &str) -> bool {
-    uri.starts_with("ui://")
-}
+use crate::roster::{Shown, Snapshot, is_page};
 
 /// Servers of which a client has read pages.
 #[derive(Default)]
@@ -35,7 +30,10 @@ impl ReadPages {
 
 /// Servers that have pages, as far as they list them: where nothing is known of who has read what.
 pub(super) fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
-    let resources = snapshot.resources().iter();
+    let resources = snapshot
+        .resources()
+        .iter()
+        .chain(snapshot.templates().iter());
     let pages = resources.filter(|resource| is_page(&resource.key));
     let of_tools = snapshot.tools().iter().filter(|tool| tool.has_page());
     let servers = pages.map(|page| page.server());
@@ -72,5 +70,6 @@ pub(super) fn meant_tool<'s>(
     }
     let owner = owner.filter(|_| another.is_none())?;
     let mut tools = snapshot.tools().iter();
-    tools.find(|shown| shown.tool() == name && shown.server() == owner)
+    let own = tools.find(|shown| shown.tool() == name && shown.server() == owner);
+    own.filter(|shown| shown.is_for_pages())
 }

@@ -56,6 +56,7 @@ pub use offers::{Kind, Offer, Offers};
 pub use resource::{ListedResource, ResourceSource, UnresolvedResource};
 use server::Read;
 pub use server::Server;
+pub use server_uri::is_page;
 use sessions::Sessions;
 pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status, Waiting};
@@ -97,6 +98,8 @@ pub struct Roster {
     refused: Mutex<BTreeSet<Asked>>,
     changes: Changes,
     named: Mutex<Named>,
+    /// How often somebody had the configuration read at once; held while it is read then.
+    reloads: Mutex<u64>,
     settled: Once,
     started: SystemTime,
     sessions: Arc<Sessions>,
@@ -183,6 +186,7 @@ impl Roster {
             refused: Mutex::default(),
             changes: Changes::default(),
             named: Mutex::default(),
+            reloads: Mutex::default(),
             settled: Once::new(),
             started: SystemTime::now(),
             sessions: Arc::default(),
@@ -261,14 +265,26 @@ impl Roster {
     /// # Errors
     /// The user's own configuration cannot be read.
     pub fn reload(&self) -> anyhow::Result<()> {
+        let mut reloads = self.reloads();
+        *reloads += 1;
         self.apply(self.read_configuration())
     }
 
     /// The same, of files that somebody may be writing: once these are written.
     fn reload_settled(&self) -> anyhow::Result<()> {
-        self.apply(settled::read_settled(&self.files(), || {
-            self.read_configuration()
-        }))
+        loop {
+            let before = *self.reloads();
+            let read = settled::read_settled(&self.files(), || self.read_configuration());
+            // What was read before somebody had it read at once may be older than that.
+            let now = self.reloads();
+            if *now == before {
+                return self.apply(read);
+            }
+        }
+    }
+
+    fn reloads(&self) -> MutexGuard<'_, u64> {
+        self.reloads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The user's own configuration, and with it, or else with what it last was, all the rest.

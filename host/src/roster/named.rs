@@ -159,7 +159,7 @@ impl Roster {
 /// written there. Text is read, for values would take many times its memory.
 pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
     // Most name none, and then they need not be read.
-    if !text.contains("\"uri\"") {
+    if !text.contains("\"uri\"") && !text.contains("\\u00") {
         return;
     }
     if let Some(contents) = member(text, "contents") {
@@ -212,7 +212,7 @@ pub(super) fn text_of(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -320,5 +320,37 @@ mod tests {
         let total: usize = two.order.values().map(|uri| uri.len()).sum();
         assert_eq!(total, two.bytes);
         assert_eq!(servers(&named, "x:first"), ["one"]);
+    }
+
+    #[test]
+    fn results_are_looked_through_in_linear_time() {
+        let link = |uri: &str| json!({ "type": "resource_link", "uri": uri, "name": "x" });
+        type Result<'r> = &'r dyn Fn(usize) -> Value;
+        let results: [(&str, Result<'_>); 4] = [
+            ("links", &|size| {
+                let links = (0..size).map(|n| link(&format!("a:{n}")));
+                json!({ "content": links.collect::<Vec<_>>() })
+            }),
+            (
+                "one URI",
+                &|size| json!({ "contents": vec![link("a:1"); size] }),
+            ),
+            ("messages", &|size| {
+                let message = json!({ "content": [link("a:1"), link("b:2")] });
+                json!({ "messages": vec![message; size] })
+            }),
+            ("long URIs", &|size| {
+                let uri = "x".repeat(MAX_URI_BYTES);
+                json!({ "content": vec![link(&uri); size / 100] })
+            }),
+        ];
+        for (what, result) in results {
+            let answer = |size: usize| result(size).to_string();
+            dormouse_tests::growth::is_linear(what, 2_000, answer, |answer: &String| {
+                let mut named = Named::default();
+                each_uri(answer, |uri| named.note("one", uri));
+                assert!(named.servers("a:none").next().is_none());
+            });
+        }
     }
 }

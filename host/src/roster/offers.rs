@@ -183,7 +183,7 @@ fn cases(mut ty: &Type) -> Option<Vec<String>> {
 }
 
 /// The keys that several servers have and that have to be told apart, each with the servers whose
-/// it is not alone. Of one that the user and a project have, it is the user's alone.
+/// it is not alone, and all pages. Of one that the user and a project have, it is the user's alone.
 fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
     #[derive(Default)]
     struct Owners<'a> {
@@ -200,10 +200,11 @@ fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
     }
     let mut shared = HashSet::new();
     for (key, owners) in owners {
-        let is_alone = owners.of_users.len() == 1;
+        let is_page = server_uri::is_page(key);
+        let is_alone = owners.of_users.len() == 1 && !is_page;
         let of_users = owners.of_users.iter().filter(|_| !is_alone);
         let servers: Vec<_> = of_users.chain(&owners.of_projects).collect();
-        if owners.of_users.len() + owners.of_projects.len() > 1 {
+        if is_page || owners.of_users.len() + owners.of_projects.len() > 1 {
             shared.extend(
                 servers
                     .iter()
@@ -341,11 +342,6 @@ impl Offers {
             .into_iter()
             .chain(called(&self.hidden, key))
             .chain(called(&self.shared, key))
-    }
-
-    /// Whether any are shown with the names of their servers.
-    pub(super) fn has_shared(&self) -> bool {
-        !self.shared.is_empty()
     }
 
     /// Whether what a server calls that is shown with the server's name.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Once};
 
 use serde_json::{Map, Value};
 
-use super::server_uri::{split, with_server};
+use super::server_uri::{is_page, split, with_server};
 use super::{Offer, Refusal, Roster, Snapshot};
 
 /// The scheme of Dormouse's own resources.
@@ -152,6 +152,10 @@ impl Roster {
         let mut listed = snapshot.claims(uri);
         let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
         claiming.extend(self.naming(uri));
+        if is_page(uri) {
+            let servers = snapshot.servers_naming_page(uri).into_iter();
+            claiming.extend(servers.map(str::to_owned));
+        }
         // Of the user's own resources a project can claim none.
         if claiming
             .iter()
@@ -198,8 +202,8 @@ impl Roster {
         }
     }
 
-    /// What a URI stands for that names its server: what that one lists, has a template for or
-    /// has named.
+    /// What a URI stands for that names its server: what that one lists, has a template for, has
+    /// named or has as the page of a tool.
     fn resource_of(
         &self,
         snapshot: &Snapshot,
@@ -208,7 +212,9 @@ impl Roster {
     ) -> Result<ResourceSource, UnresolvedResource> {
         let listed = snapshot.claims(uri).remove(server);
         let is_named = || {
-            self.reads_unlisted(snapshot, server) && self.naming(uri).iter().any(|it| it == server)
+            let is_named = self.naming(uri).iter().any(|it| it == server);
+            self.reads_unlisted(snapshot, server)
+                && (is_named || snapshot.servers_naming_page(uri).contains(server))
         };
         if is_own(uri) || listed.is_none() && !is_named() {
             return Err(UnresolvedResource::Unknown);

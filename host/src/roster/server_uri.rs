@@ -1,8 +1,8 @@
 //! URIs of resources that name their server as well, for those that several servers have.
 //!
 //! A server does not know of others, so two of one kind list the same URIs. Agents are shown each
-//! with the server's name behind it, where servers and clients that look at a scheme, an authority
-//! or a path see no difference; it is taken off before the server is asked.
+//! with the server's name behind it, and all that is a page; there, servers and clients that look at a
+//! scheme, an authority or a path see no difference. It is taken off before the server is asked.
 
 /// What stands before the name of the server.
 const MARK: &str = "dormouse-server=";
@@ -19,6 +19,14 @@ pub(super) fn split(uri: &str) -> Option<(&str, &str)> {
     let (before, server) = uri.rsplit_once(MARK)?;
     let uri = before.strip_suffix(['#', '&'])?;
     Some((uri, server))
+}
+
+/// Whether a URI is that of a page which clients show for tools (MCP Apps). What it does counts as
+/// its server's, so its server is always named.
+#[must_use]
+pub fn is_page(uri: &str) -> bool {
+    let scheme = uri.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("ui"))
 }
 
 #[cfg(test)]

@@ -2,17 +2,21 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use dormouse_jsonrpc::member;
 
 use super::named::{each_uri, text_of};
-use super::server_uri::with_server;
-use super::{Roster, Snapshot, resource};
+use super::server_uri::{is_page, split, with_server};
+use super::{Roster, Shown, Snapshot, resource};
 use crate::runtime::Answer;
 
 /// Members of `_meta` that are URIs of resources: of pages that a client shows for a tool (MCP
 /// Apps, as it is and as it was, and the extension that it came from).
 const PAGES: [&str; 2] = ["ui/resourceUri", "openai/outputTemplate"];
+
+/// Most URIs of one result that are changed: each becomes longer by that.
+const MAX_CHANGED: usize = 4096;
 
 impl Snapshot {
     /// A URI of a server's as agents are shown it, where that is with the server's name.
@@ -27,21 +31,37 @@ impl Snapshot {
                 left > 0 && template.matched(uri).is_some()
             })
         };
-        let is_shared = self.resources().shares(server, uri) || steps.get() > 0 && is_of_template();
+        // What looks as if it were another's is this one's all the same.
+        let is_marked = is_page(uri) || split(uri).is_some();
+        let is_shared = is_marked
+            || self.resources().shares(server, uri)
+            || steps.get() > 0 && is_of_template();
         is_shared.then(|| with_server(uri, server))
     }
 
-    /// The text of a tool with the URIs of its pages as agents are shown them. Pages are listed.
-    pub(super) fn with_shown_pages<'t>(&self, server: &str, tool: &'t str) -> Cow<'t, str> {
-        if !self.resources().has_shared() {
-            return tool.into();
-        }
-        let shown = |uri: &str| {
-            let is_shared = self.resources().shares(server, uri);
-            is_shared.then(|| with_server(uri, server))
+    /// The servers of which shown tools name a page, whether these list it or not.
+    pub(super) fn servers_naming_page(&self, uri: &str) -> BTreeSet<&str> {
+        let names = |tool: &&Shown| {
+            let mut is_named = false;
+            let mut each = |page: &str| is_named |= text_of(page).is_some_and(|page| page == uri);
+            if let Some(declared) = tool.declared() {
+                each_page(declared.tool.get(), &mut each);
+            }
+            is_named
         };
-        rewritten(tool, |each| each_page(tool, each), shown).map_or(tool.into(), Cow::Owned)
+        self.tools()
+            .iter()
+            .filter(names)
+            .map(Shown::server)
+            .collect()
     }
+}
+
+/// The text of a tool with the URIs of its pages as agents are shown them: a tool has pages of its
+/// own server alone.
+pub(super) fn with_shown_pages<'t>(server: &str, tool: &'t str) -> Cow<'t, str> {
+    let shown = |uri: &str| Some(with_server(uri, server));
+    rewritten(tool, |each| each_page(tool, each), shown).map_or(tool.into(), Cow::Owned)
 }
 
 impl Roster {
@@ -54,14 +74,9 @@ impl Roster {
         answer: Answer,
     ) -> Answer {
         let snapshot = self.snapshot();
-        let asked = asked.filter(|(own, shown)| own != shown);
-        let has_shared = snapshot.resources().has_shared() || snapshot.templates().has_shared();
-        if asked.is_none() && !has_shared {
-            return answer;
-        }
         let steps = Cell::new(resource::MAX_STEPS);
         let shown = |uri: &str| match asked {
-            Some((own, shown)) if own == uri => Some(shown.to_owned()),
+            Some((own, shown)) if own == uri => (own != shown).then(|| shown.to_owned()),
             _ => snapshot.shown_uri(server, uri, &steps),
         };
         let text = match &answer {
@@ -98,14 +113,29 @@ impl Roster {
 /// Whether a tool has a page in its `_meta`.
 pub(super) fn has_page(tool: &str) -> bool {
     let mut has = false;
-    if tool.contains("esourceUri") || tool.contains("outputTemplate") {
-        each_page(tool, &mut |_| has = true);
-    }
+    each_page(tool, &mut |_| has = true);
     has
+}
+
+/// Whether pages may call a tool: those for which its server does not say that it is for others.
+pub(super) fn is_for_pages(tool: &str) -> bool {
+    let visibility = member(tool, "_meta")
+        .and_then(|meta| member(meta, "ui"))
+        .and_then(|ui| member(ui, "visibility"));
+    let Some(visibility) = visibility else {
+        return true;
+    };
+    let visible: Option<Vec<String>> = serde_json::from_str(visibility).ok();
+    visible.is_none_or(|visible| visible.iter().any(|to| to == "app"))
 }
 
 /// Gives the URIs of pages in an object's `_meta` to a function, each as it is written.
 fn each_page(object: &str, each: &mut dyn FnMut(&str)) {
+    // Most name none, and then they need not be read. A letter may be written as an escape.
+    let may_name = ["esourceUri", "outputTemplate", "\\u00"];
+    if !may_name.iter().any(|part| object.contains(part)) {
+        return;
+    }
     let Some(meta) = member(object, "_meta") else {
         return;
     };
@@ -123,6 +153,9 @@ fn rewritten(
 ) -> Option<String> {
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     each(&mut |literal: &str| {
+        if changes.len() >= MAX_CHANGED {
+            return;
+        }
         let start = (literal.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
         let Some(other) = text_of(literal).and_then(|uri| other(&uri)) else {
             return;
@@ -184,7 +217,7 @@ mod tests {
         dormouse_tests::growth::is_linear("links", 4_000, texts, |text: &String| {
             let each = |each: &mut dyn FnMut(&str)| each_uri(text, each);
             let all = rewritten(text, each, |uri| Some(with_server(uri, "x")));
-            assert!(all.unwrap().len() > text.len());
+            assert!(all.unwrap().len() > text.len() + 100);
         });
     }
 }

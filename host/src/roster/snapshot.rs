@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
-use super::shown_uris::has_page;
+use super::shown_uris::{has_page, is_for_pages, with_shown_pages};
 use super::users_names::UsersNames;
 use super::{Server, names};
 use crate::config::{UntrustedProject, name};
@@ -62,6 +62,13 @@ impl Shown {
     #[must_use]
     pub fn declared(&self) -> Option<&ListedTool> {
         self.listing.tools.get(self.index)
+    }
+
+    /// Whether pages of its server may call it, as that one says.
+    #[must_use]
+    pub fn is_for_pages(&self) -> bool {
+        self.declared()
+            .is_some_and(|declared| is_for_pages(declared.tool.get()))
     }
 
     /// Whether there is a page that clients show for it.
@@ -235,7 +242,7 @@ impl Snapshot {
                 text.push(',');
             }
             let object = declared.object(stateless).get();
-            let object = self.with_shown_pages(tool.server(), object);
+            let object = with_shown_pages(tool.server(), object);
             renamed(&object, "name", &declared.name, &tool.name, text);
         }
         text.push(']');

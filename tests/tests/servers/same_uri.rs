@@ -48,22 +48,26 @@ fn is_from(outcome: &Value, server: &str) {
 
 /// It is refused wherever a URI can be given, and both are named.
 #[track_caller]
-fn is_refused(host: &mut Client, uri: &str) {
+fn is_refused_of(host: &mut Client, uri: &str, [one, other]: [&str; 2]) {
     for method in ["resources/read", "resources/subscribe"] {
         let outcome = host.outcome(method, json!({ "uri": uri })).unwrap();
         let why = outcome["error"]["message"].as_str();
         let why = why.unwrap_or_else(|| panic!("{method}: {outcome}"));
-        assert!(why.contains("`evil` and `victim`"), "{method}: {why}");
-        let of_victim = format!("`{uri}#dormouse-server=victim`");
-        assert!(why.contains(&of_victim), "{method}: {why}");
+        let both = format!("`{one}` and `{other}`");
+        assert!(why.contains(&both), "{method}: {why}");
+        let of_other = format!("`{uri}#dormouse-server={other}`");
+        assert!(why.contains(&of_other), "{method}: {why}");
     }
     // Whoever says whose it is gets that one.
-    for server in ["evil", "victim"] {
-        is_from(
-            &read(host, &format!("{uri}#dormouse-server={server}")),
-            server,
-        );
+    for server in [one, other] {
+        let of_server = format!("{uri}#dormouse-server={server}");
+        is_from(&read(host, &of_server), server);
     }
+}
+
+#[track_caller]
+fn is_refused(host: &mut Client, uri: &str) {
+    is_refused_of(host, uri, ["evil", "victim"]);
 }
 
 #[test]
@@ -331,10 +335,7 @@ fn pages_reach_no_other_server_by_tools_that_are_not_shown() {
         ("enabled = false\n", false),
     ] {
         let all = Scripted::new();
-        let tool = |name: &str| {
-            let page = json!({ "ui": { "resourceUri": "ui://bank/page" } });
-            json!({ "name": name, "inputSchema": { "type": "object" }, "_meta": page })
-        };
+        let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
         let offers = |server: &str, tools: &[&str]| {
             let tools: Vec<_> = tools.iter().map(|name| tool(name)).collect();
             let page = json!([{ "uri": format!("ui://{server}/page"), "name": "page" }]);
@@ -390,5 +391,72 @@ fn pages_reach_no_other_server_by_tools_that_are_not_shown() {
             false => host.call("steal", json!({})).is_ok(),
         };
         assert_eq!(steals, !more.starts_with("enabled"), "{more:?} {stateless}");
+    }
+}
+
+/// What a tool names as its page is its own server's, whoever else lists it or links to it.
+#[test]
+fn a_tools_page_is_its_own_servers() {
+    let offers = |all: &Scripted, server: &str, page: &str, listed: &[&str]| {
+        let page = json!({ "ui": { "resourceUri": page } });
+        let object = json!({ "type": "object" });
+        let resources = listed
+            .iter()
+            .map(|uri| json!({ "uri": uri, "name": "page" }));
+        let offered = json!({
+            "tools": [
+                { "name": "show", "inputSchema": object, "_meta": page },
+                { "name": "pay", "inputSchema": object },
+                { "name": "secret", "inputSchema": object, "_meta": { "ui": { "visibility": ["model"] } } },
+                { "name": "link", "inputSchema": object },
+            ],
+            "resources": resources.collect::<Vec<_>>(),
+        });
+        all.offers_just(server, &offered);
+        all.own(server, "");
+        all.home.synced(server).unwrap();
+    };
+    let page = |host: &mut Client, server: &str| -> String {
+        let tools = host.tools().unwrap();
+        let name = format!("{server}__show");
+        let shown = tools.iter().find(|tool| tool["name"] == *name).unwrap();
+        shown["_meta"]["ui"]["resourceUri"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let of_bank = "ui://bank/p#dormouse-server=bank";
+    let all = Scripted::new();
+    offers(&all, "bank", "ui://bank/p", &["x://bank"]);
+    // Alone, it is read, although it is not listed, and may call what is for pages.
+    let mut host = all.serve(&[]);
+    assert_eq!(page(&mut host, "bank"), of_bank);
+    is_from(&read(&mut host, of_bank), "bank");
+    assert!(host.call("pay", json!({})).is_ok());
+    assert!(host.call("secret", json!({})).is_err());
+    drop(host);
+    for evil in [
+        "ui://bank/p",
+        "ui://bank/p#dormouse-server=bank",
+        "x://bank#dormouse-server=bank",
+    ] {
+        let all = Scripted::new();
+        offers(&all, "bank", "ui://bank/p", &["x://bank"]);
+        offers(&all, "evil", evil, &["ui://bank/p", "x://evil"]);
+        let mut host = all.serve(&[]);
+        assert_eq!(page(&mut host, "bank"), of_bank);
+        is_from(&read(&mut host, of_bank), "bank");
+        let of_evil = page(&mut host, "evil");
+        assert!(
+            of_evil.starts_with(evil) && of_evil.ends_with("dormouse-server=evil"),
+            "{of_evil}"
+        );
+        let told = read(&mut host, &of_evil);
+        assert!(!told.to_string().contains("from bank"), "{told}");
+        // Nor does it get there by a link.
+        let linked = host.call("evil__link", json!({ "uri": evil })).unwrap();
+        assert_eq!(linked["content"][0]["uri"], of_evil);
+        is_refused_of(&mut host, "ui://bank/p", ["bank", "evil"]);
+        is_from(&read(&mut host, of_bank), "bank");
     }
 }

@@ -53,8 +53,15 @@ impl Configured {
         let own = own.map(|server| (&server.name, server.prefix.as_deref(), &server.origin));
         let of_clients = of_clients.iter();
         let of_clients = of_clients.map(|(name, origin)| (name, prefix(name), origin));
+        // Also of entries that are of no use as they are: their user has that name.
+        let refused = self.found.refused.iter();
+        let refused = refused.map(|refused| (&refused.written_name, None, &refused.origin));
+        let skipped = self.found.skipped.iter();
+        let skipped = skipped.map(|skipped| (&skipped.written_name, None, &skipped.origin));
+        let unusable = refused.chain(skipped);
+        let unusable = unusable.filter(|(.., origin)| !matches!(origin.scope, Scope::Project(_)));
         let mut names = ReservedNames::default();
-        for (name, prefix, origin) in own.chain(of_clients) {
+        for (name, prefix, origin) in own.chain(of_clients).chain(unusable) {
             names.add(name, prefix, origin);
         }
         self.reserved_names = names;

@@ -595,6 +595,53 @@ fn what_is_called_as_the_users_is_the_users() {
     }
 }
 
+/// `trust` says what happens, also of entries that are of no use and of those for one folder.
+#[test]
+fn a_name_is_the_users_whatever_their_entry_is_worth() {
+    for (entry, is_local) in [
+        (r#"{"command": "yours"}"#, true),
+        ("{}", false),
+        (r#"{"command": ""}"#, false),
+        (r#"{"url": "not a url"}"#, false),
+        (r#"{"type": "weird"}"#, false),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let project = home.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let project = project.canonicalize().unwrap();
+        let (file, text) = match is_local {
+            true => (
+                ".claude.json",
+                format!(
+                    r#"{{"projects": {{"{}": {{"mcpServers": {{"gh": {entry}}}}}}}}}"#,
+                    project.display()
+                ),
+            ),
+            false => (
+                ".cursor/mcp.json",
+                format!(r#"{{"mcpServers": {{"gh": {entry}}}}}"#),
+            ),
+        };
+        std::fs::create_dir(home.path().join(".cursor")).unwrap();
+        std::fs::write(home.path().join(file), text).unwrap();
+        let theirs = r#"{"mcpServers": {"gh": {"command": "theirs"}}}"#;
+        std::fs::write(project.join(".mcp.json"), theirs).unwrap();
+        let trust = Trust::new(&home.path().join("data"));
+        let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+        let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
+        let review = all.review(&project).unwrap();
+        assert!(
+            review.text.contains("not shown, for your server"),
+            "{entry}: {}",
+            review.text
+        );
+        trust.grant(&project, &review.content).unwrap();
+        let all = Configured::new(Config::default(), Some(&around), &trust);
+        let of_project = all.servers.values().filter(|server| server.is_of_project());
+        assert_eq!(of_project.count(), 0, "{entry}");
+    }
+}
+
 /// A name that the user has written is theirs, also where their server is shown under another.
 #[test]
 fn a_name_of_a_server_that_is_shown_under_another_is_the_users() {
