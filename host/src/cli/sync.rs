@@ -107,11 +107,33 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<O
             outcomes.any(|(name, outcome, _)| *name == server.name && outcome.is_ok())
         });
         let not_shown: String = synced.map(status::not_shown).collect();
+        let done = outcomes.iter().filter(|(_, outcome, _)| outcome.is_ok());
+        let names: Vec<&str> = done
+            .map(|(name, ..)| name.as_str())
+            .filter(|name| roster.is_known_here_alone(name))
+            .collect();
+        tell_known_here_alone(&names);
         roster.close().await;
         anyhow::Ok((outcomes, not_shown))
     })?;
     hosts::reload(&places.config)?;
     Ok(outcomes)
+}
+
+/// Says of servers that they are known in this folder alone, and how that is to be changed.
+fn tell_known_here_alone(servers: &[&str]) {
+    let (what, it) = match servers {
+        [] => return,
+        [one] => (format!("`{one}` offers"), "it is"),
+        [first, others @ ..] => (
+            format!("`{first}` and {} more offer", others.len()),
+            "they are",
+        ),
+    };
+    output::say(&format!(
+        "what {what} is known in this folder alone, which may decide what {it}\n\
+         hint: `dormouse sync` in your home folder has it known in all"
+    ));
 }
 
 /// How many programs may start at a time: most begin with much work, and whatever has no processor

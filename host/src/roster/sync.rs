@@ -15,6 +15,14 @@ pub struct Synced {
 }
 
 impl Roster {
+    /// Whether what is known of a server is known in this host's folder alone, because that may
+    /// decide which program it is.
+    pub fn is_known_here_alone(&self, server: &str) -> bool {
+        let found = self.server(server).ok();
+        let bridge = found.as_ref().and_then(|found| found.config().bridge());
+        bridge.is_some_and(|bridge| self.store.is_known_here_alone(&bridge.fingerprint))
+    }
+
     /// Connects a server's upstream, takes note of what it offers, and disconnects.
     ///
     /// # Errors

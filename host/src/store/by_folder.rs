@@ -66,6 +66,12 @@ impl Store {
         }
     }
 
+    /// Whether what is known of an upstream is known in the host's folder alone.
+    #[must_use]
+    pub fn is_known_here_alone(&self, of: &Fingerprint) -> bool {
+        of.folder().is_some() && self.file(of).exists() && !self.file(&of.anywhere()).exists()
+    }
+
     /// The folders, other than that of the host, in which something waits for its user; an empty
     /// path stands for those that decide nothing.
     #[must_use]

@@ -141,6 +141,22 @@ fn what_is_the_same_in_two_folders_is_known_in_all_and_approved_once() {
     assert!(told(&mut host).contains("Adds up."));
 }
 
+/// Who syncs in a project is told that it is for that project, and what to do about it.
+#[test]
+fn sync_says_where_it_is_known() {
+    let all = Decided::new();
+    let one = all.folder("one", &[("add", "Adds.")], "");
+    let home = all.folder(".", &[("add", "Adds.")], "");
+    fs::remove_dir(home.join(".git")).unwrap();
+    for (folder, is_alone) in [(&one, true), (&home, false), (&one, false)] {
+        let (synced, said) = all.0.run_in(folder, &["sync", "t"]);
+        let is_told = said.contains("is known in this folder alone");
+        assert!(synced && is_told == is_alone, "{said}");
+    }
+    let other = all.folder("other", &[("add", "Adds.")], "");
+    assert_eq!(tools(&mut all.serve(&other)), ["t__add"]);
+}
+
 /// What nobody's project decides is known everywhere at once.
 #[test]
 fn what_is_known_in_the_home_folder_is_known_in_all() {
