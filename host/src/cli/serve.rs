@@ -30,7 +30,7 @@ pub struct Serve {
     /// nor what its own file forbids it.
     #[arg(long, value_name = "CLIENT")]
     pub client: Option<Client>,
-    /// How much all messages of clients together may take whose calls are on their way: four
+    /// Memory that all messages of clients together may take whose calls are on their way: four
     /// times their length, and more for many small values in them.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = units::size)]
     max_bodies: u64,

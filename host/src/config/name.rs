@@ -23,7 +23,7 @@ pub fn is_own(shown: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(SEPARATOR))
 }
 
-/// What a name looks like to somebody who does not look twice: two that are alike in this are
+/// Looks of a name to somebody who does not look twice: two that are alike in this are
 /// taken for one another.
 #[must_use]
 pub fn likeness(name: &str) -> String {

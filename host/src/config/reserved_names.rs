@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use super::name::likeness;
 use super::{Origin, Scope, ServerConfig};
 
-/// What stands between the name of a server, or its prefix, and the name of a tool.
+/// Text between the name of a server, or its prefix, and the name of a tool.
 const BETWEEN: &str = "__";
 
 /// A server of the user's that has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UsersServer {
     pub(super) name: String,
-    /// Where it is written.
+    /// Place in which it is written.
     pub(super) origin: Origin,
 }
 

@@ -37,7 +37,7 @@ pub struct ProjectReview {
 pub(super) struct ReviewedServer<'a> {
     pub(super) config: &'a ServerConfig,
     pub(super) written_name: &'a str,
-    /// What becomes of it where the user has a server of that name already.
+    /// Its fate where the user has a server of that name already.
     pub(super) name_of_users: Option<NameOfUsers>,
     /// The server of the user's whose names begin with this one's `prefix`, which is not heard
     /// for that.
@@ -46,7 +46,7 @@ pub(super) struct ReviewedServer<'a> {
     pub(super) said_of_it: Vec<String>,
 }
 
-/// What becomes of a project's server that has a name of the user's.
+/// Fate of a project's server that has a name of the user's.
 pub(super) enum NameOfUsers {
     /// It is not shown: that name, or one that looks like it, is that of the user's server.
     Kept { name: String, origin: Origin },

@@ -23,7 +23,7 @@ use crate::roster::Roster;
 /// The longest request, in bytes.
 const MAX_REQUEST_BYTES: usize = 64 << 10;
 
-/// How many may be connected; more wait, and whoever has asked for nothing for longest makes room.
+/// Most connections; more wait, and whoever has asked for nothing for longest makes room.
 const CONNECTIONS: usize = 16;
 
 /// How long a connection may be silent, and how long it may take to read what it

@@ -9,14 +9,14 @@ use rmcp::ErrorData;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// How many times the bytes of a long message are kept while its call is on its way: as the
+/// Number of times that the bytes of a long message are kept while its call is on its way: as the
 /// text, the arguments, and the message to an upstream.
 pub(super) const KEPT_TIMES: usize = 4;
 
-/// How long a message over stdio waits for room, which those before it may be about to leave.
+/// Time that a message over stdio waits for room, which those before it may be about to leave.
 pub(super) const ROOM_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How much of what a message over stdio takes takes no room from the others, in bytes. Most
+/// Part of a message over stdio that takes no room from the others, in bytes. Most
 /// messages take less, cancellations among them, and so are let in whatever is on its way.
 const FREE_BYTES: usize = 32 << 10;
 
@@ -26,9 +26,9 @@ const NOBODY: usize = usize::MAX;
 /// Memory that all messages share while they, or their calls, are on their way.
 pub(super) struct MessageRoom {
     places: Arc<Semaphore>,
-    /// How much there is, in bytes.
+    /// The room in all, in bytes.
     bytes: usize,
-    /// How much was left when somebody last waited for more in vain.
+    /// The room that was left when somebody last waited for more in vain.
     left_in_vain: AtomicUsize,
 }
 

@@ -135,7 +135,7 @@ impl<R, W> Link<R, W> {
 /// A line that is read as soon as there is room for what it becomes.
 struct WaitingLine {
     text: String,
-    /// How many bytes it takes while it is on its way.
+    /// Bytes that it takes while it is on its way.
     bytes: usize,
     /// Until when it waits.
     until: Instant,
@@ -148,7 +148,7 @@ pub(super) struct Wire<R, W> {
     stage: Stage,
     /// What was read, and is still to be passed on.
     read: VecDeque<Box<ClientJsonRpcMessage>>,
-    /// What comes next. Waiting may be given up at any time, and goes on later.
+    /// The next message. Waiting may be given up at any time, and goes on later.
     waiting: Option<WaitingLine>,
     /// Whether the last message had no room, which was logged then.
     is_refusing: bool,

@@ -98,7 +98,7 @@ pub struct Roster {
     refused: Mutex<BTreeSet<Asked>>,
     changes: Changes,
     named: Mutex<Named>,
-    /// How often somebody had the configuration read at once; held while it is read then.
+    /// Number of times that somebody had the configuration read at once; held while it is read then.
     reloads: Mutex<u64>,
     settled: Once,
     started: SystemTime,
@@ -398,7 +398,7 @@ impl Roster {
         self.config().same_as.clone()
     }
 
-    /// What is worth saying of servers of clients' files, each with the server's name.
+    /// Sentences on servers of clients' files, each with the server's name.
     pub fn notes(&self) -> Vec<(String, String)> {
         self.config().notes.clone()
     }

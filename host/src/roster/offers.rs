@@ -134,7 +134,7 @@ impl Offer {
         }
     }
 
-    /// What its server calls it.
+    /// Its server's own name, URI or template for it.
     pub(super) fn own_key(&self) -> &str {
         self.declared().map_or(&self.key, |declared| &declared.key)
     }

@@ -202,7 +202,7 @@ impl Roster {
         }
     }
 
-    /// What a URI stands for that names its server: what that one lists, has a template for, has
+    /// Source of a URI that names its server: what that one lists, has a template for, has
     /// named or has as the page of a tool.
     fn resource_of(
         &self,

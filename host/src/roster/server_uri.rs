@@ -4,7 +4,7 @@
 //! with the server's name behind it, and all that is a page; there, servers and clients that look at a
 //! scheme, an authority or a path see no difference. It is taken off before the server is asked.
 
-/// What stands before the name of the server.
+/// Text before the name of the server.
 const MARK: &str = "dormouse-server=";
 
 /// A URI, or a template of URIs, with the name of its server.

@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long a file has to be left alone before it is taken for written.
+/// Time that a file has to be left alone before it is taken for written.
 pub(super) const QUIET: Duration = Duration::from_millis(75);
 
-/// How long an empty file has to be left alone: it is hardly ever meant, and on a busy machine it
+/// Time that an empty file has to be left alone: it is hardly ever meant, and on a busy machine it
 /// takes a while until whoever has emptied it writes.
 const QUIET_IF_EMPTY: Duration = Duration::from_secs(2);
 
-/// How long files that are written to without a pause are waited for.
+/// Longest wait for files that are written to without a pause.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// When files were written last, and their lengths. None for those that cannot be looked at.
+/// Times at which files were written last, and their lengths. None for those that cannot be looked at.
 #[derive(PartialEq)]
 struct Stamps(Vec<Option<(SystemTime, u64)>>);
 
@@ -42,7 +42,7 @@ impl Stamps {
     }
 }
 
-/// What a function reads of these files, at a time at which nobody writes to them: it is called
+/// Reads these files by a function at a time at which nobody writes to them: it is called
 /// again if somebody has. Blocks for up to [`MAX_WAIT`], beside the reading.
 pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -> T {
     let start = Instant::now();

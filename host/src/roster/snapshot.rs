@@ -297,7 +297,7 @@ pub(super) fn renamed(object: &str, member: &str, own: &str, shown: &str, text: 
     }
 }
 
-/// What is before and after the value of an object's member.
+/// Texts before and after the value of an object's member.
 fn value_in<'a>(object: &'a str, member: &str, own: &str) -> Option<(&'a str, &'a str)> {
     const FIRST: &str = "{\"name\":";
     // What our own tools write begins with the name, and there is no need to

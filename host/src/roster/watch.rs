@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::Roster;
 use super::settled::QUIET;
 
-/// How long files that change without a pause can put off that they are read.
+/// Longest time that files that change without a pause put off that they are read.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The files that are watched, and a bell.

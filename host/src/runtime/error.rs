@@ -19,7 +19,7 @@ pub struct CallError {
     pub cause: Cause,
 }
 
-/// What went wrong, without the name of what was called where it begins with that: a component is
+/// Cause of an error, without the name of what was called where it begins with that: a component is
 /// also told of what it has called itself, which is another thing.
 fn said_of(server: &str, subject: &str, cause: &Cause) -> String {
     let text = cause.to_string();

@@ -1,4 +1,4 @@
-//! What is known of upstreams whose program is decided by the folder that they are started in.
+//! Records of upstreams whose program is decided by the folder that they are started in.
 //!
 //! The same words (`npx server`, `python -m tool`) start what a folder has there. So what one has
 //! said in a folder is known of that folder; elsewhere it is known of what was said in no project,
@@ -199,7 +199,7 @@ impl Record {
         }
     }
 
-    /// What two folders' records have in common, where that is all that a model is told of either.
+    /// Common part of two folders' records, where that is all that a model is told of either.
     fn shared_with(&self, other: &Self) -> Option<Self> {
         let is_settled = |record: &Self| record.pending().is_empty();
         if !is_settled(self) || !is_settled(other) {
@@ -229,7 +229,7 @@ impl Record {
         Some(shared)
     }
 
-    /// What is offered of that which its user has approved, as they have approved it.
+    /// Offered items that its user has approved, as they have approved it.
     fn approved_by_name(&self) -> BTreeMap<(Gated, String), Box<RawValue>> {
         let all = Gated::ALL.into_iter().flat_map(|kind| {
             let objects = kind.of(&self.offered).into_iter();

@@ -1,4 +1,4 @@
-//! What an upstream says of itself that models are told only as its user knows it.
+//! Kinds of what an upstream says of itself that models are told only as its user knows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::canonical::canonical;
 use crate::upstream::Offered;
 
-/// What an upstream says of itself to a model, and a model is told only as the user knows
+/// Kind of what an upstream says of itself to a model, and a model is told only as the user knows
 /// it. What is in a resource is data, and passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,4 @@
-//! What is known of an upstream, as its user has approved it.
+//! Knowledge of an upstream, as its user has approved it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use super::pending::Pending;
 use super::record::Record;
 use crate::upstream::Reactions;
 
-/// What is known of an upstream, ready to be shown.
+/// Knowledge of an upstream, ready to be shown.
 #[derive(Debug)]
 pub struct Known {
-    /// When it was asked, in seconds since the Unix epoch.
+    /// Time at which it was asked, in seconds since the Unix epoch.
     pub fetched: u64,
     /// The protocol version that it spoke then.
     pub protocol: String,
-    /// What it has done with the first requests of MCP's eras.
+    /// Its reactions to the first requests of MCP's eras.
     pub reactions: Reactions,
     /// MCP `serverInfo`.
     pub server_info: Map<String, Value>,
-    /// What it wants a model to know of it, as its user has approved it.
+    /// Instructions for models, as its user has approved them.
     pub instructions: Option<String>,
-    /// What it offers of that which its user has approved, as they have approved it.
+    /// Offered items that its user has approved, as they have approved them.
     pub listing: Arc<Listing>,
-    /// What its user has not approved as it is.
+    /// Items that its user has not approved as they are.
     pub pending: Pending,
     /// Whether it says that it has resources, listed or not.
     pub resources: bool,
@@ -64,7 +64,7 @@ impl Record {
         Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
     }
 
-    /// What it offers of that which its user has approved, as they have approved it.
+    /// Offered items that its user has approved, as they have approved them.
     #[must_use]
     pub fn declaration(&self) -> Declaration {
         let can = |name: &str| self.offered.capabilities.get(name);
@@ -143,7 +143,7 @@ impl Record {
         })
     }
 
-    /// What is left out because there is one of the same name before it: once for each name that a
+    /// Items that are left out because there is one of the same name before them: once for each name that a
     /// user has approved.
     fn repeated(&self) -> Vec<Odd> {
         let offered = &self.offered;

@@ -14,7 +14,7 @@ const MAX_KINDS_OF_CLIENTS: usize = 16;
 pub(super) struct OfferedTo {
     /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.
     pub(super) clients: String,
-    /// What they can be asked.
+    /// Capabilities: what they can be asked.
     pub(super) able: Able,
     /// The tools by name.
     pub(super) tools: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! What waits for a user to see it.
+//! Items that wait for a user to see them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,14 +12,14 @@ use super::gated::Gated;
 use crate::config::ChangePolicy;
 use crate::visible::visible_line;
 
-/// What waits for a user to see it.
+/// Items that wait for a user to see them.
 #[derive(Debug, Clone, Default)]
 pub struct Pending(pub(super) Vec<PendingItem>);
 
 /// One of those.
 #[derive(Debug, Clone)]
 pub struct PendingItem {
-    /// What it is.
+    /// Its kind.
     pub kind: Gated,
     /// Its name.
     pub name: String,
@@ -67,7 +67,7 @@ impl Pending {
         self.0.iter()
     }
 
-    /// How much there is.
+    /// Number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -79,7 +79,7 @@ impl Pending {
         self.0.is_empty()
     }
 
-    /// What waits of that kind and name.
+    /// The item of that kind and name.
     #[must_use]
     pub fn find(&self, kind: Gated, name: &str) -> Option<&PendingItem> {
         let mut items = self.iter();
@@ -100,7 +100,7 @@ impl Pending {
         Self(items.into_iter().filter(is_selected).collect())
     }
 
-    /// What of it concerns a component that stands before the upstream: the tools that it
+    /// Items that concern a component that stands before the upstream: the tools that it
     /// declares. All else that is shown of it is its own.
     #[must_use]
     pub fn of_component(&self, declared: &Listing) -> Self {

@@ -1,4 +1,4 @@
-//! What of one kind a user has not seen as it is, for each kind of clients.
+//! Items of one kind that a user has not seen as they are, for each kind of clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +9,29 @@ use super::frozen::Treatment;
 use super::gated::Gated;
 use super::record::{News, Rules, seconds_now};
 
-/// How much is remembered of what of one kind is gone, in bytes.
+/// Most that is remembered of items of one kind that are gone, in bytes.
 const MAX_GONE_BYTES: usize = 8 << 20;
 
-/// How many things of one kind that are gone are remembered.
+/// Most things of one kind that are gone and remembered.
 const MAX_GONE: usize = 10_000;
 
 /// Most kinds of clients of which it is kept what they are offered under one name.
 const MAX_OTHERS: usize = 16;
 
-/// How much is kept of what other kinds of clients are offered, of one kind of things, in bytes.
+/// Most that is kept of what other kinds of clients are offered, of one kind of things, in bytes.
 const MAX_OTHERS_BYTES: usize = 8 << 20;
 
-/// What of one kind a user has not seen as it is.
+/// Items of one kind that a user has not seen as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Unseen {
-    /// What is no longer what it was when the user last saw it, as it was then. One that
+    /// Items that are no longer what they were when the user last saw them, as they were then. One that
     /// is gone is in here too: it cannot come back as something else unseen.
     #[serde(default)]
     pub(super) changed: BTreeMap<String, Box<RawValue>>,
-    /// What they have never seen.
+    /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
-    /// When each of those that are there began to wait, in seconds since the Unix epoch.
+    /// Times at which those that are there began to wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) since: BTreeMap<String, u64>,
     /// Those of which the log has told: what changes at every start is told once.
@@ -65,7 +65,7 @@ pub(super) struct Clients<'a> {
     pub(super) is_other_release: bool,
 }
 
-/// How one kind of what an upstream offers has changed.
+/// Change of one kind of what an upstream offers.
 pub(super) struct Change<'r> {
     pub(super) kind: Gated,
     pub(super) before: Vec<(String, Box<RawValue>)>,

@@ -44,7 +44,7 @@ pub(crate) struct Connection {
     level: Level,
     pub(super) since: SystemTime,
     pub(super) opened: Instant,
-    /// Which processes were there when it was opened.
+    /// Processes that were there when it was opened.
     opened_after: Option<StartOrder>,
     /// Kept until what is behind the connection is gone.
     permit: Option<Arc<ConnectionPermit>>,

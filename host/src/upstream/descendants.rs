@@ -43,7 +43,7 @@ pub(super) struct StartOrder {
 }
 
 impl StartOrder {
-    /// That of the process that was started last. None where the system does not say.
+    /// Place of the process that was started last. None where the system does not say.
     pub(super) fn now() -> Option<Self> {
         // Before the number: one that is started in between counts as started before.
         let text = fs::read_to_string("/proc/uptime").ok()?;

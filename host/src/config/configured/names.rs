@@ -67,7 +67,7 @@ impl Configured {
         self.reserved_names = names;
     }
 
-    /// What becomes of a project's server that has a name of the user's.
+    /// Fate of a project's server that has a name of the user's.
     pub(super) fn name_of_users(&self, server: &ServerConfig) -> Option<NameOfUsers> {
         if !server.is_of_project() {
             return None;

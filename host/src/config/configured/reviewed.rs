@@ -11,7 +11,7 @@ use crate::config::review::{ProjectReview, ReviewedProject, ReviewedServer};
 use crate::config::{Problem, Scope};
 
 impl Configured {
-    /// What is to be known of a project before it is trusted, of [`Self::for_review`].
+    /// Review of a project before it is trusted, of [`Self::for_review`].
     ///
     /// # Errors
     /// It has no servers, and no server of the user's is made of it.

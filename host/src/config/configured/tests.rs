@@ -474,7 +474,7 @@ fn what_clients_keep_of_projects_is_not_heard_of_a_projects_file() {
     }
 }
 
-/// What the user's own table says of single clients holds for a project's server of its name, and
+/// Rules for single clients in the user's own table hold for a project's server of its name, and
 /// gives it nothing.
 #[test]
 fn rules_of_single_clients_hold_for_a_projects_server() {

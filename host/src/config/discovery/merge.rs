@@ -41,7 +41,7 @@ pub struct Overridden {
     pub by: Origin,
 }
 
-/// What a server stands for among others: the first in this order is taken. The user's own come
+/// Place of a server among others of its name: the first in this order is taken. The user's own come
 /// before a project's. Those that are on come before those that are off, for a server is turned
 /// off in one client because it is wanted in another; then the clients in the order of
 /// [`Client::all`].
@@ -175,7 +175,7 @@ impl<'d> Merging<'d> {
         }
     }
 
-    /// What a project has that its user has elsewhere is the user's, by how it is reached and by
+    /// Gives the user what a project has that its user has elsewhere, by how it is reached and by
     /// its name: a project neither renames it nor filters it nor switches it off. Of one name in
     /// the files of one client, that client's own precedence holds.
     fn of_users_and_projects(&mut self) {

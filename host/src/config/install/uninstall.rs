@@ -1,4 +1,4 @@
-//! What a client's files are to become when Dormouse leaves them: what they were before it came,
+//! Contents of a client's files when Dormouse leaves them: what they were before it came,
 //! with all that their user has written since.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::config::Client;
 use crate::config::discovery::Surroundings;
 use crate::config::discovery::places::{self, Place};
 
-/// How the command begins that takes Dormouse out of a client's file. What was changed before it
+/// Beginning of the command that takes Dormouse out of a client's file. What was changed before it
 /// is over.
 const COMMAND: &str = "dormouse uninstall";
 
@@ -21,7 +21,7 @@ const REPLACES: &str = "--replace";
 /// Dormouse leaving a client's files, thought through and not done yet.
 #[derive(Debug, Default)]
 pub struct Uninstall {
-    /// What files become.
+    /// New contents of files.
     pub changes: Vec<Change>,
     /// Files that Dormouse has made, and nobody has written anything else into.
     pub removed: Vec<PathBuf>,

@@ -34,7 +34,7 @@ use crate::mcp::original::Original;
 use crate::mcp::service::caught;
 use crate::runtime::Answer;
 
-/// How long a client of the era with sessions waits for a stream of events, where nothing is said
+/// Time that a client of the era with sessions waits for a stream of events, where nothing is said
 /// or asked before the answer. Until then it cannot come back for an answer that it has missed.
 const STREAM_AFTER: Duration = Duration::from_millis(100);
 
@@ -42,7 +42,7 @@ const STREAM_AFTER: Duration = Duration::from_millis(100);
 /// screenshot or a page of a document may well be more. What takes longer still gets a stream.
 const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
 
-/// How the library names itself to servers with which clients have that limit: Python's SDK since
+/// Name of the library as it gives it to servers with which clients have that limit: Python's SDK since
 /// its version 2, and what is built on it.
 const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
@@ -160,7 +160,7 @@ async fn in_session(
     }
 }
 
-/// How long a client waits for a stream of events.
+/// Time that a client waits for a stream of events.
 fn stream_after(headers: &HeaderMap) -> Duration {
     let agent = only(headers, USER_AGENT.as_str()).ok().flatten();
     match agent.is_some_and(|agent| agent.starts_with(LIMITED_USER_AGENT)) {

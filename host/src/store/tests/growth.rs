@@ -4,7 +4,7 @@ use dormouse_tests::growth::is_linear;
 
 use super::*;
 
-/// What a kind of clients is offered: tools of long `_meta`, annotations and schemas.
+/// Offers to a kind of clients: tools of long `_meta`, annotations and schemas.
 fn offer(size: usize, members: usize, client: &str, text: &str) -> Offered {
     let many: serde_json::Map<_, _> = (0..members)
         .map(|member| {
