@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dormouse_tests::artifacts;
+use dormouse_tests::{artifacts, processes};
 
 use super::*;
 
@@ -487,7 +487,12 @@ fn pipes_and_devices_are_never_opened() {
     let _socket = std::os::unix::net::UnixListener::bind(pipes.join("socket")).unwrap();
     symlink("0", pipes.join("link")).unwrap();
     let mut client = place.serve();
+    stays_well(&mut client);
+    for server in ["one", "two"] {
+        run(&mut client, server, &["granted".to_owned()]);
+    }
     let before = threads(&client);
+    let memory = processes::memory(client.pid()).unwrap();
     for chunk in 0..6 {
         let names = (chunk * 100..(chunk + 1) * 100).map(|index| index.to_string());
         let names: Vec<_> = names.chain(["socket", "link"].map(str::to_owned)).collect();
@@ -513,6 +518,7 @@ fn pipes_and_devices_are_never_opened() {
     }
     let after = threads(&client);
     assert!(after < before + 64, "{before} threads became {after}");
+    processes::gives_back(client.pid(), memory).unwrap();
 }
 
 /// How many threads a host has.

@@ -15,11 +15,14 @@ fn looked(kind: &str, uri: &str) -> (Hostile, Client) {
         .and("odd", kind, "");
     all.0.synced("odd").unwrap();
     let mut host = all.0.serve().unwrap();
+    assert_eq!(host.text("good__echo", json!({})).unwrap(), "echo");
+    let before = processes::memory(host.pid()).unwrap();
     for _ in 0..3 {
         let outcome = host.outcome("resources/read", json!({ "uri": uri }));
         assert!(outcome.unwrap()["error"].is_object());
     }
     assert_eq!(host.text("good__echo", json!({})).unwrap(), "echo");
+    processes::gives_back(host.pid(), before).unwrap();
     (all, host)
 }
 
