@@ -111,3 +111,40 @@ fn a_host_that_is_killed_leaves_nothing_that_another_one_stumbles_over() {
     let files = compiled(&home);
     assert!(files < 10, "{files} files are left");
 }
+
+/// What has no room to be kept is compiled each time, and that is no reason to fail.
+#[test]
+fn a_full_disk_is_compiled_past() {
+    let home = home();
+    let cache = home.path().join("cache/dormouse");
+    std::fs::create_dir_all(&cache).unwrap();
+    let mounted = |size: &str, then: &str| {
+        let mount = format!("mount -t tmpfs -o size={size},mode=700 none \"$0\" && {then}");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &mount]).arg(&cache);
+        command.envs(home.environment()).current_dir(home.path());
+        command
+    };
+    if !mounted("16k", "true")
+        .status()
+        .is_ok_and(|made| made.success())
+    {
+        eprintln!("skipped: a file system of its own takes root");
+        return;
+    }
+    let serve = home.command(&["serve"]);
+    for (size, is_kept) in [("16k", false), ("64m", true)] {
+        let count = "exec 3>&1; \"$@\"; find \"$0\" -path '*components/*' -type f -size +2k >kept";
+        let mut command = mounted(size, count);
+        command.arg(serve.get_program()).args(serve.get_args());
+        let mut client = Client::start(&mut command).unwrap();
+        for _ in 0..2 {
+            let told = client.text("good__echo", json!({ "text": "well" }));
+            assert_eq!(told.unwrap(), "well", "{size}");
+        }
+        assert!(client.close(Duration::from_secs(6)).unwrap().success());
+        let kept = std::fs::read_to_string(home.path().join("kept")).unwrap();
+        // The control: with room, it is kept.
+        assert_eq!(!kept.is_empty(), is_kept, "{size}: {kept}");
+    }
+}
