@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 
 use super::consent::consent;
 use super::{install, output};
-use crate::config::Client;
 use crate::config::discovery::Surroundings;
 use crate::config::install::{self as files, backup};
+use crate::config::{Client, file};
 use crate::replace;
 use crate::roster::Places;
 
@@ -45,7 +45,7 @@ impl Uninstall {
             return Ok(ExitCode::SUCCESS);
         }
         install::show(&all.changes)?;
-        for file in &all.removed {
+        for (file, _) in &all.removed {
             output::say(&format!(
                 "{} has nothing but Dormouse in it, and is removed",
                 file.display()
@@ -73,9 +73,15 @@ impl Uninstall {
             let command = install::command_line("uninstall", &[client.to_string()]);
             install::make(places, &command, &all.changes)?;
         }
-        for file in &all.removed {
-            let shown = file.display();
-            replace::remove(file).with_context(|| format!("`{shown}` cannot be removed"))?;
+        for (path, text) in &all.removed {
+            let shown = path.display();
+            if file::read(path)?.as_ref() != Some(text) {
+                bail!(
+                    "{shown} has been changed meanwhile, and is not removed\n\
+                     hint: `dormouse uninstall {client}` again takes Dormouse out of it"
+                );
+            }
+            replace::remove(path).with_context(|| format!("`{shown}` cannot be removed"))?;
             output::say(&format!("removed {shown}"));
         }
         output::say(&format!(

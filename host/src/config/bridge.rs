@@ -126,25 +126,37 @@ impl Bridge {
         let (Launch::Stdio(written), Launch::Stdio(filled)) = (&self.written, &self.launch) else {
             return;
         };
+        // A folder is the same by whichever link.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real_folder = real(folder);
+        let leads_there = |path: &Path| real(path).starts_with(&real_folder);
         let is_elsewhere = match (&written.cwd, &filled.cwd) {
             (Some(written), Some(filled)) => {
-                !filled.starts_with(folder)
+                !leads_there(filled)
                     || written.starts_with(folder)
+                    || written.starts_with(&real_folder)
                     || written.starts_with("~")
             }
             _ => false,
         };
-        let names = |text: &str| text.contains(&*folder.to_string_lossy());
-        let is_led_there = |written: &str, filled: &str| names(filled) && !names(written);
+        let spellings = [folder, &*real_folder].map(Path::to_string_lossy);
+        let names = |text: &str| {
+            let path = Path::new(text);
+            spellings.iter().any(|folder| text.contains(&**folder))
+                || path.is_absolute() && leads_there(path)
+        };
+        let is_led_there = |written: &str, filled: &str| names(filled) && written != filled;
         let mut args = written.args.iter().zip(&filled.args);
+        let mut env = filled.env.iter().map(|(name, value)| {
+            let written = written.env.get(name);
+            (written.map_or("", Secret::expose), value.expose())
+        });
         if !is_elsewhere
             || is_led_there(&written.command, &filled.command)
             || args.any(|(written, filled)| is_led_there(written, filled))
+            || env.any(|(written, filled)| is_led_there(written, filled))
         {
-            // A folder is the same by whichever link.
-            let real = folder.canonicalize();
-            let folder = real.as_deref().unwrap_or(folder);
-            self.fingerprint = self.fingerprint.in_folder(folder);
+            self.fingerprint = self.fingerprint.in_folder(&real_folder);
         }
     }
 

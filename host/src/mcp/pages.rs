@@ -58,8 +58,10 @@ pub(super) fn meant_tool<'s>(
     if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
         return Some(shown);
     }
-    let with_pages = with_pages();
-    let mut owners = with_pages.iter().filter(|server| {
+    // Whose page it was may have been read in an earlier session.
+    let read = with_pages();
+    let all: BTreeSet<String> = read.union(&servers_with_pages(snapshot)).cloned().collect();
+    let mut owners = all.iter().filter(|server| {
         let found = snapshot.servers().get(*server);
         found.is_none_or(|server| server.listed().is_none() || server.has_tool(name))
     });
@@ -68,7 +70,7 @@ pub(super) fn meant_tool<'s>(
         let is_contested = owner.is_some_and(|owner| owner != shown.server());
         return (!is_contested).then_some(shown);
     }
-    let owner = owner.filter(|_| another.is_none())?;
+    let owner = owner.filter(|owner| another.is_none() && read.contains(*owner))?;
     let mut tools = snapshot.tools().iter();
     let own = tools.find(|shown| shown.tool() == name && shown.server() == owner);
     own.filter(|shown| shown.is_for_pages())

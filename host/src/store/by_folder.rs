@@ -2,17 +2,17 @@
 //!
 //! The same words (`npx server`, `python -m tool`) start what a folder has there. So what one has
 //! said in a folder is known of that folder; elsewhere it is known of what was said in no project,
-//! of what its user has approved, and of what was the same in two folders.
+//! and of what its user has approved. What it says first in another folder is approved as far as it
+//! was in one before; the rest waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use serde_json::value::RawValue;
 
 use super::gated::Gated;
-use super::{Pending, PendingItem, Record, Recorded, Store, write};
-use crate::config::{Fingerprint, paths};
+use super::{Record, Store};
+use crate::config::Fingerprint;
 
 /// Most records of other folders that one is compared with: the newest.
 const MAX_FOLDERS_COMPARED: usize = 32;
@@ -26,27 +26,40 @@ impl Store {
     /// There is a file, and it is none that can be read.
     pub fn read(&self, of: &Fingerprint) -> anyhow::Result<Option<Record>> {
         let own = self.read_file(of)?;
-        if of.folder().is_none() {
-            return Ok(own);
-        }
-        let anywhere = self.read_file(&of.anywhere());
-        match (own, anywhere) {
-            (None, anywhere) => anywhere,
+        let anywhere = of.folder().map(|_| self.read_file(&of.anywhere()));
+        let mut record = match (own, anywhere) {
+            (None, None) => return Ok(None),
+            (None, Some(anywhere)) => match anywhere? {
+                Some(anywhere) => anywhere,
+                None => return Ok(None),
+            },
             (Some(mut own), anywhere) => {
                 // What cannot be read has approved nothing.
-                if let Some(anywhere) = anywhere.ok().flatten() {
+                if let Some(Ok(Some(anywhere))) = anywhere {
                     own.settle(&anywhere);
                 }
-                Ok(Some(own))
+                own
+            }
+        };
+        let pending = record.pending();
+        if !pending.is_empty() {
+            for item in self.approved_of(of, &pending) {
+                record.accept(&item);
             }
         }
+        Ok(Some(record))
     }
 
     /// The files that what is known of an upstream is in, whether they exist or not.
     #[must_use]
     pub fn files(&self, of: &Fingerprint) -> Vec<PathBuf> {
         let anywhere = of.folder().is_some().then(|| self.file(&of.anywhere()));
-        [self.file(of)].into_iter().chain(anywhere).collect()
+        let approved = self.approved_file(of);
+        [self.file(of)]
+            .into_iter()
+            .chain(anywhere)
+            .chain([approved])
+            .collect()
     }
 
     /// The record that is kept of an upstream, and of which folder. Where a folder's tells nothing
@@ -91,6 +104,13 @@ impl Store {
 
     /// The folders of which something is known of an upstream that they decide, newest first.
     pub(super) fn folders_of(&self, of: &Fingerprint) -> Vec<PathBuf> {
+        let records = self.records_by_folder(of, usize::MAX).into_iter().flatten();
+        records.filter_map(|record| record.folder()).collect()
+    }
+
+    /// So many records of an upstream in the folders that decide it, newest first; none where one
+    /// cannot be read.
+    fn records_by_folder(&self, of: &Fingerprint, most: usize) -> Vec<Option<Record>> {
         let beginning = of.file_stem_of_folders();
         let files = std::fs::read_dir(&self.folder)
             .into_iter()
@@ -106,54 +126,29 @@ impl Store {
             })
             .collect();
         files.sort_unstable_by(|one, other| other.cmp(one));
-        let records = files.iter().map(|(_, file)| Self::read_record(file));
-        let records = records.filter_map(|record| record.ok().flatten());
-        records.filter_map(|record| record.folder()).collect()
+        let files = files.iter().take(most);
+        files
+            .map(|(_, file)| Self::read_record(file).ok().flatten())
+            .collect()
     }
 
-    /// Has what is known of an upstream in its folder be known everywhere, where nothing is so far,
-    /// and it is the same in another folder.
-    pub(super) fn share_what_is_the_same(&self, of: &Fingerprint) -> anyhow::Result<()> {
-        let Some(folder) = of.folder() else {
-            return Ok(());
+    /// What is known of an upstream in folders, for one of which nothing is known, and nothing is
+    /// known anywhere: what it says there is new where it has said something else in these. None
+    /// where it is new to its user.
+    pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
+        let records = self.records_by_folder(of, MAX_FOLDERS_COMPARED);
+        let mut known = KnownElsewhere {
+            folder: of.folder().map(Path::to_owned),
+            approved: BTreeMap::new(),
         };
-        let file = self.file(&of.anywhere());
-        if file.exists() {
-            return Ok(());
-        }
-        let _lock = paths::lock(&self.folder.join("lock"))?;
-        let Some(own) = self.read_file(of)?.filter(|_| !file.exists()) else {
-            return Ok(());
-        };
-        let is_apart = |other: &PathBuf| !other.starts_with(folder) && !folder.starts_with(other);
-        let others = self.folders_of(of).into_iter().filter(is_apart);
-        for other in others.take(MAX_FOLDERS_COMPARED) {
-            let other = self.read_file(&of.in_folder(&other))?;
-            if let Some(shared) = other.and_then(|other| own.shared_with(&other)) {
-                let cannot = || format!("`{}` cannot be written", file.display());
-                return write(&file, &shared).with_context(cannot);
+        for record in records.iter().flatten() {
+            let folder = record.folder();
+            for (key, object) in record.approved_by_name() {
+                let told = told_without_folder(&key, &object, folder.as_deref());
+                known.approved.entry(key).or_default().extend(told);
             }
         }
-        Ok(())
-    }
-
-    /// Has what a user has approved in one folder be approved everywhere: they have read it.
-    pub(super) fn approve_anywhere(
-        &self,
-        of: &Fingerprint,
-        approved: &Pending,
-    ) -> anyhow::Result<()> {
-        let anywhere = of.anywhere();
-        if of.folder().is_none() || !self.file(&anywhere).exists() {
-            return Ok(());
-        }
-        self.edit(&anywhere, |record| match record {
-            Recorded::Readable(mut record) => {
-                record.take_approved(approved);
-                Ok((*record, ()))
-            }
-            Recorded::Missing | Recorded::Damaged => anyhow::bail!("nothing of it can be read"),
-        })
+        (!records.is_empty()).then_some(known)
     }
 }
 
@@ -178,57 +173,6 @@ impl Record {
         }
     }
 
-    /// Takes what its user has approved of the same upstream in a folder, as they have seen it.
-    fn take_approved(&mut self, approved: &Pending) {
-        for kind in Gated::ALL {
-            let items = approved.iter().filter(|item| item.kind == kind);
-            let items = items.filter(|item| item.of_others.is_empty());
-            let items: BTreeMap<&str, &PendingItem> =
-                items.map(|item| (item.name.as_str(), item)).collect();
-            let mut missing: BTreeSet<&str> = items.keys().copied().collect();
-            kind.replace(&mut self.offered, |name, _| {
-                let item = items.get(name).filter(|_| missing.remove(name))?;
-                Some(item.is.clone())
-            });
-            for item in missing.into_iter().filter_map(|name| items.get(name)) {
-                kind.add(&mut self.offered, item.is.clone());
-            }
-            for item in items.into_values() {
-                self.accept(item);
-            }
-        }
-    }
-
-    /// Common part of two folders' records, where that is all that a model is told of either.
-    fn shared_with(&self, other: &Self) -> Option<Self> {
-        let is_settled = |record: &Self| record.pending().is_empty();
-        if !is_settled(self) || !is_settled(other) {
-            return None;
-        }
-        let (own, others) = (self.approved_by_name(), other.approved_by_name());
-        let is_same = own.len() == others.len()
-            && own.iter().all(|(key, object)| {
-                let (kind, name) = key;
-                let other = others.get(key);
-                other.is_some_and(|other| kind.same(name, other, object))
-            });
-        if !is_same {
-            return None;
-        }
-        let mut shared = self.clone();
-        shared.folder = None;
-        // Of what is gone, or was offered to others, only one folder has told.
-        shared.unseen.clear();
-        let resources = other.offered.resources.iter();
-        let resources: BTreeSet<&str> = resources.map(|resource| resource.get()).collect();
-        let own = &mut shared.offered.resources;
-        own.retain(|resource| resources.contains(resource.get()));
-        if shared.offered.server_info != other.offered.server_info {
-            shared.offered.server_info.clear();
-        }
-        Some(shared)
-    }
-
     /// Offered items that its user has approved, as they have approved it.
     fn approved_by_name(&self) -> BTreeMap<(Gated, String), Box<RawValue>> {
         let all = Gated::ALL.into_iter().flat_map(|kind| {
@@ -245,4 +189,41 @@ impl Record {
         });
         all.collect()
     }
+}
+
+/// What its user has approved of an upstream in folders where it was started before.
+#[derive(Debug, Clone)]
+pub(super) struct KnownElsewhere {
+    /// The folder for which nothing is known yet; none where no folder decides it.
+    folder: Option<PathBuf>,
+    /// Texts as models are told them, with a sign in place of the folder that each was told in.
+    approved: BTreeMap<(Gated, String), BTreeSet<String>>,
+}
+
+impl KnownElsewhere {
+    /// Whether something was approved like this in one of the folders, but for the folder's name.
+    pub(super) fn has(&self, kind: Gated, name: &str, object: &RawValue) -> bool {
+        let key = (kind, name.to_owned());
+        let told = told_without_folder(&key, object, self.folder.as_deref());
+        let approved = self.approved.get(&key);
+        approved
+            .zip(told)
+            .is_some_and(|(approved, told)| approved.contains(&told))
+    }
+}
+
+/// An object as a model is told it, with a sign in place of the name of its folder: a server may
+/// say where it works.
+pub(super) fn told_without_folder(
+    (kind, name): &(Gated, String),
+    object: &RawValue,
+    folder: Option<&Path>,
+) -> Option<String> {
+    let told = kind.told(name, object)?;
+    let folder = folder.map(Path::to_string_lossy);
+    let folder = folder.filter(|folder| folder.len() > 1);
+    Some(match folder {
+        Some(folder) => told.replace(&*folder, "\u{1}"),
+        None => told,
+    })
 }

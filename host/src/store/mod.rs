@@ -1,6 +1,7 @@
 //! What is known of upstreams, kept from one run to the next: one file for each,
 //! named by the fingerprint of its configuration.
 
+mod approved_texts;
 mod by_folder;
 mod canonical;
 mod carry_over;
@@ -126,7 +127,7 @@ impl Store {
         let learnt = self.edit(of, |record| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
-                Recorded::Missing => Record::of_seen(seen),
+                Recorded::Missing => Record::of_seen(seen, self.known_elsewhere(of)),
                 Recorded::Damaged => Record::after_damage(seen),
             };
             let news = record.update(offered.clone(), rules);
@@ -134,9 +135,6 @@ impl Store {
         });
         let Err(error) = learnt else {
             self.clear_marks(of);
-            if let Err(error) = self.share_what_is_the_same(of) {
-                tracing::warn!("{error:#}");
-            }
             return learnt;
         };
         // Where it offers what it did, nothing is lost.
@@ -172,7 +170,9 @@ impl Store {
             let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
         })?;
-        self.approve_anywhere(of, &approved)?;
+        if of.folder().is_some() {
+            self.note_approved(of, &approved)?;
+        }
         Ok(approved)
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::by_folder::KnownElsewhere;
 use super::canonical::canonical;
 use super::gated::{Gated, keyed};
 use super::offered_to::OfferedTo;
@@ -57,6 +58,9 @@ pub struct Record {
     /// Whether nothing was known before, so that what comes first is taken as it is.
     #[serde(skip)]
     first: bool,
+    /// What is known of it where it was started before; only that is taken as it is then.
+    #[serde(skip)]
+    known_elsewhere: Option<KnownElsewhere>,
 }
 
 /// What is new about what an upstream offers.
@@ -84,8 +88,11 @@ pub(super) struct Rules<'a> {
 
 impl Record {
     /// The record of an upstream that has not said anything yet. Its user may have
-    /// seen its tools in a component.
-    pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
+    /// seen its tools in a component, or what it says in other folders.
+    pub(super) fn of_seen(
+        seen: Option<&Arc<Listing>>,
+        known_elsewhere: Option<KnownElsewhere>,
+    ) -> Self {
         let tools = seen.iter().flat_map(|listing| &listing.tools);
         Self {
             format: FORMAT,
@@ -101,6 +108,7 @@ impl Record {
             clients: String::new(),
             folder: None,
             first: seen.is_none(),
+            known_elsewhere,
         }
     }
 
@@ -109,7 +117,7 @@ impl Record {
     pub(super) fn after_damage(seen: Option<&Arc<Listing>>) -> Self {
         Self {
             first: false,
-            ..Self::of_seen(seen)
+            ..Self::of_seen(seen, None)
         }
     }
 
@@ -150,6 +158,7 @@ impl Record {
         self.complete(&mut offered, &clients);
         self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
+        let known_elsewhere = self.known_elsewhere.take();
         let before = std::mem::replace(&mut self.offered, offered);
         self.fetched = seconds_now();
         let mut news = News::default();
@@ -159,6 +168,7 @@ impl Record {
                 before: kind.of(&before),
                 now: kind.of(&self.offered),
                 first,
+                known_elsewhere: known_elsewhere.as_ref(),
                 rules,
             };
             self.unseen

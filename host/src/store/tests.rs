@@ -916,7 +916,7 @@ fn what_is_new_is_found_in_linear_time() {
     ];
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 60, input, |[before, now]| {
-            let mut record = Record::of_seen(None);
+            let mut record = Record::of_seen(None, None);
             record.update(before.clone(), rules);
             let news = record.update(now.clone(), rules);
             let pending = record.pending();

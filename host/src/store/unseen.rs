@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::by_folder::KnownElsewhere;
 use super::frozen::Treatment;
 use super::gated::Gated;
 use super::record::{News, Rules, seconds_now};
@@ -71,13 +72,19 @@ pub(super) struct Change<'r> {
     pub(super) before: Vec<(String, Box<RawValue>)>,
     pub(super) now: Vec<(String, Box<RawValue>)>,
     pub(super) first: bool,
+    /// What is known of the upstream in other folders, where it is the first time in one.
+    pub(super) known_elsewhere: Option<&'r KnownElsewhere>,
     pub(super) rules: Rules<'r>,
 }
 
 impl Unseen {
     pub(super) fn update(&mut self, change: Change<'_>, news: &mut News) {
         let Change {
-            kind, first, rules, ..
+            kind,
+            first,
+            known_elsewhere,
+            rules,
+            ..
         } = change;
         let mut seen = std::mem::take(&mut self.changed);
         let unseen = std::mem::take(&mut self.added);
@@ -104,7 +111,9 @@ impl Unseen {
             let is_seen = match seen.get(&name) {
                 _ if treatment == Treatment::Current => true,
                 Some(known) => kind.same(&name, known, &object),
-                None => first,
+                None => {
+                    first && known_elsewhere.is_none_or(|known| known.has(kind, &name, &object))
+                }
             };
             if is_seen {
                 // Nobody has to remember what is in the list.
@@ -163,7 +172,7 @@ impl Unseen {
         let origin = self.origin.insert(name.to_owned(), now);
         let origin = origin.unwrap_or_else(|| clients.first.to_owned());
         let waits = self.changed.contains_key(name) || self.added.contains(name);
-        if waits && origin != clients.now && !clients.is_other_release {
+        if waits && origin != clients.now {
             let others = self.waits_for_others.entry(name.to_owned()).or_default();
             others.insert(origin, current.to_owned());
         }
@@ -180,10 +189,7 @@ impl Unseen {
         let is_same = |other: &RawValue| kind.same(name, other, object);
         // What they were offered before, they are offered no longer.
         if let Some(waits) = self.waits_for_others.get_mut(name) {
-            match clients.is_other_release {
-                true => waits.clear(),
-                false => drop(waits.remove(clients.now)),
-            }
+            waits.remove(clients.now);
         }
         if self.added.contains(name) {
             if !is_same(current) {

@@ -71,9 +71,19 @@ fn what_a_program_says_in_one_folder_is_told_in_no_other() {
     // Not before the program of another folder was asked, and not after.
     let mut host = all.serve(&mine);
     assert!(!told(&mut host).contains("EVIL"), "{}", told(&mut host));
+    // Something else is known of that server, so what it says here waits for its user.
+    let said = host.text("t__discover", json!({})).unwrap();
+    assert!(
+        !said.contains("EVIL") && !said.contains("Is mine."),
+        "{said}"
+    );
+    let (is_done, said) = all.0.run_in(&mine, &["approve", "t", "--yes"]);
+    assert!(
+        is_done && said.contains("Is mine.") && !said.contains("EVIL"),
+        "{said}"
+    );
+    comes_to(&mut host, &["t__add", "t__own"]);
     drop(host);
-    let said = all.discover(&mine, &["t__add", "t__own"]);
-    assert!(!said.contains("EVIL"), "{said}");
     fs::remove_dir_all(&evil).unwrap();
     let mut host = all.serve(&mine);
     let said = told(&mut host);
@@ -85,60 +95,135 @@ fn what_a_program_says_in_one_folder_is_told_in_no_other() {
     all.discover(&next, &["t__add", "t__own"]);
 }
 
-/// Who starts the same program in a hundred folders knows it after two, or after one look from
-/// where no project decides, and reads a change once.
+/// Who starts the same program in a hundred folders reads a change of it once.
 #[test]
-fn what_is_the_same_in_two_folders_is_known_in_all_and_approved_once() {
+fn what_was_approved_in_one_folder_is_approved_in_all() {
     let all = Decided::new();
-    let one = all.folder("one", &[("add", "Adds.")], "");
-    let two = all.folder("two", &[("add", "Adds.")], "");
-    let three = all.folder("three", &[("add", "Adds.")], "");
-    // What is in a folder is no other one.
-    let within = all.folder("one/within", &[("add", "Adds.")], "");
-    let within_too = all.folder("one/within/too", &[("add", "Adds.")], "");
-    for folder in [&one, &within, &within_too] {
-        all.discover(folder, &["t__add"]);
+    let folders = ["one", "two", "three"];
+    // A server may say where it works.
+    let works = |name: &str, more: &str| {
+        let folder = all.0.home.path().join(name);
+        let text = format!(
+            "Adds{more} in {}.",
+            folder.canonicalize().unwrap_or(folder).display()
+        );
+        all.folder(name, &[("add", &text)], "")
+    };
+    for name in folders {
+        works(name, "");
+        let folder = works(name, "");
+        all.discover(&folder, &["t__add"]);
     }
-    let others = [&one, &two, &three];
-    all.discover(&two, &["t__add"]);
-    for folder in others {
-        let mut host = all.serve(folder);
-        assert_eq!(tools(&mut host), ["t__add"]);
-        assert_eq!(host.text("t__add", json!({})).unwrap(), "add {}");
-        assert_eq!(tools(&mut host), ["t__add"]);
+    for name in folders {
+        works(name, " up");
     }
-    // A change waits where it was met.
-    for folder in others {
-        let name = folder.file_name().unwrap().to_str().unwrap();
-        all.folder(name, &[("add", "Adds up."), ("more", "More.")], "");
-    }
-    for folder in [&two, &three] {
-        let mut host = all.serve(folder);
+    for name in folders {
+        let mut host = all.serve(&all.0.home.path().join(name));
         host.text("t__add", json!({})).unwrap();
         let said = told(&mut host);
-        assert!(said.contains("Adds.") && !said.contains("More."), "{said}");
+        assert!(
+            said.contains("Adds in") && !said.contains("Adds up"),
+            "{said}"
+        );
     }
-    let (_, elsewhere) = all.0.run_in(all.0.home.path(), &["approve", "t", "--yes"]);
+    let home = all.0.home.path().to_owned();
+    let (_, elsewhere) = all.0.run_in(&home, &["approve", "t", "--yes"]);
     assert!(
         elsewhere.contains("in `") && elsewhere.contains("/two`"),
         "{elsewhere}"
     );
     // Nobody was shown anything there, and nothing is allowed.
-    assert_eq!(tools(&mut all.serve(&two)), ["t__add"]);
-    let (is_done, said) = all.0.run_in(&two, &["approve", "t", "--yes"]);
-    assert!(is_done && said.contains("+ Adds up."), "{said}");
-    for folder in others {
+    assert!(!told(&mut all.serve(&home.join("two"))).contains("Adds up"));
+    let (is_done, said) = all.0.run_in(&home.join("two"), &["approve", "t", "--yes"]);
+    assert!(is_done && said.contains("+ Adds up"), "{said}");
+    for name in folders {
+        let said = told(&mut all.serve(&home.join(name)));
+        assert!(said.contains("Adds up"), "{name}: {said}");
+    }
+}
+
+/// What is told first in another folder, or in the home folder, is no approval of it where
+/// something else is known, and is not taken where something else is known already.
+#[test]
+fn another_folder_is_no_way_past_what_was_approved() {
+    for others in [
+        &["next", "more"][..],
+        &["repository/a", "repository/b"],
+        &["."],
+    ] {
+        let all = Decided::new();
+        let first = all.folder("first", &[("add", "Adds.")], "Be good.");
+        all.discover(&first, &["t__add"]);
+        let evil = [("add", "EVIL"), ("evil", "EVIL")];
+        all.folder("first", &evil, "EVIL");
+        for other in others {
+            let other = all.folder(other, &evil, "EVIL");
+            if other.ends_with(".") {
+                fs::remove_dir(other.join(".git")).unwrap();
+            }
+            let mut host = all.serve(&other);
+            host.text("t__discover", json!({})).unwrap();
+            assert!(!told(&mut host).contains("EVIL"), "{}", told(&mut host));
+            let (_, said) = all.0.run_in(&other, &["diff", "t"]);
+            assert!(said.contains("EVIL"), "{said}");
+        }
+        for _ in 0..2 {
+            let mut host = all.serve(&first);
+            let said = told(&mut host);
+            assert!(said.contains("Adds.") && !said.contains("EVIL"), "{said}");
+            host.text("t__add", json!({})).unwrap();
+        }
+        let (_, said) = all.0.run_in(&first, &["diff", "t"]);
+        assert!(said.contains("EVIL"), "{said}");
+    }
+}
+
+/// To approve one text in a folder allows no other one elsewhere.
+#[test]
+fn what_was_approved_is_the_text_and_not_the_name() {
+    let all = Decided::new();
+    let home = all.folder(".", &[("add", "Adds.")], "");
+    fs::remove_dir(home.join(".git")).unwrap();
+    all.0.home.synced("t").unwrap();
+    let one = all.folder("one", &[("add", "Harmless.")], "");
+    all.folder(".", &[("add", "EVIL")], "");
+    fs::remove_dir(home.join(".git")).unwrap();
+    for folder in [&one, &home] {
         let mut host = all.serve(folder);
         host.text("t__add", json!({})).unwrap();
-        comes_to(&mut host, &["t__add", "t__more"]);
         let said = told(&mut host);
-        assert!(said.contains("Adds up."), "{said}");
-        host.text("t__more", json!({})).unwrap();
-        assert_eq!(tools(&mut host), ["t__add", "t__more"]);
+        assert!(said.contains("Adds."), "{said}");
     }
-    let folder = all.folder("four", &[("add", "Adds up."), ("more", "More.")], "");
-    let mut host = all.serve(&folder);
-    assert!(told(&mut host).contains("Adds up."));
+    let (is_done, said) = all.0.run_in(&one, &["approve", "t", "--yes"]);
+    assert!(is_done && said.contains("+ Harmless."), "{said}");
+    assert!(told(&mut all.serve(&one)).contains("Harmless."));
+    let (_, said) = all.0.run_in(&home, &["diff", "t"]);
+    assert!(said.contains("+ EVIL"), "{said}");
+    let said = told(&mut all.serve(&home));
+    assert!(said.contains("Adds.") && !said.contains("EVIL"), "{said}");
+}
+
+/// Two folders of one repository tell nobody else anything.
+#[test]
+fn what_two_folders_say_alike_is_told_in_no_third() {
+    let all = Decided::new();
+    for name in ["repository/a", "repository/b"] {
+        let folder = all.folder(name, &[("evil", "EVIL")], "EVIL");
+        all.discover(&folder, &["t__evil"]);
+    }
+    fs::remove_dir_all(all.0.home.path().join("repository")).unwrap();
+    let mine = all.folder("mine", &[("add", "Adds.")], "");
+    let mut host = all.serve(&mine);
+    assert!(!told(&mut host).contains("EVIL"), "{}", told(&mut host));
+    host.text("t__discover", json!({})).unwrap();
+    assert!(!told(&mut host).contains("EVIL"), "{}", told(&mut host));
+    // Something else was known: so it waits, and is what its user allows.
+    let (is_done, said) = all.0.run_in(&mine, &["approve", "t", "--yes"]);
+    assert!(
+        is_done && said.contains("Adds.") && !said.contains("EVIL"),
+        "{said}"
+    );
+    comes_to(&mut host, &["t__add"]);
 }
 
 /// Who syncs in a project is told that it is for that project, and what to do about it.

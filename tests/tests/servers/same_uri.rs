@@ -259,7 +259,8 @@ fn pages_call_tools_by_their_servers_own_names() {
     is_from(&read(&mut host, "ui://app/page"), "app");
     is_from(&read(&mut host, "x://plain"), "plain");
     for (tool, is_called) in [
-        ("get_config", true),
+        // The other one has a page, too, and may have been read before this session.
+        ("get_config", false),
         ("app", true),
         ("other", false),
         ("plain", false),

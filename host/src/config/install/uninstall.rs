@@ -23,8 +23,8 @@ const REPLACES: &str = "--replace";
 pub struct Uninstall {
     /// New contents of files.
     pub changes: Vec<Change>,
-    /// Files that Dormouse has made, and nobody has written anything else into.
-    pub removed: Vec<PathBuf>,
+    /// Files that Dormouse has made, and nobody has written anything else into, with their texts.
+    pub removed: Vec<(PathBuf, String)>,
     /// The names of servers that are put back in place of Dormouse.
     pub put_back: Vec<String>,
 }
@@ -59,7 +59,8 @@ pub fn uninstall(
             let end = earlier.iter().position(is_older).unwrap_or(earlier.len());
             let earlier = earlier.get(..end).unwrap_or_default();
             if !leave(&mut change, place, earlier, &mut all.put_back)? {
-                all.removed.push(place.file.clone());
+                let text = change.before.unwrap_or_default();
+                all.removed.push((place.file.clone(), text));
                 continue;
             }
         }
