@@ -1043,6 +1043,45 @@ fn what_another_release_offers_is_a_change_for_all_clients() {
     assert_eq!(descriptions(&store, &of), ["B"]);
 }
 
+/// The same, of a server that names another version of itself to each kind.
+#[test]
+fn what_waits_of_one_kind_of_clients_outlives_another_version() {
+    let (_folder, store, of) = fixture();
+    let kinds = [json!({}), json!({ "elicitation": { "form": {} } })];
+    let learn = |kind: usize, description: &str, reads: bool| {
+        let tool = json!({
+            "name": "a", "description": description, "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
+        });
+        let version = json!({ "name": "x", "version": kind.to_string() });
+        let offered = Offered {
+            able: serde_json::from_value(kinds[kind].clone()).unwrap(),
+            tools: vec![to_raw_value(&tool).unwrap()],
+            server_info: serde_json::from_value(version).unwrap(),
+            ..Offered::default()
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap();
+        let known = store.known(&of).unwrap();
+        let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
+        let hint = tool["annotations"]["readOnlyHint"].as_bool().unwrap();
+        (tool["description"].as_str().unwrap().to_owned(), hint)
+    };
+    let a = |reads: bool| ("A".to_owned(), reads);
+    assert_eq!(learn(0, "A", true), a(true));
+    assert_eq!(learn(1, "A", true), a(true));
+    assert_eq!(learn(1, "A", false), a(false));
+    for round in 0..3 {
+        assert_eq!(learn(0, &format!("A{round}"), true), a(false), "{round}");
+        assert_eq!(learn(0, "A", true), a(false), "{round}");
+        assert_eq!(learn(1, "A", false), a(false), "{round}");
+    }
+    assert_eq!(learn(0, "A", true), a(false));
+    // Until they are offered something else.
+    assert_eq!(learn(1, "A", true), a(true));
+    assert_eq!(pending(&store, &of), [""; 0]);
+}
+
 /// A tool is as careful as what waits of it has it, for all kinds of clients at once: none of that
 /// is forgotten because another kind is offered something else meanwhile.
 #[test]

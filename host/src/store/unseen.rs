@@ -213,8 +213,7 @@ impl Unseen {
         let origin = self.origin.get(name);
         let origin = origin.map_or(clients.first, String::as_str).to_owned();
         if clients.is_other_release {
-            let now = clients.now.to_owned();
-            self.origin.insert(name.to_owned(), now);
+            self.wait_for_others(name, current, clients);
         }
         let is_origin = origin == clients.now || clients.is_other_release;
         if is_same(&approved) {
