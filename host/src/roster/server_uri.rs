@@ -1,8 +1,8 @@
 //! URIs of resources that name their server as well, for those that several servers have.
 //!
 //! A server does not know of others, so two of one kind list the same URIs. Agents are shown each
-//! with the server's name behind it, and all that is a page; there, servers and clients that look at a
-//! scheme, an authority or a path see no difference. It is taken off before the server is asked.
+//! with the server's name behind it, and all that is a page; there, servers and clients that look
+//! at a scheme, an authority or a path see no difference. It is taken off before the server is asked.
 
 /// Text before the name of the server.
 const MARK: &str = "dormouse-server=";

@@ -19,7 +19,8 @@ const QUIET_IF_EMPTY: Duration = Duration::from_secs(2);
 /// Longest wait for files that are written to without a pause.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
-/// Times at which files were written last, and their lengths. None for those that cannot be looked at.
+/// Times at which files were written last, and their lengths. None for those that cannot be
+/// looked at.
 #[derive(PartialEq)]
 struct Stamps(Vec<Option<(SystemTime, u64)>>);
 

@@ -143,7 +143,8 @@ impl Record {
         })
     }
 
-    /// Items that are left out because there is one of the same name before them: once for each name that a
+    /// Items that are left out because there is one of the same name before them: once for each
+    /// name that a
     /// user has approved.
     fn repeated(&self) -> Vec<Odd> {
         let offered = &self.offered;

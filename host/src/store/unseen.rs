@@ -25,8 +25,8 @@ const MAX_OTHERS_BYTES: usize = 8 << 20;
 /// Items of one kind that a user has not seen as they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Unseen {
-    /// Items that are no longer what they were when the user last saw them, as they were then. One that
-    /// is gone is in here too: it cannot come back as something else unseen.
+    /// Items that are no longer what they were when the user last saw them, as they were then. One
+    /// that is gone is in here too: it cannot come back as something else unseen.
     #[serde(default)]
     pub(super) changed: BTreeMap<String, Box<RawValue>>,
     /// Items that they have never seen.

@@ -41,8 +41,8 @@ pub struct Overridden {
     pub by: Origin,
 }
 
-/// Place of a server among others of its name: the first in this order is taken. The user's own come
-/// before a project's. Those that are on come before those that are off, for a server is turned
+/// Place of a server among others of its name: the first in this order is taken. The user's own
+/// come before a project's. Those that are on come before those that are off, for a server is turned
 /// off in one client because it is wanted in another; then the clients in the order of
 /// [`Client::all`].
 type Rank = (bool, bool, usize);

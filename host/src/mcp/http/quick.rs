@@ -42,7 +42,7 @@ const STREAM_AFTER: Duration = Duration::from_millis(100);
 /// screenshot or a page of a document may well be more. What takes longer still gets a stream.
 const LIMITED_STREAM_AFTER: Duration = Duration::from_secs(10);
 
-/// Name of the library as it gives it to servers with which clients have that limit: Python's SDK since
+/// Name that the library gives itself with which clients have that limit: Python's SDK since
 /// its version 2, and what is built on it.
 const LIMITED_USER_AGENT: &str = "python-httpx2/";
 
