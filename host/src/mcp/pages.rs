@@ -28,19 +28,11 @@ impl ReadPages {
     }
 }
 
-/// Servers that have pages, as far as they list them: where nothing is known of who has read what.
+/// Servers that have pages, as far as that is known.
 pub(super) fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
-    let resources = snapshot
-        .resources()
-        .iter()
-        .chain(snapshot.templates().iter());
-    let pages = resources.filter(|resource| is_page(&resource.key));
-    let of_tools = snapshot.tools().iter().filter(|tool| tool.has_page());
-    let servers = pages.map(|page| page.server());
-    servers
-        .chain(of_tools.map(Shown::server))
-        .map(str::to_owned)
-        .collect()
+    let servers = snapshot.servers().iter();
+    let servers = servers.filter(|(_, server)| server.has_pages());
+    servers.map(|(name, _)| name.clone()).collect()
 }
 
 /// The tool that a call means by a name: the one that is shown under it, or else that of a page.
@@ -63,7 +55,8 @@ pub(super) fn meant_tool<'s>(
     let all: BTreeSet<String> = read.union(&servers_with_pages(snapshot)).cloned().collect();
     let mut owners = all.iter().filter(|server| {
         let found = snapshot.servers().get(*server);
-        found.is_none_or(|server| server.listed().is_none() || server.has_tool(name))
+        let is_gone = found.is_none_or(|server| server.listed().is_none());
+        is_gone && read.contains(*server) || found.is_some_and(|server| server.has_tool(name))
     });
     let (owner, another) = (owners.next(), owners.next());
     if let Some(shown) = shown {

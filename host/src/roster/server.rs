@@ -12,6 +12,8 @@ use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
 use super::door::Door;
+use super::server_uri::is_page;
+use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, RefusedServer, ServerConfig};
@@ -386,6 +388,23 @@ impl Server {
             .flat_map(|listing| &listing.tools)
             .any(|tool| tool.name == name)
             || pending.into_iter().any(waits)
+    }
+
+    /// Whether it has pages that clients show for tools, shown or not, as far as that is known.
+    #[must_use]
+    pub fn has_pages(&self) -> bool {
+        let of_upstream = self.known.as_ref().map(|known| &known.listing);
+        let listings = self.listing.iter().chain(&self.declared).chain(of_upstream);
+        let mut pages = listings
+            .clone()
+            .flat_map(|listing| listing.resources.iter().chain(&listing.templates));
+        let tools = listings.flat_map(|listing| &listing.tools);
+        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        let waiting = pending.filter(|item| item.kind == Gated::Tool);
+        let mut objects = tools
+            .map(|tool| tool.tool.get())
+            .chain(waiting.map(|item| item.is.get()));
+        pages.any(|page| is_page(&page.key)) || objects.any(has_page)
     }
 
     /// Whether nothing is known of its upstream, not even by name.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
-use super::shown_uris::{has_page, is_for_pages, with_shown_pages};
+use super::shown_uris::{is_for_pages, with_shown_pages};
 use super::users_names::UsersNames;
 use super::{Server, names};
 use crate::config::{UntrustedProject, name};
@@ -69,13 +69,6 @@ impl Shown {
     pub fn is_for_pages(&self) -> bool {
         self.declared()
             .is_some_and(|declared| is_for_pages(declared.tool.get()))
-    }
-
-    /// Whether there is a page that clients show for it.
-    #[must_use]
-    pub fn has_page(&self) -> bool {
-        self.declared()
-            .is_some_and(|declared| has_page(declared.tool.get()))
     }
 }
 

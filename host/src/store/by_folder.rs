@@ -201,6 +201,11 @@ pub(super) struct KnownElsewhere {
 }
 
 impl KnownElsewhere {
+    /// Whether its user knows something of that name in one of the folders.
+    pub(super) fn knows(&self, kind: Gated, name: &str) -> bool {
+        self.approved.contains_key(&(kind, name.to_owned()))
+    }
+
     /// Whether something was approved like this in one of the folders, but for the folder's name.
     pub(super) fn has(&self, kind: Gated, name: &str, object: &RawValue) -> bool {
         let key = (kind, name.to_owned());

@@ -19,19 +19,35 @@ pub enum Treatment {
     Withheld,
 }
 
+/// Way in which something is not what its user has approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Novelty {
+    /// They have approved something else under its name.
+    Changed,
+    /// They have seen nothing of its name.
+    New,
+    /// They have seen something else under its name in another folder: a change, of which nothing
+    /// is shown instead.
+    NewHere,
+}
+
 impl Treatment {
-    /// What a policy says of something of that kind and name, which is another than its user has
-    /// approved, or one that they have never seen.
-    pub(super) fn of(changes: &ChangePolicy, (kind, name): (Gated, &str), is_new: bool) -> Self {
+    /// Treatment by a policy of something of that kind and name, which is not what its user has
+    /// approved.
+    pub(super) fn of(
+        changes: &ChangePolicy,
+        (kind, name): (Gated, &str),
+        novelty: Novelty,
+    ) -> Self {
         let mode = match kind {
             Gated::Tool => changes.of_tool(name),
             Gated::Prompt | Gated::Template | Gated::Instructions => changes.on_change,
         };
-        let is_new_tool = is_new && kind == Gated::Tool;
+        let is_new_tool = novelty == Novelty::New && kind == Gated::Tool;
         match mode {
             OnChange::Accept => Self::Current,
             _ if is_new_tool && changes.new_tools == NewTools::Show => Self::Current,
-            _ if is_new => Self::Withheld,
+            _ if novelty != Novelty::Changed => Self::Withheld,
             OnChange::Freeze => Self::Frozen,
             OnChange::Ask | OnChange::Block => Self::Withheld,
         }
@@ -160,13 +176,21 @@ mod tests {
             (Block, Withheld, Withheld),
         ] {
             let mut changes = ChangePolicy::from(mode);
-            let of =
-                |changes: &ChangePolicy, kind, is_new| Treatment::of(changes, (kind, "x"), is_new);
+            let of = |changes: &ChangePolicy, kind, is_new| {
+                let novelty = if is_new {
+                    Novelty::New
+                } else {
+                    Novelty::Changed
+                };
+                Treatment::of(changes, (kind, "x"), novelty)
+            };
             assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
             assert_eq!(of(&changes, Gated::Tool, true), new, "{mode:?}");
             changes.new_tools = NewTools::Show;
             assert_eq!(of(&changes, Gated::Tool, false), changed, "{mode:?}");
             assert_eq!(of(&changes, Gated::Tool, true), Current, "{mode:?}");
+            let here = Treatment::of(&changes, (Gated::Tool, "x"), Novelty::NewHere);
+            assert_eq!(here, new, "{mode:?}");
             for kind in kinds {
                 assert_eq!(of(&changes, kind, false), changed, "{mode:?} {kind}");
                 assert_eq!(of(&changes, kind, true), new, "{mode:?} {kind}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dormouse_catalog::Listing;
 use serde_json::value::RawValue;
 
-use super::frozen::Treatment;
+use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 use crate::config::ChangePolicy;
 use crate::visible::visible_line;
@@ -25,6 +25,8 @@ pub struct PendingItem {
     pub name: String,
     /// The MCP object as its user knows it; none where they have never seen it.
     pub was: Option<Box<RawValue>>,
+    /// Whether they know something else under that name in another folder.
+    pub known_elsewhere: bool,
     /// As it is now.
     pub is: Box<RawValue>,
     /// Since when it waits, in seconds since the Unix epoch, as far as that is known.
@@ -38,7 +40,12 @@ impl PendingItem {
     /// What a policy has become of it.
     #[must_use]
     pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {
-        Treatment::of(changes, (self.kind, &self.name), self.was.is_none())
+        let novelty = match &self.was {
+            Some(_) => Novelty::Changed,
+            None if self.known_elsewhere => Novelty::NewHere,
+            None => Novelty::New,
+        };
+        Treatment::of(changes, (self.kind, &self.name), novelty)
     }
 }
 

@@ -302,6 +302,7 @@ impl Record {
             unseen.added.remove(&item.name);
             unseen.since.remove(&item.name);
             unseen.told.remove(&item.name);
+            unseen.known_elsewhere.remove(&item.name);
         }
     }
 
@@ -368,6 +369,7 @@ impl Record {
                             since,
                             name: name.clone(),
                             was,
+                            known_elsewhere: unseen.known_elsewhere.contains(&name),
                             is,
                             of_others,
                         });

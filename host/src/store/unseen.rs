@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::by_folder::KnownElsewhere;
-use super::frozen::Treatment;
+use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
 use super::record::{News, Rules, seconds_now};
 
@@ -32,6 +32,9 @@ pub(super) struct Unseen {
     /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
+    /// Those of these of which they know something else in other folders.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) known_elsewhere: BTreeSet<String>,
     /// Times at which those that are there began to wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) since: BTreeMap<String, u64>,
@@ -107,7 +110,14 @@ impl Unseen {
                 news.added.push(name.clone());
             }
             let is_new = !seen.contains_key(&name);
-            let treatment = Treatment::of(rules.changes, (kind, &name), is_new);
+            let is_known_elsewhere = self.known_elsewhere.contains(&name)
+                || known_elsewhere.is_some_and(|known| known.knows(kind, &name));
+            let novelty = match (is_new, is_known_elsewhere) {
+                (false, _) => Novelty::Changed,
+                (true, true) => Novelty::NewHere,
+                (true, false) => Novelty::New,
+            };
+            let treatment = Treatment::of(rules.changes, (kind, &name), novelty);
             let is_seen = match seen.get(&name) {
                 _ if treatment == Treatment::Current => true,
                 Some(known) => kind.same(&name, known, &object),
@@ -118,6 +128,7 @@ impl Unseen {
             if is_seen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
+                self.known_elsewhere.remove(&name);
                 self.accept_others(&name, treatment);
                 if !self.waits_for_others.contains_key(&name) {
                     self.since.remove(&name);
@@ -138,6 +149,9 @@ impl Unseen {
                 news.pending.push(called);
             }
             // Of one that cannot be shown nobody need hear: it counts as new once it can.
+            if novelty == Novelty::NewHere {
+                self.known_elsewhere.insert(name.clone());
+            }
             if is_shown && is_new {
                 self.added.insert(name);
             }
@@ -146,10 +160,11 @@ impl Unseen {
             news.gone = gone.into_iter().collect();
         }
         self.since.retain(|name, _| now.contains(name));
+        self.known_elsewhere.retain(|name| now.contains(name));
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.
         seen.retain(|name, _| {
-            Treatment::of(rules.changes, (kind, name), false) != Treatment::Current
+            Treatment::of(rules.changes, (kind, name), Novelty::Changed) != Treatment::Current
         });
         self.changed = seen;
         self.forget(&now);

@@ -14,12 +14,17 @@ struct Decided(Scripted);
 
 impl Decided {
     fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same, with more lines in its table.
+    fn with(more: &str) -> Self {
         let all = Scripted::new();
         let script = artifacts::workspace().join("tests/servers/scripted.py");
         let starts = all.home.path().join("t.starts");
         let command = json!(["python3", script, starts, "t.tools"]);
         all.home
-            .table("t", &format!("command = {command}\n"))
+            .table("t", &format!("command = {command}\n{more}"))
             .unwrap();
         Self(all)
     }
@@ -146,18 +151,29 @@ fn what_was_approved_in_one_folder_is_approved_in_all() {
 /// something else is known, and is not taken where something else is known already.
 #[test]
 fn another_folder_is_no_way_past_what_was_approved() {
-    for others in [
+    let folders = [
         &["next", "more"][..],
         &["repository/a", "repository/b"],
         &["."],
-    ] {
-        let all = Decided::new();
+    ];
+    let shows = "new_tools = 'show'\n";
+    for (more, others) in ["", shows]
+        .into_iter()
+        .flat_map(|more| folders.map(|others| (more, others)))
+    {
+        let all = Decided::with(more);
         let first = all.folder("first", &[("add", "Adds.")], "Be good.");
         all.discover(&first, &["t__add"]);
         let evil = [("add", "EVIL"), ("evil", "EVIL")];
-        all.folder("first", &evil, "EVIL");
+        // What is new by its name is shown where its user says so.
+        let evil = if more.is_empty() {
+            &evil[..]
+        } else {
+            &evil[..1]
+        };
+        all.folder("first", evil, "EVIL");
         for other in others {
-            let other = all.folder(other, &evil, "EVIL");
+            let other = all.folder(other, evil, "EVIL");
             if other.ends_with(".") {
                 fs::remove_dir(other.join(".git")).unwrap();
             }
