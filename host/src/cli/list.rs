@@ -199,8 +199,11 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
         let what = format!("it is reached in the same way as `{taken}`, and is that one");
         line(STRONG, &other, &what);
     }
+    // Of those that are off, this is one of the notes.
     for (name, told) in roster.names_of_two() {
-        line(DOUBTFUL, &name, &told);
+        if !is_off(&name) {
+            line(DOUBTFUL, &name, &told);
+        }
     }
     for (name, server) in snapshot.servers() {
         let Some(bridge) = server.config().bridge() else {

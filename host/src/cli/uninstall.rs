@@ -18,7 +18,8 @@ use crate::roster::Places;
 #[command(
     after_help = "The servers that `dormouse import --replace` has put Dormouse in place of come \
     back, and what you have written into the file since stays. You are shown what changes, and \
-    asked. The file is backed up first: `dormouse import --undo` puts it back.\n\n\
+    asked. A file that changes is backed up first: `dormouse import --undo` puts it back. One \
+    that has nothing but Dormouse in it is removed.\n\n\
     `dormouse.toml` stays as it is, for your other clients: `dormouse remove NAME` removes a \
     server from it."
 )]
@@ -46,9 +47,13 @@ impl Uninstall {
         }
         install::show(&all.changes)?;
         for (file, _) in &all.removed {
+            let target = std::fs::canonicalize(file).ok();
+            let target = target.filter(|_| file.is_symlink());
+            let target = target.map(|target| format!(", which links to {},", target.display()));
             output::say(&format!(
-                "{} has nothing but Dormouse in it, and is removed",
-                file.display()
+                "{}{} has nothing but Dormouse in it, and is removed",
+                file.display(),
+                target.unwrap_or_default()
             ));
         }
         if !all.put_back.is_empty() {

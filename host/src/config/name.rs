@@ -3,7 +3,7 @@
 use crate::nearest::nearest;
 
 /// What separates a server's name from a tool's in the names that agents see.
-const SEPARATOR: &str = "__";
+pub const SEPARATOR: &str = "__";
 
 /// Most characters of a server's name: what agents see is that and the name of a tool.
 const MAX_NAME_CHARACTERS: usize = 128;
@@ -27,8 +27,14 @@ pub fn is_own(shown: &str) -> bool {
 /// taken for one another.
 #[must_use]
 pub fn likeness(name: &str) -> String {
-    let alike = name.to_ascii_lowercase().replace('-', "_");
-    alike.trim_end_matches('_').to_owned()
+    alike(name).trim_end_matches('_').to_owned()
+}
+
+/// A name without what nobody looks at twice: the case of its letters, and whether there is `-`
+/// or `_`.
+#[must_use]
+pub fn alike(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "_")
 }
 
 /// Names of the prompts that are Dormouse's own commands.

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::name::likeness;
+use super::name::{SEPARATOR, likeness};
 use super::{Origin, Scope, ServerConfig};
-
-/// Text between the name of a server, or its prefix, and the name of a tool.
-const BETWEEN: &str = "__";
 
 /// A server of the user's that has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +47,7 @@ impl ReservedNames {
     /// The server of the user's whose name, or prefix, that is, looks like, or begins with.
     pub(super) fn whose(&self, name: &str) -> Option<&UsersServer> {
         let likeness = likeness(name);
-        let ends = likeness.match_indices(BETWEEN).map(|(end, _)| end);
+        let ends = likeness.match_indices(SEPARATOR).map(|(end, _)| end);
         let mut beginnings = ends
             .chain([likeness.len()])
             .filter_map(|end| likeness.get(..end));

@@ -45,13 +45,9 @@ pub(super) fn text(line: Line) -> Option<Result<String, ErrorData>> {
 
 impl Incoming {
     pub(super) fn read(line: String) -> Self {
-        let text = line.trim_start_matches('\u{feff}');
-        if text.trim().is_empty() {
-            return Self::Nothing;
-        }
-        let envelope = match Envelope::read(text, &MessageLimits::default()) {
-            Ok(envelope) => envelope,
-            Err(unreadable) => return Self::unreadable(*unreadable),
+        let (text, envelope) = match Self::envelope(&line) {
+            Ok(read) => read,
+            Err(done) => return *done,
         };
         let Ok(mut message) = serde_json::from_str::<ClientJsonRpcMessage>(text) else {
             return refuse(&envelope, text);
@@ -67,15 +63,22 @@ impl Incoming {
         Self::Message(Box::new(message))
     }
 
-    /// A message that there is no room for, of which no values are made.
-    pub(super) fn refused(line: &str, no_room: NoRoom) -> Self {
+    /// The text of a line and the members that every message has, or else what is done about it.
+    fn envelope(line: &str) -> Result<(&str, Envelope<'_>), Box<Self>> {
         let text = line.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Self::Nothing;
+            return Err(Box::new(Self::Nothing));
         }
-        let envelope = match Envelope::read(text, &MessageLimits::default()) {
-            Ok(envelope) => envelope,
-            Err(unreadable) => return Self::unreadable(*unreadable),
+        let envelope = Envelope::read(text, &MessageLimits::default());
+        let envelope = envelope.map_err(|unreadable| Box::new(Self::unreadable(*unreadable)))?;
+        Ok((text, envelope))
+    }
+
+    /// A message that there is no room for, of which no values are made.
+    pub(super) fn refused(line: &str, no_room: NoRoom) -> Self {
+        let envelope = match Self::envelope(line) {
+            Ok((_, envelope)) => envelope,
+            Err(done) => return *done,
         };
         let has_method = envelope.method.is_some();
         let id = envelope.id.as_ref();

@@ -22,27 +22,27 @@ impl ReadPages {
         }
     }
 
-    pub(super) fn servers(&self) -> BTreeSet<String> {
+    fn servers(&self) -> BTreeSet<String> {
         let servers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         servers.clone()
     }
 }
 
 /// Servers that have pages, as far as that is known.
-pub(super) fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
+fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
     let servers = snapshot.servers().iter();
     let servers = servers.filter(|(_, server)| server.has_pages());
     servers.map(|(name, _)| name.clone()).collect()
 }
 
-/// The tool that a call means by a name: the one that is shown under it, or else that of a page.
-/// `with_pages` gives the servers whose page it may be.
+/// The tool that a call means by a name: the one that is shown under it, or else that of a page:
+/// one of those that the client has `read`, or any where that is not known.
 ///
 /// None where it could be another server's: one with a tool of that name that is not shown (left
 /// out, or not approved) and one that is not there any more may be whose page it is.
 pub(super) fn meant_tool<'s>(
     name: &str,
-    with_pages: impl FnOnce() -> BTreeSet<String>,
+    read: Option<&ReadPages>,
     snapshot: &'s Snapshot,
 ) -> Option<&'s Shown> {
     let shown = snapshot.find(name);
@@ -51,8 +51,9 @@ pub(super) fn meant_tool<'s>(
         return Some(shown);
     }
     // Whose page it was may have been read in an earlier session.
-    let read = with_pages();
-    let all: BTreeSet<String> = read.union(&servers_with_pages(snapshot)).cloned().collect();
+    let mut all = servers_with_pages(snapshot);
+    let read = read.map_or_else(|| all.clone(), ReadPages::servers);
+    all.extend(read.iter().cloned());
     let mut owners = all.iter().filter(|server| {
         let found = snapshot.servers().get(*server);
         let is_gone = found.is_none_or(|server| server.listed().is_none());

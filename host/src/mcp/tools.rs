@@ -62,11 +62,8 @@ impl Host {
             });
             return Ok(called(asked.await?, caller.stateless));
         }
-        let with_pages = || match self.session {
-            Some(_) => self.pages.servers(),
-            None => pages::servers_with_pages(&snapshot),
-        };
-        let shown = pages::meant_tool(&name, with_pages, &snapshot);
+        let read = self.session.is_some().then_some(&self.pages);
+        let shown = pages::meant_tool(&name, read, &snapshot);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown

@@ -97,8 +97,7 @@ impl Roster {
     ) -> Result<Answer, Refusal> {
         let found = self.server(server)?;
         let answer = found.ask(self, wanted, context).await?;
-        self.note(&found, &answer);
-        Ok(self.with_shown_uris(server, asked, answer))
+        Ok(self.with_shown_uris(&found, asked, answer))
     }
 }
 

@@ -81,8 +81,7 @@ impl Roster {
         if answer.get("isError").as_deref() == Some(&Value::Bool(true)) && is_another() {
             answer.push_text(&definition_has_changed(name));
         }
-        self.note(server, &answer);
-        Ok(self.with_shown_uris(name, None, answer))
+        Ok(self.with_shown_uris(server, None, answer))
     }
 
     /// A server as it is on disk now: what was replaced is noticed even where nobody

@@ -270,11 +270,11 @@ impl Roster {
         self.apply(self.read_configuration())
     }
 
-    /// The same, of files that somebody may be writing: once these are written.
-    fn reload_settled(&self) -> anyhow::Result<()> {
+    /// The same, of [files](Self::files) that somebody may be writing: once these are written.
+    fn reload_settled(&self, files: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
         loop {
             let before = *self.reloads();
-            let read = settled::read_settled(&self.files(), || self.read_configuration());
+            let read = settled::read_settled(files, || self.read_configuration());
             // What was read before somebody had it read at once may be older than that.
             let now = self.reloads();
             if *now == before {

@@ -1,6 +1,5 @@
 //! Resources that no list has: servers name them in what they answer and tell.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +7,6 @@ use std::time::{Duration, Instant};
 use dormouse_jsonrpc::{each_item, member};
 
 use super::{Roster, Server};
-use crate::runtime::Answer;
 
 /// How many URIs are remembered of one server.
 const MAX_URIS: usize = 4096;
@@ -93,18 +91,14 @@ impl Named {
 }
 
 impl Roster {
-    /// Remembers the resources that an upstream's answer names: an agent that is told
+    /// Remembers the resources that the text of an upstream's answer names: an agent that is told
     /// of one may read it.
-    pub(super) fn note(&self, server: &Server, answer: &Answer) {
+    pub(super) fn note(&self, server: &Server, text: &str) {
         if server.config().bridge().is_none() {
             return;
         }
         let name = &server.config().name;
-        let text = match answer {
-            Answer::Verbatim(text) => Cow::Borrowed(text.as_str()),
-            Answer::Made(value) => Cow::Owned(value.to_string()),
-        };
-        each_uri(&text, |uri| {
+        each_uri(text, |uri| {
             // That it links to what another lists does not make it its own.
             if let Some(uri) = text_of(uri)
                 && !self.is_listed_by_another(&uri, name)
@@ -155,6 +149,17 @@ impl Roster {
     }
 }
 
+/// Part of a result that may name a resource, as it is written there.
+#[derive(Clone, Copy)]
+pub(super) enum ResultPart<'t> {
+    /// Contents of a resource that was read.
+    Contents(&'t str),
+    /// A content block.
+    Block(&'t str),
+    /// A resource within a content block.
+    Embedded(&'t str),
+}
+
 /// Gives the URIs of the resources that a result holds or links to to a function, each as it is
 /// written there. Text is read, for values would take many times its memory.
 pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
@@ -162,20 +167,41 @@ pub(super) fn each_uri(text: &str, mut each: impl FnMut(&str)) {
     if !text.contains("\"uri\"") && !text.contains("\\u00") {
         return;
     }
-    if let Some(contents) = member(text, "contents") {
-        each_of(contents, |content| uri_in(content, &mut each));
+    each_part(text, |part| match part {
+        ResultPart::Contents(part) | ResultPart::Embedded(part) => uri_in(part, &mut each),
+        ResultPart::Block(block) => {
+            if type_of(block).as_deref() == Some("resource_link") {
+                uri_in(block, &mut each);
+            }
+        }
+    });
+}
+
+/// Gives the parts of a result that may name a resource to a function.
+pub(super) fn each_part<'t>(result: &'t str, mut each: impl FnMut(ResultPart<'t>)) {
+    if let Some(contents) = member(result, "contents") {
+        each_of(contents, |contents| each(ResultPart::Contents(contents)));
     }
-    if let Some(content) = member(text, "content") {
-        each_of(content, |block| uri_of_block(block, &mut each));
+    if let Some(content) = member(result, "content") {
+        each_of(content, |block| parts_of_block(block, &mut each));
     }
-    if let Some(messages) = member(text, "messages") {
+    if let Some(messages) = member(result, "messages") {
         each_of(messages, |message| match member(message, "content") {
             Some(blocks) if blocks.starts_with('[') => {
-                each_of(blocks, |block| uri_of_block(block, &mut each));
+                each_of(blocks, |block| parts_of_block(block, &mut each));
             }
-            Some(block) => uri_of_block(block, &mut each),
+            Some(block) => parts_of_block(block, &mut each),
             None => {}
         });
+    }
+}
+
+fn parts_of_block<'t>(block: &'t str, each: &mut impl FnMut(ResultPart<'t>)) {
+    each(ResultPart::Block(block));
+    if let Some(resource) = member(block, "resource")
+        && type_of(block).as_deref() == Some("resource")
+    {
+        each(ResultPart::Embedded(resource));
     }
 }
 
@@ -184,16 +210,8 @@ fn each_of<'t>(array: &'t str, each: impl FnMut(&'t str)) {
     let _ = each_item(array, each);
 }
 
-fn uri_of_block(block: &str, each: impl FnMut(&str)) {
-    match member(block, "type").and_then(text_of).as_deref() {
-        Some("resource_link") => uri_in(block, each),
-        Some("resource") => {
-            if let Some(resource) = member(block, "resource") {
-                uri_in(resource, each);
-            }
-        }
-        _ => {}
-    }
+fn type_of(block: &str) -> Option<String> {
+    member(block, "type").and_then(text_of)
 }
 
 fn uri_in(object: &str, mut each: impl FnMut(&str)) {

@@ -3,14 +3,13 @@
 //! Clients put a prefix of their own before a tool's name and stop at 64
 //! characters of `[A-Za-z0-9_-]`, so ours stop at 48 of them.
 
+use crate::config::name::SEPARATOR;
+
 /// The longest name that is shown, in characters.
 pub const LONGEST: usize = 48;
 
 /// How many characters of a cut name are its hash.
 const HASH: usize = 8;
-
-/// What stands between a prefix and a tool's own name.
-pub(super) const BETWEEN: &str = "__";
 
 /// Where a name that is too long is cut.
 const CUT: usize = LONGEST - HASH - 1;
@@ -25,7 +24,7 @@ const CUT: usize = LONGEST - HASH - 1;
 pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     let parts = match prefix.unwrap_or(server) {
         "" => ["", "", tool],
-        prefix => [prefix, BETWEEN, tool],
+        prefix => [prefix, SEPARATOR, tool],
     };
     let mut name = String::with_capacity(parts.iter().map(|part| part.len()).sum());
     name.extend(parts.iter().flat_map(|part| part.chars()).map(accepted));
@@ -43,7 +42,7 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
 pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     let prefix = prefix.unwrap_or(server);
     let mut beginning: String = prefix.chars().map(accepted).collect();
-    beginning.push_str(BETWEEN);
+    beginning.push_str(SEPARATOR);
     // Longer names are cut.
     beginning.truncate(CUT);
     (!prefix.is_empty()).then_some(beginning)
@@ -62,7 +61,7 @@ fn accepted(c: char) -> char {
 /// is spelt like it.
 pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let tools: Vec<_> = tools.into_iter().collect();
-    let end = format!("{BETWEEN}{}", name.to_lowercase());
+    let end = format!("{SEPARATOR}{}", name.to_lowercase());
     let mut named = tools.iter().copied();
     let named = named.find(|tool| !name.is_empty() && tool.to_lowercase().ends_with(&end));
     named.or_else(|| {
@@ -83,7 +82,7 @@ fn is_alike(name: &str, tool: &str) -> bool {
             || short && strsim::osa_distance(&one, &other) < 2
             || crate::nearest::nearest(&one, [other.as_str()]).is_some()
     };
-    match (name.split_once(BETWEEN), tool.split_once(BETWEEN)) {
+    match (name.split_once(SEPARATOR), tool.split_once(SEPARATOR)) {
         (Some(one), Some(other)) => alike(one.0, other.0) && alike(one.1, other.1),
         _ => true,
     }

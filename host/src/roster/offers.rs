@@ -62,7 +62,7 @@ pub struct Offers {
     all: Vec<Arc<Offer>>,
     /// Those that are not shown, because others are called the same; in order of their keys.
     hidden: Vec<Arc<Offer>>,
-    /// Those of `all` that are shown with the names of their servers, because these call them the
+    /// Items of `all` that are shown with the names of their servers, because these call them the
     /// same; in order of their own keys.
     shared: Vec<Arc<Offer>>,
     /// The same, by their servers.
@@ -215,7 +215,7 @@ fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
     shared
 }
 
-/// Those of what is in the order of its own keys that are called so.
+/// Items of that own key, among some that are in the order of their own keys.
 fn called<'a>(all: &'a [Arc<Offer>], key: &str) -> impl Iterator<Item = &'a Arc<Offer>> + use<'a> {
     let start = all.partition_point(|offer| offer.own_key() < key);
     let end = all.partition_point(|offer| offer.own_key() <= key);
@@ -257,13 +257,11 @@ impl Offers {
                 }
             };
             if is_own {
-                let own = offer.declared().map_or("", |declared| &declared.key);
-                let owner = (offer.server(), own);
+                let owner = (offer.server(), offer.own_key());
                 reserved.push(Collision::with_dormouse(kind.noun(), &offer.key, owner));
             }
             !is_own
         });
-        let mut shared = HashSet::new();
         let mut hidden: Vec<Arc<Offer>> = Vec::new();
         let mut all: Vec<Arc<Offer>> = match kind {
             Kind::Prompt => {
@@ -281,7 +279,7 @@ impl Offers {
                 all.into_iter().map(Arc::new).collect()
             }
             Kind::Resource | Kind::Template => {
-                shared = shared_keys(&all);
+                let shared = shared_keys(&all);
                 let shown = all.into_iter().map(|mut offer| {
                     if shared.contains(&(offer.key.clone(), offer.server().to_owned())) {
                         offer.key = server_uri::with_server(&offer.key, offer.server());
@@ -304,9 +302,9 @@ impl Offers {
             hidden.extend(contested);
         }
         hidden.sort_by(|one, other| one.own_key().cmp(other.own_key()));
-        let with_server = all.iter().filter(|offer| offer.key != offer.own_key());
-        let is_shared = !shared.is_empty();
-        let mut shared: Vec<_> = with_server.filter(|_| is_shared).cloned().collect();
+        let with_server =
+            |offer: &&Arc<Offer>| kind != Kind::Prompt && offer.key != offer.own_key();
+        let mut shared: Vec<_> = all.iter().filter(with_server).cloned().collect();
         shared.sort_by(|one, other| one.own_key().cmp(other.own_key()));
         let mut shared_by_server: BTreeMap<String, Vec<Arc<Offer>>> = BTreeMap::new();
         for offer in &shared {
@@ -349,7 +347,7 @@ impl Offers {
         called(&self.shared, key).any(|offer| offer.server() == server)
     }
 
-    /// Those of a server that are shown with its name.
+    /// Items of a server that are shown with its name.
     pub(super) fn shared_of(&self, server: &str) -> &[Arc<Offer>] {
         self.shared_by_server.get(server).map_or(&[], Vec::as_slice)
     }

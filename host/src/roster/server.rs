@@ -360,51 +360,51 @@ impl Server {
         })
     }
 
+    /// All that it is known to have, shown or not, each thing perhaps more than once.
+    fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
+        let of_upstream = self.known.as_ref().map(|known| &known.listing);
+        self.listing.iter().chain(&self.declared).chain(of_upstream)
+    }
+
+    /// Its tools that wait for its user as they are.
+    fn waiting_tools(&self) -> impl Iterator<Item = &PendingItem> {
+        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        pending.filter(|item| item.kind == Gated::Tool)
+    }
+
     /// Its tools that are not shown because its user has not approved them as they are.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
         let declared: Option<HashSet<&str>> = self.declared().map(|declared| {
             let tools = declared.tools.iter();
             tools.map(|tool| tool.name.as_str()).collect()
         });
-        let pending = self.known.iter().flat_map(|known| known.pending.iter());
-        let pending = pending
-            .filter(|item| item.kind == Gated::Tool && self.treatment(item) == Treatment::Withheld);
-        let pending = pending.map(|item| item.name.as_str()).filter(move |name| {
+        let waiting = self.waiting_tools();
+        let withheld = waiting.filter(|item| self.treatment(item) == Treatment::Withheld);
+        let withheld = withheld.map(|item| item.name.as_str()).filter(move |name| {
             let declared = declared.as_ref();
             declared.is_none_or(|declared| declared.contains(name))
         });
         let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
-        pending.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
+        withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
     /// Whether it has a tool of that name of its own, shown or not, as far as that is known.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
-        let of_upstream = self.known.as_ref().map(|known| &known.listing);
-        let listings = self.listing.iter().chain(&self.declared).chain(of_upstream);
-        let pending = self.known.iter().flat_map(|known| known.pending.iter());
-        let waits = |item: &PendingItem| item.kind == Gated::Tool && item.name == name;
-        listings
-            .flat_map(|listing| &listing.tools)
-            .any(|tool| tool.name == name)
-            || pending.into_iter().any(waits)
+        let mut tools = self.listings().flat_map(|listing| &listing.tools);
+        tools.any(|tool| tool.name == name) || self.waiting_tools().any(|item| item.name == name)
     }
 
     /// Whether it has pages that clients show for tools, shown or not, as far as that is known.
     #[must_use]
     pub fn has_pages(&self) -> bool {
-        let of_upstream = self.known.as_ref().map(|known| &known.listing);
-        let listings = self.listing.iter().chain(&self.declared).chain(of_upstream);
-        let mut pages = listings
-            .clone()
-            .flat_map(|listing| listing.resources.iter().chain(&listing.templates));
-        let tools = listings.flat_map(|listing| &listing.tools);
-        let pending = self.known.iter().flat_map(|known| known.pending.iter());
-        let waiting = pending.filter(|item| item.kind == Gated::Tool);
-        let mut objects = tools
-            .map(|tool| tool.tool.get())
-            .chain(waiting.map(|item| item.is.get()));
-        pages.any(|page| is_page(&page.key)) || objects.any(has_page)
+        let is_with_pages = |listing: &Arc<Listing>| {
+            let mut listed = listing.resources.iter().chain(&listing.templates);
+            let mut tools = listing.tools.iter();
+            listed.any(|one| is_page(&one.key)) || tools.any(|tool| has_page(tool.tool.get()))
+        };
+        self.listings().any(is_with_pages)
+            || self.waiting_tools().any(|item| has_page(item.is.get()))
     }
 
     /// Whether nothing is known of its upstream, not even by name.

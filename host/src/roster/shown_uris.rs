@@ -5,10 +5,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use dormouse_jsonrpc::member;
+use serde_json::Value;
 
-use super::named::{each_uri, text_of};
+use super::named::{ResultPart, each_part, each_uri, text_of};
 use super::server_uri::{is_page, split, with_server};
-use super::{Roster, Shown, Snapshot, resource};
+use super::{Roster, Server, Shown, Snapshot, resource};
 use crate::runtime::Answer;
 
 /// Members of `_meta` that are URIs of resources: of pages that a client shows for a tool (MCP
@@ -67,13 +68,21 @@ pub(super) fn with_shown_pages<'t>(server: &str, tool: &'t str) -> Cow<'t, str> 
 
 impl Roster {
     /// A server's answer with the URIs in it as agents are shown them: that of what was asked for,
-    /// as (its server's, the agent's), and those that it has in common with others.
+    /// as (its server's, the agent's), and those that it has in common with others. Remembers what
+    /// it names.
     pub(super) fn with_shown_uris(
         &self,
-        server: &str,
+        server: &Server,
         asked: Option<(&str, &str)>,
         answer: Answer,
     ) -> Answer {
+        let text = match &answer {
+            Answer::Verbatim(text) => Cow::Borrowed(text.as_str()),
+            Answer::Made(value) if may_name_resources(value) => Cow::Owned(value.to_string()),
+            Answer::Made(_) => return answer,
+        };
+        self.note(server, &text);
+        let server = server.config().name.as_str();
         let snapshot = self.snapshot();
         let steps = Cell::new(resource::MAX_STEPS);
         let shared = Cell::new(0_usize);
@@ -88,13 +97,9 @@ impl Roster {
                 shown
             }
         };
-        let text = match &answer {
-            Answer::Verbatim(text) => Cow::Borrowed(text.as_str()),
-            Answer::Made(value) => Cow::Owned(value.to_string()),
-        };
         let each = |each: &mut dyn FnMut(&str)| {
             each_uri(&text, &mut *each);
-            each_page(&text, each);
+            each_page_of_result(&text, each);
         };
         match (rewritten(&text, each, shown), &answer) {
             (None, _) => answer,
@@ -119,6 +124,19 @@ impl Roster {
     }
 }
 
+/// Whether a result may name resources or pages. Most of what plugins return does not, and need
+/// not be written down to be looked through.
+fn may_name_resources(result: &Value) -> bool {
+    let is_resource = |block: &Value| {
+        let kind = block.get("type").and_then(Value::as_str);
+        matches!(kind, Some("resource" | "resource_link")) || block.get("_meta").is_some()
+    };
+    let blocks = result.get("content").and_then(Value::as_array);
+    let others = ["contents", "messages", "_meta"];
+    others.iter().any(|name| result.get(name).is_some())
+        || blocks.is_some_and(|blocks| blocks.iter().any(is_resource))
+}
+
 /// Whether a tool has a page in its `_meta`.
 pub(super) fn has_page(tool: &str) -> bool {
     let mut has = false;
@@ -138,11 +156,30 @@ pub(super) fn is_for_pages(tool: &str) -> bool {
     visible.is_none_or(|visible| visible.iter().any(|to| to == "app"))
 }
 
+/// Whether a text may name a page: most do not, and then they need not be read. A letter may be
+/// written as an escape.
+fn may_name_page(text: &str) -> bool {
+    let parts = ["esourceUri", "outputTemplate", "\\u00"];
+    parts.iter().any(|part| text.contains(part))
+}
+
+/// Gives the URIs of pages in a result's `_meta`, and in those of its parts, to a function, each as
+/// it is written.
+fn each_page_of_result(result: &str, each: &mut dyn FnMut(&str)) {
+    if !may_name_page(result) {
+        return;
+    }
+    each_page(result, each);
+    each_part(result, |part| {
+        let (ResultPart::Contents(part) | ResultPart::Block(part) | ResultPart::Embedded(part)) =
+            part;
+        each_page(part, each);
+    });
+}
+
 /// Gives the URIs of pages in an object's `_meta` to a function, each as it is written.
 fn each_page(object: &str, each: &mut dyn FnMut(&str)) {
-    // Most name none, and then they need not be read. A letter may be written as an escape.
-    let may_name = ["esourceUri", "outputTemplate", "\\u00"];
-    if !may_name.iter().any(|part| object.contains(part)) {
+    if !may_name_page(object) {
         return;
     }
     let Some(meta) = member(object, "_meta") else {
@@ -166,7 +203,7 @@ fn rewritten(
         let Some(other) = text_of(literal).and_then(|uri| other(&uri)) else {
             return;
         };
-        let other = serde_json::Value::from(other).to_string();
+        let other = Value::from(other).to_string();
         changes.extend(start.map(|start| (start, literal.len(), other)));
     });
     if changes.is_empty() {
@@ -193,16 +230,20 @@ mod tests {
     #[test]
     fn uris_are_replaced_where_they_are_uris_and_nowhere_else() {
         let other = |uri: &str| (uri == "a:1").then(|| "a:1#\"".to_owned());
-        let text = r#"{"content": [{"type":"text","text":"a:1","uri":"a:1"}, {"type":"resource_link", "uri" : "a:\u0031","name":"a:1"},
-            {"type":"resource","resource":{"uri":"a:1","text":"\"uri\":\"a:1\""}},{"type":"resource_link","uri":"b:2"}],
+        let text = r#"{"content": [{"type":"text","text":"a:1","uri":"a:1","_meta":{"ui":{"resourceUri":"a:1"}}}, {"type":"resource_link", "uri" : "a:\u0031","name":"a:1"},
+            {"type":"resource","resource":{"uri":"a:1","text":"\"uri\":\"a:1\"","_meta":{"openai/outputTemplate":"a:1"}}},{"type":"resource_link","uri":"b:2"}],
             "structuredContent":{"uri":"a:1"},"_meta":{"ui":{"resourceUri":"a:1"},"ui/resourceUri":"a:1","x":"a:1"}}"#;
         let each = |each: &mut dyn FnMut(&str)| {
             each_uri(text, &mut *each);
-            each_page(text, each);
+            each_page_of_result(text, each);
         };
         let expected = text
             .replace(r#""uri" : "a:\u0031""#, r#""uri" : "a:1#\"""#)
             .replace(r#"{"uri":"a:1","text""#, r#"{"uri":"a:1#\"","text""#)
+            .replace(
+                r#""openai/outputTemplate":"a:1""#,
+                r#""openai/outputTemplate":"a:1#\"""#,
+            )
             .replace(r#""resourceUri":"a:1""#, r#""resourceUri":"a:1#\"""#)
             .replace(r#""ui/resourceUri":"a:1""#, r#""ui/resourceUri":"a:1#\"""#);
         assert_eq!(

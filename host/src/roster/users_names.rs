@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Server, names};
+use crate::config::name::{SEPARATOR, alike};
 
 /// The names and the beginnings of names that belong to the user's own servers, as they
 /// [look](alike).
@@ -14,12 +15,6 @@ pub(super) struct UsersNames {
     beginnings: BTreeSet<String>,
     /// Names that are shown of them, and names that wait for their user.
     names: BTreeSet<String>,
-}
-
-/// A name without what nobody looks at twice: the case of its letters, and whether there is `-`
-/// or `_`.
-fn alike(name: &str) -> String {
-    name.to_ascii_lowercase().replace('-', "_")
 }
 
 impl UsersNames {
@@ -44,8 +39,8 @@ impl UsersNames {
         let beginning = alike(&beginning);
         // One that was cut ends in nothing that stands between.
         self.beginnings
-            .insert(match beginning.strip_suffix(names::BETWEEN) {
-                Some(prefix) => prefix.trim_end_matches('_').to_owned() + names::BETWEEN,
+            .insert(match beginning.strip_suffix(SEPARATOR) {
+                Some(prefix) => prefix.trim_end_matches('_').to_owned() + SEPARATOR,
                 None => beginning,
             });
     }

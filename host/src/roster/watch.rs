@@ -81,13 +81,13 @@ pub(super) async fn run(roster: Weak<Roster>) {
         let followed = follow(&watched, &files).await;
         // Reads files, and writes the index.
         let read = tokio::task::spawn_blocking(move || {
-            let outcome = alive.reload_settled();
+            let outcome = alive.reload_settled(&files);
             alive.save();
-            (outcome, alive)
+            (outcome, alive, files)
         })
         .await;
         // It fails only if that has panicked, and has been logged then.
-        let Ok((outcome, alive)) = read else {
+        let Ok((outcome, alive, files)) = read else {
             return;
         };
         let error = outcome.err().map(|error| format!("{error:#}"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dormouse_catalog::read_regular_file;
+use serde_json::value::RawValue;
 
 use super::by_folder::told_without_folder;
 use super::gated::Gated;
@@ -19,10 +20,11 @@ const MAX_TEXTS: usize = 10_000;
 /// Largest file with the hashes of these, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Hash of an item as a model is told it, but for the name of its folder. None where nobody is told.
-fn hash(item: &PendingItem, folder: Option<&Path>) -> Option<String> {
+/// Hash of an object as a model is told it under the name of an item, but for the name of its
+/// folder. None where nobody is told.
+fn hash(item: &PendingItem, object: &RawValue, folder: Option<&Path>) -> Option<String> {
     let key: (Gated, String) = (item.kind, item.name.clone());
-    let told = told_without_folder(&key, &item.is, folder)?;
+    let told = told_without_folder(&key, object, folder)?;
     let mut hasher = blake3::Hasher::new();
     for part in [&item.kind.to_string(), &item.name, &told] {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -38,15 +40,21 @@ impl Store {
         self.folder.join(format!("{stem}.approved.json"))
     }
 
-    /// Notes what a user has approved in a folder.
+    /// Notes what a user has approved in a folder, and no longer what they have replaced by it.
     pub(super) fn note_approved(&self, of: &Fingerprint, approved: &Pending) -> anyhow::Result<()> {
         let file = self.approved_file(of);
         let _lock = paths::lock(&self.folder.join("lock"))?;
         let mut hashes = read(&file);
-        for hash in approved.iter().filter_map(|item| hash(item, of.folder())) {
-            hashes.retain(|known| *known != hash);
-            hashes.push(hash);
-        }
+        let hash_of = |item: &PendingItem, object: &RawValue| hash(item, object, of.folder());
+        // What other kinds of clients are offered stands beside what it is compared with.
+        let replaces = |item: &&PendingItem| item.of_others.is_empty();
+        let replaced = approved.iter().filter(replaces);
+        let replaced = replaced.filter_map(|item| hash_of(item, item.was.as_deref()?));
+        let approved = approved.iter().filter_map(|item| hash_of(item, &item.is));
+        let approved: Vec<String> = approved.collect();
+        let gone: BTreeSet<String> = replaced.chain(approved.iter().cloned()).collect();
+        hashes.retain(|known| !gone.contains(known));
+        hashes.extend(approved);
         let old = hashes.len().saturating_sub(MAX_TEXTS);
         hashes.drain(..old);
         let text = serde_json::to_string(&hashes)?;
@@ -54,11 +62,12 @@ impl Store {
         replace(&file, text.as_bytes(), Access::Private).with_context(cannot)
     }
 
-    /// Those of these items that a user has approved in whatever folder.
+    /// Items of these that a user has approved in whatever folder.
     pub(super) fn approved_of(&self, of: &Fingerprint, pending: &Pending) -> Vec<PendingItem> {
         let hashes: BTreeSet<String> = read(&self.approved_file(of)).into_iter().collect();
         let is_approved = |item: &&PendingItem| {
-            !hashes.is_empty() && hash(item, of.folder()).is_some_and(|hash| hashes.contains(&hash))
+            !hashes.is_empty()
+                && hash(item, &item.is, of.folder()).is_some_and(|hash| hashes.contains(&hash))
         };
         pending.iter().filter(is_approved).cloned().collect()
     }

@@ -132,7 +132,7 @@ impl Store {
             .collect()
     }
 
-    /// What is known of an upstream in folders, for one of which nothing is known, and nothing is
+    /// Knowledge of an upstream in folders, for one of which nothing is known, and nothing is
     /// known anywhere: what it says there is new where it has said something else in these. None
     /// where it is new to its user.
     pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
@@ -191,7 +191,7 @@ impl Record {
     }
 }
 
-/// What its user has approved of an upstream in folders where it was started before.
+/// Items of an upstream that its user has approved in folders where it was started before.
 #[derive(Debug, Clone)]
 pub(super) struct KnownElsewhere {
     /// The folder for which nothing is known yet; none where no folder decides it.
@@ -226,9 +226,43 @@ pub(super) fn told_without_folder(
 ) -> Option<String> {
     let told = kind.told(name, object)?;
     let folder = folder.map(Path::to_string_lossy);
-    let folder = folder.filter(|folder| folder.len() > 1);
+    // What JSON writes in another way is no name there: it could end a string, and be members.
+    let is_plain = |folder: &str| {
+        serde_json::Value::from(folder).to_string().len() == folder.len() + "\"\"".len()
+    };
+    let folder = folder.filter(|folder| folder.len() > 1 && is_plain(folder));
     Some(match folder {
         Some(folder) => told.replace(&*folder, "\u{1}"),
         None => told,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(folder: &str, tool: &str) -> String {
+        let tool = RawValue::from_string(tool.to_owned()).unwrap();
+        let key = (Gated::Tool, "t".to_owned());
+        told_without_folder(&key, &tool, Some(Path::new(folder))).unwrap()
+    }
+
+    #[test]
+    fn what_a_server_says_of_its_folder_is_the_same_in_each() {
+        let tool = |text: &str| {
+            serde_json::json!({ "name": "t", "description": text, "inputSchema": {} }).to_string()
+        };
+        let one = told("/w/one", &tool("Works in /w/one."));
+        assert_eq!(told("/w/two", &tool("Works in /w/two.")), one);
+        assert_ne!(told("/w/two", &tool("Works in /w/one.")), one);
+    }
+
+    /// The name of a folder can be more than a part of a string.
+    #[test]
+    fn names_of_folders_add_no_members() {
+        let folder = r#"/w/q","description":"EVIL"#;
+        let one = r#"{"name":"t","inputSchema":{"default":"/w/one"}}"#;
+        let other = r#"{"name":"t","inputSchema":{"default":"/w/q","description":"EVIL"}}"#;
+        assert_ne!(told(folder, other), told("/w/one", one));
+    }
 }

@@ -81,7 +81,7 @@ impl Gated {
         })
     }
 
-    /// Those that an upstream offers, by name: of several with one name, the first.
+    /// Objects that an upstream offers, by name: of several with one name, the first.
     pub(super) fn of(self, offered: &Offered) -> Vec<(String, Box<RawValue>)> {
         let Some((objects, member)) = self.list(offered) else {
             let text = offered.instructions.as_ref();

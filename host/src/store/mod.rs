@@ -81,7 +81,7 @@ impl Store {
         &self.folder
     }
 
-    /// What is known of an upstream; looks at its files each time, and reads them when
+    /// Knowledge of an upstream; looks at its files each time, and reads them when
     /// they are others than before. Of a damaged file nothing is known.
     #[must_use]
     pub fn known(&self, of: &Fingerprint) -> Option<Arc<Known>> {
@@ -170,8 +170,10 @@ impl Store {
             let approved = record.approve(shown, selection)?;
             Ok((*record, approved))
         })?;
-        if of.folder().is_some() {
-            self.note_approved(of, &approved)?;
+        if of.folder().is_some()
+            && let Err(error) = self.note_approved(of, &approved)
+        {
+            tracing::warn!("{error:#}: what was approved waits in other folders");
         }
         Ok(approved)
     }

@@ -1044,29 +1044,39 @@ fn what_another_release_offers_is_a_change_for_all_clients() {
     assert_eq!(descriptions(&store, &of), ["B"]);
 }
 
+/// A tool `a` with that description, which only reads, or else destroys.
+fn hinted(description: &str, reads: bool) -> Box<RawValue> {
+    let tool = json!({
+        "name": "a", "description": description, "inputSchema": { "type": "object" },
+        "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
+    });
+    to_raw_value(&tool).unwrap()
+}
+
+/// The description of the one tool that is shown, and whether it only reads.
+fn hint_shown(store: &Store, of: &Fingerprint) -> (String, bool) {
+    let known = store.known(of).unwrap();
+    let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
+    let hint = tool["annotations"]["readOnlyHint"].as_bool().unwrap();
+    (tool["description"].as_str().unwrap().to_owned(), hint)
+}
+
 /// The same, of a server that names another version of itself to each kind.
 #[test]
 fn what_waits_of_one_kind_of_clients_outlives_another_version() {
     let (_folder, store, of) = fixture();
     let kinds = [json!({}), json!({ "elicitation": { "form": {} } })];
     let learn = |kind: usize, description: &str, reads: bool| {
-        let tool = json!({
-            "name": "a", "description": description, "inputSchema": { "type": "object" },
-            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
-        });
         let version = json!({ "name": "x", "version": kind.to_string() });
         let offered = Offered {
             able: serde_json::from_value(kinds[kind].clone()).unwrap(),
-            tools: vec![to_raw_value(&tool).unwrap()],
+            tools: vec![hinted(description, reads)],
             server_info: serde_json::from_value(version).unwrap(),
             ..Offered::default()
         };
         let changes = ChangePolicy::default();
         store.learn(&of, offered, (&changes, None)).unwrap();
-        let known = store.known(&of).unwrap();
-        let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
-        let hint = tool["annotations"]["readOnlyHint"].as_bool().unwrap();
-        (tool["description"].as_str().unwrap().to_owned(), hint)
+        hint_shown(&store, &of)
     };
     let a = |reads: bool| ("A".to_owned(), reads);
     assert_eq!(learn(0, "A", true), a(true));
@@ -1090,24 +1100,15 @@ fn what_waits_of_one_kind_of_clients_is_not_forgotten_when_another_ones_changes(
     let (_folder, store, of) = fixture();
     let kinds = [json!({}), json!({ "elicitation": { "form": {} } })];
     let learn = |kind: usize, description: &str, reads: bool| {
-        let tool = json!({
-            "name": "a", "description": description, "inputSchema": { "type": "object" },
-            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
-        });
         let offered = Offered {
             able: serde_json::from_value(kinds[kind].clone()).unwrap(),
-            tools: vec![to_raw_value(&tool).unwrap()],
+            tools: vec![hinted(description, reads)],
             ..Offered::default()
         };
         let changes = ChangePolicy::default();
         store.learn(&of, offered, (&changes, None)).unwrap();
     };
-    let shown = || {
-        let known = store.known(&of).unwrap();
-        let tool: Value = serde_json::from_str(known.listing.tools[0].tool.get()).unwrap();
-        let hint = tool["annotations"]["readOnlyHint"].as_bool().unwrap();
-        (tool["description"].as_str().unwrap().to_owned(), hint)
-    };
+    let shown = || hint_shown(&store, &of);
     let a = || "A".to_owned();
     learn(0, "A", true);
     learn(1, "A", true);

@@ -219,6 +219,29 @@ fn what_was_approved_is_the_text_and_not_the_name() {
     assert!(said.contains("Adds.") && !said.contains("EVIL"), "{said}");
 }
 
+/// What its user has replaced by something else waits when it comes back, in projects as at home.
+#[test]
+fn what_was_replaced_is_approved_no_longer() {
+    let all = Decided::with("on_change = \"block\"");
+    let text = |text| all.folder("one", &[("add", text)], "");
+    let one = text("First.");
+    all.discover(&one, &["t__add"]);
+    for now in ["Second.", "Third."] {
+        text(now);
+        assert!(all.serve(&one).text("t__add", json!({})).is_err());
+        let (is_done, said) = all.0.run_in(&one, &["approve", "t", "--yes"]);
+        assert!(is_done && said.contains(now), "{said}");
+        let mut host = all.serve(&one);
+        host.text("t__add", json!({})).unwrap();
+        assert!(told(&mut host).contains(now));
+    }
+    text("Second.");
+    let refused = all.serve(&one).text("t__add", json!({}));
+    refused.expect_err("its user has approved another one since");
+    let (_, said) = all.0.run_in(&one, &["diff", "t"]);
+    assert!(said.contains("+ Second."), "{said}");
+}
+
 /// Two folders of one repository tell nobody else anything.
 #[test]
 fn what_two_folders_say_alike_is_told_in_no_third() {
