@@ -109,14 +109,16 @@ pub enum FillSource {
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Bridge {
-    /// Has what is known of it be known of that folder only, where its program is started in the
-    /// folder that the host works in.
-    pub(super) fn keep_apart_in(&mut self, folder: &Path) {
-        if let Launch::Stdio(stdio) = &mut self.written
-            && stdio.cwd.is_none()
-        {
-            stdio.cwd = Some(folder.to_owned());
-            self.fingerprint = Fingerprint::of(&self.written);
+    /// Has what is known of it be known of that project alone: what the same words reach in another
+    /// folder may be something else.
+    pub(super) fn keep_apart_in_project(&mut self, folder: &Path) {
+        let is_apart = match &self.written {
+            Launch::Stdio(stdio) => stdio.cwd.as_deref() == Some(folder),
+            Launch::Http(_) => false,
+        };
+        // Older versions have kept it so where the folder is written in the launch.
+        if !is_apart {
+            self.fingerprint = self.fingerprint.in_project(folder);
         }
     }
 
@@ -167,13 +169,24 @@ impl Bridge {
     }
 }
 
-/// The hash of a bridge's configuration, and the folder that it is started in where another one
-/// may start another program by it.
+/// The hash of a bridge's configuration, and what it is known of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fingerprint {
     /// Hexadecimal digits.
     launch: String,
-    folder: Option<PathBuf>,
+    known_of: KnownOf,
+}
+
+/// What something that is known of an upstream is known of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+enum KnownOf {
+    /// It, wherever it is started.
+    #[default]
+    Anywhere,
+    /// The folder that it is started in, where another one may start another program.
+    Folder(PathBuf),
+    /// The project whose file it is of.
+    Project(PathBuf),
 }
 
 impl Fingerprint {
@@ -219,7 +232,7 @@ impl Fingerprint {
         }
         Self {
             launch: hasher.finalize().to_hex().to_string(),
-            folder: None,
+            known_of: KnownOf::Anywhere,
         }
     }
 
@@ -228,41 +241,66 @@ impl Fingerprint {
     pub fn in_folder(&self, folder: &Path) -> Self {
         Self {
             launch: self.launch.clone(),
-            folder: Some(folder.to_owned()),
+            known_of: KnownOf::Folder(folder.to_owned()),
         }
     }
 
-    /// The same configuration, wherever it is started.
+    /// The same configuration, of a file of a project's.
     #[must_use]
-    pub fn anywhere(&self) -> Self {
+    pub fn in_project(&self, folder: &Path) -> Self {
         Self {
             launch: self.launch.clone(),
-            folder: None,
+            known_of: KnownOf::Project(folder.to_owned()),
         }
+    }
+
+    /// The same configuration, in whichever folder it is started.
+    #[must_use]
+    pub fn anywhere(&self) -> Self {
+        let known_of = match &self.known_of {
+            KnownOf::Anywhere | KnownOf::Folder(_) => KnownOf::Anywhere,
+            KnownOf::Project(_) => self.known_of.clone(),
+        };
+        Self {
+            launch: self.launch.clone(),
+            known_of,
+        }
+    }
+
+    /// The fingerprint that older versions have known a project's server by; none of others.
+    #[must_use]
+    pub fn without_project(&self) -> Option<Self> {
+        let is_of_project = matches!(self.known_of, KnownOf::Project(_));
+        is_of_project.then(|| Self {
+            launch: self.launch.clone(),
+            known_of: KnownOf::Anywhere,
+        })
     }
 
     /// The folder that it is started in, where that makes a difference.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
+        match &self.known_of {
+            KnownOf::Folder(folder) => Some(folder),
+            KnownOf::Anywhere | KnownOf::Project(_) => None,
+        }
     }
 
     /// The name of a file for it, without what comes after a dot of its own.
     #[must_use]
     pub fn file_stem(&self) -> String {
-        match &self.folder {
-            None => self.launch.clone(),
-            Some(folder) => {
-                let folder = blake3::hash(folder.as_os_str().as_encoded_bytes());
-                format!("{}{}", self.file_stem_of_folders(), folder.to_hex())
-            }
+        let hash = |folder: &Path| blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
+        match &self.known_of {
+            KnownOf::Anywhere => self.launch.clone(),
+            KnownOf::Folder(folder) => format!("{}{}", self.file_stem_of_folders(), hash(folder)),
+            KnownOf::Project(folder) => format!("{}.of-{}", self.launch, hash(folder)),
         }
     }
 
     /// Beginning of the [file stem](Self::file_stem) in every folder.
     #[must_use]
     pub fn file_stem_of_folders(&self) -> String {
-        format!("{}.in-", self.launch)
+        format!("{}.in-", self.anywhere().file_stem())
     }
 }
 

@@ -210,9 +210,7 @@ impl Configured {
         }
         all.ignore_prefixes_of_users();
         all.apply_overlays();
-        if let Some(folder) = around.and_then(Surroundings::deciding_folder) {
-            all.keep_apart_by_folder(folder);
-        }
+        all.keep_apart(around.and_then(Surroundings::deciding_folder));
         let Self {
             servers, discovery, ..
         } = &mut all;
@@ -223,13 +221,18 @@ impl Configured {
         all
     }
 
-    /// Has what is known of the user's servers be known of the folder that the host works in, where
-    /// that decides what they are. Those of projects are known of their projects' folders.
-    fn keep_apart_by_folder(&mut self, folder: &Path) {
-        let of_user = self.servers.values_mut();
-        for server in of_user.filter(|server| !server.is_of_project()) {
-            if let Some(bridge) = server.bridge_mut() {
-                bridge.keep_apart_by_folder(folder);
+    /// Has what is known of projects' servers be known of their projects, and what is known of the
+    /// user's of the folder that the host works in, where that decides what they are.
+    fn keep_apart(&mut self, deciding: Option<&Path>) {
+        for server in self.servers.values_mut() {
+            let scope = server.origin.scope.clone();
+            let Some(bridge) = server.bridge_mut() else {
+                continue;
+            };
+            match (scope, deciding) {
+                (Scope::Project(project), _) => bridge.keep_apart_in_project(&project),
+                (_, Some(folder)) => bridge.keep_apart_by_folder(folder),
+                (_, None) => {}
             }
         }
     }
@@ -572,10 +575,6 @@ impl Configured {
         let scope = Scope::Project(folder.to_owned());
         let servers = config.servers.into_values().map(|mut server| {
             server.origin.scope = scope.clone();
-            // What the same words start in another folder may be another program.
-            if let Some(bridge) = server.bridge_mut() {
-                bridge.keep_apart_in(folder);
-            }
             server
         });
         self.of_project = servers.collect();

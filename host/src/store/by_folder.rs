@@ -132,16 +132,33 @@ impl Store {
             .collect()
     }
 
-    /// Knowledge of an upstream in folders, for one of which nothing is known, and nothing is
-    /// known anywhere: what it says there is new where it has said something else in these. None
-    /// where it is new to its user.
+    /// Knowledge of an upstream where it was started before, other than in the folder that it is
+    /// started in: what it says there is new where it has said something else. None where it is new
+    /// to its user.
     pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
-        let records = self.records_by_folder(of, MAX_FOLDERS_COMPARED);
+        let read = |of: &Fingerprint| self.read_file(of).ok().flatten();
+        let records: Vec<Record> = match of.without_project() {
+            // What an older version has known of a project's server, until this one does.
+            Some(_) if self.file(of).exists() => Vec::new(),
+            Some(older) => read(&older).into_iter().collect(),
+            None => {
+                let anywhere = of.folder().and_then(|_| read(&of.anywhere()));
+                let folders = self.records_by_folder(of, MAX_FOLDERS_COMPARED);
+                anywhere
+                    .into_iter()
+                    .chain(folders.into_iter().flatten())
+                    .collect()
+            }
+        };
+        let own = of.folder().map(|folder| folder.to_string_lossy());
         let mut known = KnownElsewhere {
             folder: of.folder().map(Path::to_owned),
             approved: BTreeMap::new(),
         };
-        for record in records.iter().flatten() {
+        let others = records
+            .iter()
+            .filter(|record| own.is_none() || record.folder.as_deref() != own.as_deref());
+        for record in others {
             let folder = record.folder();
             for (key, object) in record.approved_by_name() {
                 let told = told_without_folder(&key, &object, folder.as_deref());
@@ -194,7 +211,7 @@ impl Record {
 /// Items of an upstream that its user has approved in folders where it was started before.
 #[derive(Debug, Clone)]
 pub(super) struct KnownElsewhere {
-    /// The folder for which nothing is known yet; none where no folder decides it.
+    /// The folder that it is started in; none where no folder decides it.
     folder: Option<PathBuf>,
     /// Texts as models are told them, with a sign in place of the folder that each was told in.
     approved: BTreeMap<(Gated, String), BTreeSet<String>>,

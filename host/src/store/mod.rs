@@ -127,10 +127,13 @@ impl Store {
         let learnt = self.edit(of, |record| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
-                Recorded::Missing => Record::of_seen(seen, self.known_elsewhere(of)),
+                Recorded::Missing => Record::of_seen(seen),
                 Recorded::Damaged => Record::after_damage(seen),
             };
-            let news = record.update(offered.clone(), rules);
+            // It decides what it lists first, and what later.
+            let is_asked = record.has_unknown(&offered);
+            let known_elsewhere = is_asked.then(|| self.known_elsewhere(of)).flatten();
+            let news = record.update(offered.clone(), rules, known_elsewhere.as_ref());
             Ok((record, news))
         });
         let Err(error) = learnt else {
@@ -141,7 +144,7 @@ impl Store {
         let recorded = self.read(of).ok().flatten();
         let same = recorded.is_some_and(|recorded| {
             let mut now = recorded.clone();
-            now.update(offered, rules);
+            now.update(offered, rules, None);
             now.says_the_same(&recorded)
         });
         if !same {

@@ -58,9 +58,6 @@ pub struct Record {
     /// Whether nothing was known before, so that what comes first is taken as it is.
     #[serde(skip)]
     first: bool,
-    /// What is known of it where it was started before; only that is taken as it is then.
-    #[serde(skip)]
-    known_elsewhere: Option<KnownElsewhere>,
 }
 
 /// What is new about what an upstream offers.
@@ -88,11 +85,8 @@ pub(super) struct Rules<'a> {
 
 impl Record {
     /// The record of an upstream that has not said anything yet. Its user may have
-    /// seen its tools in a component, or what it says in other folders.
-    pub(super) fn of_seen(
-        seen: Option<&Arc<Listing>>,
-        known_elsewhere: Option<KnownElsewhere>,
-    ) -> Self {
+    /// seen its tools in a component.
+    pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
         let tools = seen.iter().flat_map(|listing| &listing.tools);
         Self {
             format: FORMAT,
@@ -108,7 +102,6 @@ impl Record {
             clients: String::new(),
             folder: None,
             first: seen.is_none(),
-            known_elsewhere,
         }
     }
 
@@ -117,7 +110,7 @@ impl Record {
     pub(super) fn after_damage(seen: Option<&Arc<Listing>>) -> Self {
         Self {
             first: false,
-            ..Self::of_seen(seen, None)
+            ..Self::of_seen(seen)
         }
     }
 
@@ -147,8 +140,14 @@ impl Record {
         Ok(record)
     }
 
-    /// Takes note of what the upstream offers now.
-    pub(super) fn update(&mut self, mut offered: Offered, rules: Rules<'_>) -> News {
+    /// Takes note of what the upstream offers now. `known_elsewhere` has what is known of it where
+    /// it was started before; only that is taken as it is, the first time.
+    pub(super) fn update(
+        &mut self,
+        mut offered: Offered,
+        rules: Rules<'_>,
+        known_elsewhere: Option<&KnownElsewhere>,
+    ) -> News {
         drop_ambiguous(&mut offered);
         let clients = kind_of_clients(&offered);
         // Another version of a server may have learnt something.
@@ -158,7 +157,6 @@ impl Record {
         self.complete(&mut offered, &clients);
         self.separate_clients(&mut offered, &clients);
         let first = std::mem::take(&mut self.first);
-        let known_elsewhere = self.known_elsewhere.take();
         let before = std::mem::replace(&mut self.offered, offered);
         self.fetched = seconds_now();
         let mut news = News::default();
@@ -168,7 +166,7 @@ impl Record {
                 before: kind.of(&before),
                 now: kind.of(&self.offered),
                 first,
-                known_elsewhere: known_elsewhere.as_ref(),
+                known_elsewhere,
                 rules,
             };
             self.unseen
@@ -177,6 +175,24 @@ impl Record {
                 .update(change, &mut news);
         }
         news
+    }
+
+    /// Whether something is offered of which its user has seen nothing by this.
+    pub(super) fn has_unknown(&self, offered: &Offered) -> bool {
+        Gated::ALL.into_iter().any(|kind| {
+            let unseen = self.unseen.get(&kind);
+            let mut seen: BTreeSet<String> = kind
+                .of(&self.offered)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect();
+            if let Some(unseen) = unseen {
+                seen.retain(|name| !unseen.added.contains(name));
+                seen.extend(unseen.changed.keys().cloned());
+            }
+            let mut now = kind.of(offered).into_iter();
+            now.any(|(name, _)| !seen.contains(&name))
+        })
     }
 
     /// Whether it says the same as another one, whenever that was.

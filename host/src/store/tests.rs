@@ -917,9 +917,9 @@ fn what_is_new_is_found_in_linear_time() {
     ];
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 60, input, |[before, now]| {
-            let mut record = Record::of_seen(None, None);
-            record.update(before.clone(), rules);
-            let news = record.update(now.clone(), rules);
+            let mut record = Record::of_seen(None);
+            record.update(before.clone(), rules, None);
+            let news = record.update(now.clone(), rules, None);
             let pending = record.pending();
             assert_eq!(pending.len(), news.pending.len());
             assert!(record.says_the_same(&record.clone()));

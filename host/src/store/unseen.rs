@@ -75,7 +75,7 @@ pub(super) struct Change<'r> {
     pub(super) before: Vec<(String, Box<RawValue>)>,
     pub(super) now: Vec<(String, Box<RawValue>)>,
     pub(super) first: bool,
-    /// What is known of the upstream in other folders, where it is the first time in one.
+    /// What is known of the upstream in other folders.
     pub(super) known_elsewhere: Option<&'r KnownElsewhere>,
     pub(super) rules: Rules<'r>,
 }
@@ -110,8 +110,10 @@ impl Unseen {
                 news.added.push(name.clone());
             }
             let is_new = !seen.contains_key(&name);
-            let is_known_elsewhere = self.known_elsewhere.contains(&name)
-                || known_elsewhere.is_some_and(|known| known.knows(kind, &name));
+            let is_known_elsewhere = match known_elsewhere {
+                Some(known) if known.knows(kind, &name) => !known.has(kind, &name, &object),
+                _ => self.known_elsewhere.contains(&name),
+            };
             let novelty = match (is_new, is_known_elsewhere) {
                 (false, _) => Novelty::Changed,
                 (true, true) => Novelty::NewHere,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dormouse_tests::{Client, artifacts};
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, comes_to, tools};
+use crate::scripted::{Scripted, comes_to, tools, write};
 
 /// A server `t` of the user's, which is whatever the folder has that it is started in.
 struct Decided(Scripted);
@@ -191,6 +191,78 @@ fn another_folder_is_no_way_past_what_was_approved() {
         }
         let (_, said) = all.0.run_in(&first, &["diff", "t"]);
         assert!(said.contains("EVIL"), "{said}");
+    }
+}
+
+/// An upstream decides what it lists first, and what later.
+#[test]
+fn what_comes_later_in_another_folder_is_no_newer_than_what_comes_first() {
+    for (folder, mode) in [(".", "block"), ("other", "block"), (".", "freeze")] {
+        let all = Decided::with(&format!("new_tools = 'show'\non_change = '{mode}'"));
+        let first = all.folder("first", &[("add", "Adds.")], "");
+        all.discover(&first, &["t__add"]);
+        let evil = [("add", "EVIL")];
+        all.folder("first", &evil, "");
+        for tools in [&[("sum", "Sums.")][..], &evil, &[], &evil] {
+            let other = all.folder(folder, tools, "");
+            if folder == "." {
+                fs::remove_dir(other.join(".git")).unwrap();
+            }
+            let (_, said) = all.0.run_in(&other, &["sync", "t"]);
+            assert!(!told(&mut all.serve(&other)).contains("EVIL"), "{said}");
+        }
+        let (_, said) = all
+            .0
+            .run_in(&all.0.home.path().join(folder), &["diff", "t"]);
+        assert!(said.contains("EVIL"), "{said}");
+        let mut host = all.serve(&first);
+        assert_eq!(host.text("t__add", json!({})).is_ok(), mode == "freeze");
+        assert!(!told(&mut host).contains("EVIL"));
+    }
+}
+
+/// Projects may write the same words, with a folder of their own or without one.
+#[test]
+fn what_one_project_says_is_told_in_no_other_and_of_no_server_of_the_users() {
+    let all = Decided::new();
+    let script = artifacts::workspace().join("tests/servers/scripted.py");
+    let starts = all.0.home.path().join("t.starts");
+    for (file, cwd) in [("dormouse.toml", "."), (".vscode/mcp.json", "/tmp")] {
+        let tools = match cwd {
+            "/tmp" => "${workspaceFolder}/t.tools",
+            _ => "t.tools",
+        };
+        let words = json!(["python3", script, starts, tools]);
+        let [good, evil] = [("good", "Adds."), ("evil", "EVIL")].map(|(name, text)| {
+            let folder = all.folder(name, &[("add", text)], text);
+            let text = match file {
+                "dormouse.toml" => format!("[servers.p]\ncommand = {words}\ncwd = '{cwd}'\n"),
+                _ => {
+                    let server = json!({ "command": words[0], "args": &words.as_array().unwrap()[1..], "cwd": cwd });
+                    json!({ "servers": { "p": server } }).to_string()
+                }
+            };
+            write(&folder.join(file), &text);
+            let (is_done, said) = all.0.run_in(&folder, &["trust", "--yes"]);
+            assert!(is_done, "{said}");
+            folder
+        });
+        let mut host = all.serve(&evil);
+        host.text("p__discover", json!({})).unwrap();
+        comes_to(&mut host, &["p__add", "t__discover"]);
+        let mut host = all.serve(&good);
+        let said = told(&mut host);
+        assert!(!said.contains("EVIL"), "{file} {cwd}: {said}");
+        host.text("p__discover", json!({})).unwrap();
+        comes_to(&mut host, &["p__add", "t__discover"]);
+        let said = told(&mut host);
+        assert!(
+            said.contains("Adds.") && !said.contains("EVIL"),
+            "{file} {cwd}: {said}"
+        );
+        for folder in [good, evil] {
+            fs::remove_dir_all(folder).unwrap();
+        }
     }
 }
 

@@ -784,11 +784,23 @@ fn what_is_known_of_a_projects_server_is_known_of_its_folder() {
         let all = Configured::new(Config::default(), Some(&around), &trust);
         all.servers["x"].bridge().unwrap().fingerprint.clone()
     };
-    let program = "command = ['node', 'server.js']";
-    assert_ne!(fingerprint("a", program), fingerprint("b", program));
-    assert_eq!(fingerprint("a", program), fingerprint("a", program));
-    let elsewhere = "url = 'https://example.com/mcp'";
-    assert_eq!(fingerprint("a", elsewhere), fingerprint("b", elsewhere));
+    for server in [
+        "command = ['node', 'server.js']",
+        "command = ['node', 'server.js']\ncwd = 'tools'",
+        "command = ['node', '${PWD}/server.js']\ncwd = '/tmp'",
+        // Each may have its own program behind that port.
+        "url = 'http://127.0.0.1:3000/mcp'",
+    ] {
+        let [a, b] = ["a", "b"].map(|folder| fingerprint(folder, server));
+        assert_ne!(a.file_stem(), b.file_stem(), "{server}");
+        assert_eq!(a, fingerprint("a", server));
+        // Nor is it what a server of the user's says that is written in the same words.
+        let text = format!("[servers.x]\n{server}\n");
+        let own = file::parse_usable(&home.path().join("dormouse.toml"), &text).unwrap();
+        let own = own.servers["x"].bridge().unwrap().fingerprint.clone();
+        assert_ne!(a.file_stem(), own.file_stem(), "{server}");
+        assert_ne!(a.file_stem_of_folders(), own.file_stem_of_folders());
+    }
 }
 
 /// The folder that an agent is in decides what is started there without a folder of its own.
