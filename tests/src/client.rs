@@ -149,6 +149,12 @@ impl Client {
         }
     }
 
+    /// Whether the answer to a request has come while something else was waited for.
+    #[must_use]
+    pub fn has_answer(&self, id: u64) -> bool {
+        self.answers.contains_key(&id)
+    }
+
     /// The whole answer to a request.
     ///
     /// # Errors

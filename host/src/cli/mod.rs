@@ -41,6 +41,7 @@ mod stdin;
 mod switch;
 mod sync;
 mod terminal;
+mod threads;
 mod tools;
 mod trust;
 mod uninstall;

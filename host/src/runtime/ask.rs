@@ -105,22 +105,30 @@ impl Question {
         self
     }
 
+    /// What a client has to be able to do that a plugin asks this.
+    pub(super) fn capability_for(asked: &Asked) -> Capability {
+        match asked {
+            Asked::Form(_) => Capability::ElicitationForm,
+            Asked::Page(_) => Capability::ElicitationUrl,
+            Asked::Sample(_) => Capability::Sampling,
+            Asked::Roots => Capability::Roots,
+        }
+    }
+
     /// The question of a plugin.
     pub(super) fn new(request: Request) -> Result<Self, AskError> {
         let invalid =
             |why: String| AskError::Invalid(format!("the question `{}` {why}", request.id));
-        let (capability, params) = match request.question {
+        let capability = Self::capability_for(&request.question);
+        let params = match request.question {
             Asked::Form(form) => {
-                check_size(form.message.len() + form.schema.len())?;
                 let schema: Value = serde_json::from_str(&form.schema)
                     .map_err(|error| invalid(format!("has a schema that is no JSON: {error}")))?;
                 Form::read(&schema)
                     .map_err(|why| invalid(format!("has a schema that is no form: {why}")))?;
-                let params = json!({ "message": form.message, "requestedSchema": schema });
-                (Capability::ElicitationForm, params)
+                json!({ "message": form.message, "requestedSchema": schema })
             }
             Asked::Page(page) => {
-                check_size(page.message.len() + page.url.len())?;
                 let address = page.url.parse::<hyper::Uri>();
                 let wrong = match &address {
                     // Clients open it in a browser; a file or a script is no page.
@@ -135,19 +143,15 @@ impl Question {
                         why.err().unwrap_or_default()
                     )));
                 }
-                let params = json!({
+                json!({
                     "mode": "url",
                     "message": page.message,
                     "url": page.url,
                     "elicitationId": page.elicitation_id,
-                });
-                (Capability::ElicitationUrl, params)
+                })
             }
-            Asked::Sample(asked) => {
-                let params = sampling::params(asked).map_err(invalid)?;
-                (Capability::Sampling, params)
-            }
-            Asked::Roots => (Capability::Roots, json!({})),
+            Asked::Sample(asked) => sampling::params(asked).map_err(invalid)?,
+            Asked::Roots => json!({}),
         };
         let Value::Object(params) = params else {
             return Err(invalid("has no parameters".into()));

@@ -75,7 +75,7 @@ pub enum Cause {
     #[error("the plugin ended itself with exit code {0} instead of answering")]
     Exit(i32),
     #[error(
-        "the result has {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
+        "the result has at least {size} bytes where {limit} are allowed\nhint: ask for less, or set `result` in `[servers.{server}.limits]`"
     )]
     ResultTooLarge {
         server: String,

@@ -158,16 +158,20 @@ impl Live {
         if let Some(cause) = call.wanted.passed_on(results.first(), failed) {
             return Err(cause.within(target));
         }
-        let result = call.wanted.result(target, results.first(), completed);
-        let result = result.map_err(|cause| cause.within(target))?;
-        let size = result.size();
-        if size > target.limits.result {
-            return Err(Cause::ResultTooLarge {
+        let limit = target.limits.result;
+        let fits = |size: u64| match size > limit {
+            true => Err(Cause::ResultTooLarge {
                 server: target.server.clone(),
                 size,
-                limit: target.limits.result,
-            });
-        }
+                limit,
+            }),
+            false => Ok(()),
+        };
+        // Before anything is made of it, for that takes many times its memory.
+        fits(call.wanted.result_size(results.first(), limit))?;
+        let result = call.wanted.result(target, results.first(), completed);
+        let result = result.map_err(|cause| cause.within(target))?;
+        fits(result.size())?;
         Ok(result)
     }
 }

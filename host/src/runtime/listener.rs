@@ -125,16 +125,28 @@ pub trait Listener: Send + Sync {
 }
 
 impl dyn Listener + '_ {
+    /// Sees that the client supports all that it would be asked for.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub(super) fn check_support(
+        &self,
+        needed: impl Iterator<Item = Capability>,
+    ) -> Result<(), AskError> {
+        let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
+        match lacked.is_empty() {
+            true => Ok(()),
+            false => Err(AskError::Unsupported(self.lacks(&lacked))),
+        }
+    }
+
     /// Has the client asked all of that, or nothing if there is something that it cannot
     /// be asked. (`dormouse:plugin/client.ask`, and what upstreams ask)
     pub fn put(
         &self,
         questions: Vec<Question>,
     ) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let needed = questions.iter().flat_map(Question::needs);
-        let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
-        if !lacked.is_empty() {
-            let lacks = AskError::Unsupported(self.lacks(&lacked));
+        if let Err(lacks) = self.check_support(questions.iter().flat_map(Question::needs)) {
             return Box::pin(std::future::ready(Err(lacks)));
         }
         let context = self.supports(Capability::SamplingContext);

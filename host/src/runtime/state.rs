@@ -1,5 +1,6 @@
 //! What a store holds for its guest, and what the host offers to guests.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -9,12 +10,13 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
-use super::ask::{AskError, Question};
+use super::ask::{AskError, Question, check_size};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::capability::Capability;
 use super::error::Cause;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
+use super::question_size::QuestionSize;
 use super::turn::Turn;
 use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution, severity};
 #[cfg(unix)]
@@ -23,7 +25,7 @@ use crate::sandbox::{
     FilesystemState, HttpHooks, HttpMemory, HttpState, NetworkGate, NetworkState, Output, Preopens,
     http_context,
 };
-use crate::upstream::{Upstream, logger_name};
+use crate::upstream::{Upstream, logger_name, without_blocking};
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;
@@ -279,6 +281,22 @@ impl client::Host for State {
 }
 
 impl State {
+    /// Questions as MCP has them, each under its own id.
+    fn asked(&self, requests: Vec<client::Request>) -> Result<Vec<Question>, AskError> {
+        let mut ids = BTreeSet::new();
+        let questions = requests.into_iter().map(|request| {
+            let question = Question::new(request)?.attributed(&self.server)?;
+            match ids.insert(question.id.clone()) {
+                true => Ok(question),
+                false => Err(AskError::Invalid(format!(
+                    "two questions have the id `{}`",
+                    question.id
+                ))),
+            }
+        });
+        questions.collect()
+    }
+
     async fn questions(
         &mut self,
         requests: Vec<client::Request>,
@@ -292,21 +310,25 @@ impl State {
                 requests.len()
             )));
         }
-        let questions = requests.into_iter().map(|request| {
-            let question = Question::new(request)?;
-            question.attributed(&self.server)
-        });
-        let questions = questions.collect::<Result<Vec<_>, _>>()?;
-        for (index, question) in questions.iter().enumerate() {
-            if questions
-                .iter()
-                .take(index)
-                .any(|other| other.id == question.id)
-            {
-                let why = format!("two questions have the id `{}`", question.id);
-                return Err(AskError::Invalid(why));
-            }
-        }
+        let Some(call) = &self.call else {
+            return Err(AskError::Failed("no call is running".into()));
+        };
+        // Before anything is made of them: whoever is refused may ask again, for ever.
+        let asked = requests.iter().map(|request| &request.question);
+        call.listener
+            .check_support(asked.map(Question::capability_for))?;
+        let size = QuestionSize::of(&requests);
+        check_size(size.words)?;
+        let Some(held) = self.memory.charge(size.memory()).await else {
+            self.memory.refused = None;
+            return Err(AskError::Failed(format!(
+                "there is no memory for questions of {} bytes in all\n\
+                 hint: ask for less at once, or give the server more `limits.memory`",
+                size.bytes()
+            )));
+        };
+        let bytes = usize::try_from(size.bytes()).unwrap_or(usize::MAX);
+        let questions = without_blocking(bytes, || self.asked(requests))?;
         let Some(call) = &self.call else {
             return Err(AskError::Failed("no call is running".into()));
         };
@@ -320,7 +342,7 @@ impl State {
         let answer = call.listener.put(questions.clone());
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
         let answers = answers.ok_or_else(cancelled)??;
-        drop((waiting, counted));
+        drop((waiting, counted, held));
         // Whoever runs this sees to it that epochs advance and the deadline counts
         // again, but only before it polls.
         tokio::task::yield_now().await;

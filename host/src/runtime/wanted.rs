@@ -221,6 +221,13 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
+    /// The size of what the function returned, as JSON, in bytes: at least that, and no more than
+    /// shows whether it is beyond a limit.
+    pub(super) fn result_size(&self, value: Option<&Val>, limit: u64) -> u64 {
+        let is_written = self.function().is_some();
+        value.map_or(0, |value| value::json_size(value, limit, is_written))
+    }
+
     /// What the function returned, as MCP has it. `target` is whose it is; `completed` is
     /// what the upstream has said of a completion, if it was asked.
     pub(super) fn result(

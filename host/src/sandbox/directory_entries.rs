@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir as Reader, FileType, statat};
+use rustix::io::Errno;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::StoreContextMut;
 use wasmtime::component::{LinkerInstance, Resource, ResourceType};
@@ -14,6 +15,7 @@ use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::FsError;
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 
+use super::files_left::takes_what_is_left;
 use super::filesystem::{Answer, FilesystemState, blocking, dir, told};
 
 /// How many folders an instance may list at once: each is an open file of the host.
@@ -89,7 +91,14 @@ async fn read_directory<T: FilesystemState>(
         return Ok(Err(ErrorCode::InsufficientMemory));
     };
     let opened = Arc::clone(&folder);
-    let reader = match blocking(move || Ok(Reader::read_from(&*opened)?)).await? {
+    let open = move || {
+        let reader = Reader::read_from(&*opened)?;
+        match takes_what_is_left(reader.fd()?) {
+            true => Err(Errno::MFILE.into()),
+            false => Ok(reader),
+        }
+    };
+    let reader = match blocking(open).await? {
         Ok(reader) => reader,
         Err(code) => return Ok(Err(code)),
     };

@@ -214,7 +214,6 @@ mod special {
     //! opens its other end, and to open a device can be an act of its own.
 
     use std::fs::File;
-    use std::os::fd::AsRawFd as _;
     use std::time::{Duration, SystemTime};
 
     use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt as _, open, stat};
@@ -224,6 +223,7 @@ mod special {
         DescriptorFlags, NewTimestamp, OpenFlags,
     };
 
+    use super::super::files_left::takes_what_is_left;
     use super::*;
 
     /// How something is opened.
@@ -293,15 +293,6 @@ mod special {
     /// What is neither a file nor a folder, and so is not opened.
     fn refused() -> io::Error {
         io::Error::from(rustix::io::Errno::PERM)
-    }
-
-    /// Whether an open file is of the last quarter of those that this process may have, which
-    /// guests leave to the host: without any it can start nothing and answer nobody. A file
-    /// has the lowest number that is free.
-    fn takes_what_is_left(file: &File) -> bool {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let number = u64::try_from(file.as_raw_fd()).unwrap_or(0);
-        limit.is_some_and(|limit| number > limit - limit / 4)
     }
 
     /// Opens a file or folder, and nothing else. Looks before it opens, so that

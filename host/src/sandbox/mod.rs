@@ -5,6 +5,8 @@
 #[cfg(unix)]
 mod directory_entries;
 mod file_streams;
+#[cfg(unix)]
+mod files_left;
 mod filesystem;
 mod folder;
 mod given_secrets;

@@ -16,7 +16,8 @@ use super::peer::{Oddity, Peer, lock};
 use super::server_secrets::ServerSecrets;
 use super::words::{escaped, logger_name};
 use crate::runtime::{
-    Answer, AskError, Capability, LEVELS, Listener, Question, attribution, check_size,
+    Answer, AskError, Capability, LEVELS, LONG_TEXT_BYTES, Listener, Question, VALUE_BYTES,
+    attribution, check_size,
 };
 
 /// Parameters of questions that a person or a model is shown, or that lead somewhere.
@@ -316,17 +317,15 @@ pub(super) fn question(
 /// memory. Of a sampling, long texts do not count: images are such, and as values they are no
 /// larger.
 pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
-    /// Texts from which on they do not count, in bytes.
-    const LONG: usize = 64 << 10;
-    /// Bytes that a value counts for, besides its text.
-    const VALUE: usize = 63;
     let may_be_long = method == "sampling/createMessage";
     let mut counted = params.len();
     for part in text_parts(params.as_bytes()) {
         match part {
             // Its closing quote does not count to its length.
-            TextPart::String(bytes) if may_be_long && bytes - 1 > LONG => counted -= bytes - 1,
-            TextPart::Byte(b',' | b'{' | b'[') => counted += VALUE,
+            TextPart::String(bytes) if may_be_long && bytes - 1 > LONG_TEXT_BYTES => {
+                counted -= bytes - 1;
+            }
+            TextPart::Byte(b',' | b'{' | b'[') => counted += VALUE_BYTES,
             TextPart::Byte(_) | TextPart::String(_) => {}
         }
     }

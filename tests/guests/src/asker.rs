@@ -129,6 +129,13 @@ impl Guest for Asker {
         }
     }
 
+    fn sample_long(messages: u32, kilobytes: u32) -> Result<String, String> {
+        let text = "x".repeat(1024 * kilobytes as usize);
+        let history = (0..messages).map(|_| PromptMessage::user(text.clone()));
+        let sampling = Sampling::new("Which?", 50).with_history(history);
+        Ok(client::sample("long", sampling)?.text())
+    }
+
     #[allow(clippy::infinite_loop, reason = "that is what it is for")]
     fn hang() -> Result<String, String> {
         let reply = client::elicit("user_name", "What is your name?", name())?;

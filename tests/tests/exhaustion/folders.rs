@@ -87,25 +87,29 @@ fn what_streams_of_files_read_ahead_counts_as_memory() {
 #[cfg(target_os = "linux")]
 #[test]
 fn files_that_a_guest_opens_leave_some_to_the_host() {
-    let (mut host, folder) = host();
-    let limit = format!("--nofile={LIMIT}");
-    let pid = host.client.pid().to_string();
-    let limited = std::process::Command::new("prlimit")
-        .args(["--pid", &pid, &limit])
-        .status();
-    assert!(limited.unwrap().success());
-    let step = format!("open-at-once|{}/large|4000", folder.display());
-    let said = run(&mut host, &[step.clone(), step]);
-    for said in said {
-        let (opened, why) = said.split_once(", then ").unwrap();
-        let opened: u64 = opened.parse().unwrap();
-        assert!(
-            (LIMIT / 2..=LIMIT - LIMIT / 4).contains(&opened),
-            "{opened}, then {why}"
-        );
+    // An instance lists 128 folders at most.
+    for (step, limit) in [("open-at-once", 256), ("list-at-once", 128)] {
+        let (mut host, folder) = host();
+        let nofile = format!("--nofile={limit}");
+        let pid = host.client.pid().to_string();
+        let limited = std::process::Command::new("prlimit")
+            .args(["--pid", &pid, &nofile])
+            .status();
+        assert!(limited.unwrap().success());
+        let folder = folder.display();
+        let step = match step {
+            "open-at-once" => format!("{step}|{folder}/large|4000"),
+            _ => format!("{step}|{folder}|4000"),
+        };
+        let said = run(&mut host, &[step.clone(), step]);
+        for said in said {
+            let (opened, why) = said.split_once(", then ").unwrap();
+            let opened: u64 = opened.parse().unwrap();
+            assert!(
+                (limit / 2..=limit - limit / 4).contains(&opened),
+                "{opened}, then {why}"
+            );
+        }
+        host.stays_well();
     }
-    host.stays_well();
 }
-
-/// Files that the host may have open.
-const LIMIT: u64 = 256;

@@ -13,6 +13,7 @@ mod compile;
 mod compile_cache;
 mod concurrency;
 mod folders;
+mod handed_over;
 mod host_memory;
 mod in_flight;
 mod logs;

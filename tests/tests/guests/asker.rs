@@ -263,9 +263,10 @@ mod with_sessions {
 
     #[test]
     fn says_what_the_client_lacks_and_what_makes_no_sense() {
-        let (_home, mut client) = host("", json!({ "elicitation": {} }));
+        let able = json!({ "elicitation": { "form": {}, "url": {} } });
+        let (_home, mut client) = host("", able);
         let able = client.call("asker__able", json!({})).unwrap();
-        assert_eq!(able["structuredContent"]["result"], json!(["form"]));
+        assert_eq!(able["structuredContent"]["result"], json!(["form", "url"]));
         let error = client
             .error("asker__sample", json!({ "prompt": "x" }))
             .unwrap();
@@ -296,6 +297,28 @@ mod with_sessions {
                 .contains("does not fit at `/name`"),
             "{answer}"
         );
+    }
+
+    /// Wherever its text is, and however small the instance is that asks.
+    #[test]
+    fn a_long_question_takes_memory_of_its_server_or_is_not_asked() {
+        let (_home, mut client) = host("limits = { memory = '64MiB' }", all());
+        for (messages, kilobytes, why) in [
+            (20, 60, "1048576 are allowed"),
+            (8, 2048, "there is no memory for questions of 16"),
+        ] {
+            let arguments = json!({ "messages": messages, "kilobytes": kilobytes });
+            let id = call(&mut client, "sample_long", arguments);
+            let answer = result(&mut client, id);
+            let said = client::text(&answer).unwrap();
+            assert!(said.contains(why), "{said}");
+        }
+        let arguments = json!({ "messages": 2, "kilobytes": 512 });
+        let id = call(&mut client, "sample_long", arguments);
+        client
+            .answers("sampling/createMessage", said("The first."))
+            .unwrap();
+        assert_eq!(client::text(&result(&mut client, id)), Some("The first."));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod bytes;
 mod decode;
 mod encode;
+mod json_size;
 mod left_out;
 mod prompt;
 mod resource;
@@ -13,6 +14,7 @@ mod tests;
 
 pub(crate) use bytes::base64_in;
 pub(crate) use decode::{arguments, drop_nulls, texts};
+pub(crate) use json_size::json_size;
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;

@@ -13,6 +13,12 @@ use super::client::causes;
 use super::message::{self, Messages};
 use crate::upstream::read_room::{NoRoom, ReadPlace, ReadRoom};
 
+/// The longest type of an event that is known as such, in bytes. No longer one has a meaning here.
+const MAX_KIND_BYTES: usize = 64;
+
+/// The longest id after which a stream can be gone on with, in bytes: it goes out as a header.
+const MAX_ID_BYTES: usize = 4096;
+
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
@@ -180,9 +186,15 @@ impl Parser {
                 data.push_str(value);
                 data.push('\n');
             }
-            "event" => value.clone_into(&mut self.event.get_or_insert_default().kind),
+            "event" => {
+                let known = value.get(..value.floor_char_boundary(MAX_KIND_BYTES));
+                let kind = &mut self.event.get_or_insert_default().kind;
+                known.unwrap_or_default().clone_into(kind);
+            }
             "id" if !value.contains('\0') => {
-                self.event.get_or_insert_default().id = Some(value.to_owned());
+                // An empty one says that the stream cannot be gone on with.
+                let id = Some(value).filter(|id| id.len() <= MAX_ID_BYTES);
+                self.event.get_or_insert_default().id = Some(id.unwrap_or_default().to_owned());
             }
             // Counts from now on, whether or not an event follows.
             "retry" => {
@@ -280,6 +292,25 @@ mod tests {
         let mut parser = Parser::new(&ReadRoom::new(16));
         (0..99).for_each(|_| parser.feed(b"data: ab\n\n: c\n", &mut ready).unwrap());
         assert_eq!(ready.len(), 99);
+    }
+
+    /// They are kept for as long as a stream lasts, and counted by nobody.
+    #[test]
+    fn ids_and_types_of_events_are_short() {
+        let long = "x".repeat(MAX_ID_BYTES + 1);
+        let text = format!("id: 1\ndata: a\n\nid: {long}\nevent: {long}\ndata: b\n\n");
+        let mut parser = Parser::new(&ReadRoom::new(64 << 10));
+        let mut ready = VecDeque::new();
+        parser.feed(text.as_bytes(), &mut ready).unwrap();
+        let [first, second] = ready.make_contiguous() else {
+            panic!("{ready:?}")
+        };
+        assert_eq!(first.id.as_deref(), Some("1"));
+        assert_eq!(
+            (second.id.as_deref(), second.kind.len()),
+            (Some(""), MAX_KIND_BYTES)
+        );
+        assert_eq!(second.data, "b");
     }
 
     #[test]

@@ -1,0 +1,138 @@
+//! How long the JSON of a component value is, before it is made.
+
+use wasmtime::component::Val;
+
+/// Bytes of the JSON of a value that a guest returned, at least; no more is counted than shows that
+/// it is beyond a limit. A guest may return one text any number of times, and as JSON all of them
+/// would take as much memory and time.
+///
+/// `is_written` says whether its texts are written into JSON; otherwise they are JSON.
+pub(crate) fn json_size(value: &Val, limit: u64, is_written: bool) -> u64 {
+    let mut size = JsonSize {
+        bytes: 0,
+        limit,
+        is_written,
+    };
+    size.value(value);
+    size.bytes
+}
+
+struct JsonSize {
+    bytes: u64,
+    limit: u64,
+    is_written: bool,
+}
+
+impl JsonSize {
+    fn add(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    fn value(&mut self, value: &Val) {
+        if self.bytes > self.limit {
+            return;
+        }
+        match value {
+            // Three bytes become four letters, where they are bytes and not numbers.
+            Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => {
+                self.add(items.len() / 3 * 4);
+            }
+            Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
+                // At least a digit and a comma each.
+                items.iter().for_each(|item| self.value(item));
+                self.add(items.len());
+            }
+            Val::String(text) => self.text(text),
+            Val::Record(fields) => {
+                for (name, value) in fields {
+                    if !matches!(value, Val::Option(None)) {
+                        self.add(name.len());
+                        self.value(value);
+                    }
+                }
+            }
+            Val::Variant(name, payload) => {
+                self.add(name.len());
+                self.part(payload.as_deref());
+            }
+            Val::Option(payload) => self.part(payload.as_deref()),
+            Val::Result(Ok(payload) | Err(payload)) => self.part(payload.as_deref()),
+            Val::Enum(name) => self.add(name.len()),
+            Val::Flags(names) => self.add(names.iter().map(String::len).sum()),
+            Val::Map(pairs) => {
+                for (key, value) in pairs {
+                    self.value(key);
+                    self.value(value);
+                }
+            }
+            _ => self.add(1),
+        }
+    }
+
+    fn part(&mut self, payload: Option<&Val>) {
+        if let Some(value) = payload {
+            self.value(value);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.add(text.len());
+        if self.is_written && self.bytes <= self.limit {
+            // A letter that is hidden takes six: `\u001b`.
+            let longer = text.bytes().map(|byte| match byte {
+                b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+                0..32 => 5,
+                _ => 0_usize,
+            });
+            self.add(longer.sum());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_wit::Type;
+
+    use super::super::encode::encode;
+    use super::*;
+
+    fn text(text: &str) -> Val {
+        Val::String(text.to_owned())
+    }
+
+    /// Nothing is refused that would be short enough.
+    #[test]
+    fn it_is_no_longer_than_the_json() {
+        let texts = Type::List(Box::new(Type::String));
+        let numbers = Type::List(Box::new(Type::U8));
+        for (ty, value) in [
+            (Type::String, text("a\"\\\n\u{1b}\u{8}\u{7f}ä")),
+            (texts.clone(), Val::List(vec![text(""), text("\u{1}")])),
+            (texts, Val::List(Vec::new())),
+            (numbers, Val::List(vec![Val::U8(1); 300])),
+            (Type::Bytes, Val::List(vec![Val::U8(1); 301])),
+            (
+                Type::Option(Box::new(Type::U32)),
+                Val::Option(Some(Box::new(Val::U32(7)))),
+            ),
+            (
+                Type::Map(Box::new(Type::U8), Box::new(Type::Bool)),
+                Val::Map(vec![(Val::U8(1), Val::Bool(true))]),
+            ),
+        ] {
+            let size = json_size(&value, u64::MAX, true);
+            let json = encode(&ty, &value).to_string();
+            assert!(size <= json.len() as u64, "{size} {json}");
+        }
+        let hidden = text(&"\u{1b}".repeat(100));
+        assert_eq!(json_size(&hidden, u64::MAX, true), 600);
+        assert_eq!(json_size(&hidden, u64::MAX, false), 100);
+    }
+
+    #[test]
+    fn nothing_is_counted_beyond_the_limit() {
+        let many = Val::List(vec![text(&"x".repeat(1000)); 1000]);
+        let size = json_size(&many, 5000, true);
+        assert!((5001..10_000).contains(&size), "{size}");
+    }
+}
