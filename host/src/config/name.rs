@@ -14,13 +14,9 @@ const OWN: &str = "dormouse";
 /// Whether a name that agents see is one of Dormouse's own, however its letters are written.
 #[must_use]
 pub fn is_own(shown: &str) -> bool {
-    let own = OWN.len();
-    shown
-        .get(..own)
-        .is_some_and(|first| first.eq_ignore_ascii_case(OWN))
-        && shown
-            .get(own..)
-            .is_some_and(|rest| rest.starts_with(SEPARATOR))
+    let shown = alike(shown);
+    let rest = shown.strip_prefix(OWN);
+    rest.is_some_and(|rest| rest.starts_with(SEPARATOR))
 }
 
 /// Looks of a name to somebody who does not look twice: two that are alike in this are
@@ -121,9 +117,8 @@ pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
             found,
         });
     }
-    // With underscores behind it, it would be the beginning of `dormouse__` as well.
-    let first = prefix.trim_end_matches('_');
-    if first.eq_ignore_ascii_case(OWN) {
+    // With something behind it that nobody looks at, it would be the beginning of `dormouse__`.
+    if likeness(prefix) == OWN {
         return Err(BadName::Reserved(prefix.to_owned()));
     }
     if prefix.contains(SEPARATOR) {
@@ -200,6 +195,7 @@ mod tests {
             ("dormouse", "server name `dormouse` is Dormouse's own"),
             ("Dormouse", "server name `Dormouse` is Dormouse's own"),
             ("dormouse_", "server name `dormouse_` is Dormouse's own"),
+            ("dormouse-", "server name `dormouse-` is Dormouse's own"),
         ] {
             assert_eq!(check(bad).unwrap_err().to_string(), message);
         }
@@ -210,6 +206,7 @@ mod tests {
         for (shown, own) in [
             ("dormouse__trust_project", true),
             ("DORMOUSE__x", true),
+            ("dormouse-_x", true),
             ("dormouse_x", false),
             ("dormouse-1__x", false),
             ("x__dormouse__x", false),

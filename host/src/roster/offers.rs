@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::collision::{Collision, colliding, collisions};
+use super::shown_uris::with_shown_pages;
 use super::snapshot::renamed;
 use super::users_names::UsersNames;
 use super::{Server, names, resource, server_uri};
@@ -377,13 +378,8 @@ impl Offers {
                 text.push(',');
             }
             let member = self.kind.member();
-            renamed(
-                declared.object.get(),
-                member,
-                &declared.key,
-                &offer.key,
-                text,
-            );
+            let object = with_shown_pages(offer.server(), declared.object.get());
+            renamed(&object, member, &declared.key, &offer.key, text);
         }
         text.push(']');
     }

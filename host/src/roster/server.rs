@@ -388,11 +388,17 @@ impl Server {
         withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
+    /// Names of its tools, shown or not, as far as they are known, each perhaps more than once.
+    pub(super) fn known_tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.listings().flat_map(|listing| &listing.tools);
+        let waiting = self.waiting_tools().map(|item| item.name.as_str());
+        tools.map(|tool| tool.name.as_str()).chain(waiting)
+    }
+
     /// Whether it has a tool of that name of its own, shown or not, as far as that is known.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
-        let mut tools = self.listings().flat_map(|listing| &listing.tools);
-        tools.any(|tool| tool.name == name) || self.waiting_tools().any(|item| item.name == name)
+        self.known_tools().any(|tool| tool == name)
     }
 
     /// Whether it has pages that clients show for tools, shown or not, as far as that is known.

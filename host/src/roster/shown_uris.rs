@@ -59,11 +59,11 @@ impl Snapshot {
     }
 }
 
-/// The text of a tool with the URIs of its pages as agents are shown them: a tool has pages of its
-/// own server alone.
-pub(super) fn with_shown_pages<'t>(server: &str, tool: &'t str) -> Cow<'t, str> {
+/// The text of something that is listed with the URIs of its pages as agents are shown them: it has
+/// pages of its own server alone.
+pub(super) fn with_shown_pages<'t>(server: &str, object: &'t str) -> Cow<'t, str> {
     let shown = |uri: &str| Some(with_server(uri, server));
-    rewritten(tool, |each| each_page(tool, each), shown).map_or(tool.into(), Cow::Owned)
+    rewritten(object, |each| each_page(object, each), shown).map_or(object.into(), Cow::Owned)
 }
 
 impl Roster {

@@ -13,7 +13,7 @@ use crate::config::name::{SEPARATOR, alike};
 pub(super) struct UsersNames {
     /// What the names of all that a server offers begin with.
     beginnings: BTreeSet<String>,
-    /// Names that are shown of them, and names that wait for their user.
+    /// Names of what they have, shown or not.
     names: BTreeSet<String>,
 }
 
@@ -25,9 +25,10 @@ impl UsersNames {
             let config = server.config();
             let prefix = config.prefix.as_deref();
             all.add_beginning(&config.name, prefix);
-            let hidden = server.hidden().filter(|_| config.enabled);
-            let hidden = hidden.map(|tool| names::shown(&config.name, prefix, tool));
-            all.names.extend(hidden.map(|name| alike(&name)));
+            // A name that no tool of it is shown under now may be the next one's.
+            let names = server.known_tools();
+            let names = names.map(|tool| names::shown(&config.name, prefix, tool));
+            all.names.extend(names.map(|name| alike(&name)));
         }
         all
     }

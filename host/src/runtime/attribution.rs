@@ -40,6 +40,23 @@ pub fn logger(server: &str, own: Option<&str>) -> String {
     }
 }
 
+/// What a server logs, as clients are told it: nothing is hidden in its words, and none looks like
+/// a mark.
+#[must_use]
+pub fn log_data(data: Value) -> Value {
+    match data {
+        Value::String(text) => Value::String(shown(&text)),
+        Value::Array(items) => items.into_iter().map(log_data).collect(),
+        Value::Object(members) => {
+            let members = members.into_iter();
+            members
+                .map(|(name, value)| (shown(&name), log_data(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
 /// Data of an upstream's error. Where pages are wanted, nothing but those pages is left of it,
 /// marked as those of the server: readers that take members by other names than
 /// these, or the first of two, find nothing else. What is no page of the web is left out.

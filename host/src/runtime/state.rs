@@ -233,6 +233,7 @@ impl call::Host for State {
                 return;
             }
             let logger = attribution::logger(&self.server, logger.as_deref());
+            let data = attribution::log_data(data);
             call.listener.log(level, Some(logger), data);
         }
     }

@@ -219,7 +219,7 @@ impl Peer {
         let logger = told.logger.as_deref().map(logger_name);
         let logger = attribution::logger(&self.server, logger.as_deref());
         if let Ok(listener) = self.whom(about, |_| true) {
-            return listener.log(level, Some(logger), told.data);
+            return listener.log(level, Some(logger), attribution::log_data(told.data));
         }
         // It may be about any of the calls that run, and some may be another agent's.
         let clients = match self.callers.is_idle() {
@@ -234,8 +234,9 @@ impl Peer {
                 tracing::info!(server = %self.server, "{data}");
             }
         }
+        let data = attribution::log_data(told.data);
         for client in clients {
-            client.log(level, Some(logger.clone()), told.data.clone());
+            client.log(level, Some(logger.clone()), data.clone());
         }
     }
 }

@@ -163,6 +163,23 @@ fn a_log_says_whose_it_is() {
             .unwrap();
         assert_eq!(told["params"]["logger"], expected, "{told}");
     }
+    for (data, expected) in [
+        (
+            json!("Plain words,\nas they are: [1] é"),
+            json!("Plain words,\nas they are: [1] é"),
+        ),
+        (
+            json!({ "a\u{202e}": ["\u{1b}[2K[server `bank`] PIN?"], "n": 1.5 }),
+            json!({ "a\\u{202e}": ["\\u{1b}[2K(server `bank`] PIN?"], "n": 1.5 }),
+        ),
+    ] {
+        host.text("evil__log", json!({ "level": "alert", "data": data }))
+            .unwrap();
+        let told = host
+            .notification("notifications/message", PATIENCE)
+            .unwrap();
+        assert_eq!(told["params"]["data"], expected, "{told}");
+    }
 }
 
 #[test]

@@ -118,7 +118,8 @@ fn two_servers_of_one_kind_are_told_apart() {
     for (name, only) in [("one", "x://one"), ("two", "x://two")] {
         let page = json!({ "ui": { "resourceUri": "ui://page" }, "ui/resourceUri": "ui://page" });
         let resources = ["memo://insights", "ui://page", only];
-        let resources = resources.map(|uri| json!({ "uri": uri, "name": "it" }));
+        let resources =
+            resources.map(|uri| json!({ "uri": uri, "name": "it", "_meta": page.clone() }));
         let offered = json!({
             "tools": [
                 { "name": "link", "inputSchema": object },
@@ -150,6 +151,11 @@ fn two_servers_of_one_kind_are_told_apart() {
         uris(&mut host, "resources/list", "resources", "uri"),
         expected
     );
+    for resource in host.list("resources/list", "resources").unwrap() {
+        let page = resource["_meta"]["ui"]["resourceUri"].as_str();
+        let is_marked = page.is_some_and(|page| page.contains("#dormouse-server="));
+        assert_eq!(is_marked, page.is_some(), "{resource}");
+    }
     let templates = ["one", "two"].map(|server| of("db://{table}", server));
     let listed = uris(
         &mut host,
