@@ -190,19 +190,19 @@ impl Record {
         }
     }
 
-    /// Offered items that its user has approved, as they have approved it.
+    /// Items that its user has approved, as they have approved them, offered still or not.
     fn approved_by_name(&self) -> BTreeMap<(Gated, String), Box<RawValue>> {
         let all = Gated::ALL.into_iter().flat_map(|kind| {
-            let objects = kind.of(&self.offered).into_iter();
-            objects.filter_map(move |(name, object)| {
-                let unseen = self.unseen.get(&kind);
-                let changed = unseen.and_then(|unseen| unseen.changed.get(&name).cloned());
-                let is_new = unseen.is_some_and(|unseen| unseen.added.contains(&name));
-                let approved = changed.or((!is_new).then_some(object))?;
-                // What cannot be shown, nobody has approved.
-                kind.told(&name, &approved)?;
-                Some(((kind, name), approved))
-            })
+            let unseen = self.unseen.get(&kind);
+            let is_new = move |name: &str| unseen.is_some_and(|unseen| unseen.added.contains(name));
+            let offered = kind.of(&self.offered).into_iter();
+            let offered = offered.filter(move |(name, _)| !is_new(name));
+            // Later ones take the place of those before.
+            let changed = unseen.into_iter().flat_map(|unseen| unseen.changed.clone());
+            // What cannot be shown, nobody has approved.
+            let approved = offered.chain(changed);
+            let approved = approved.filter(move |(name, object)| kind.told(name, object).is_some());
+            approved.map(move |(name, object)| ((kind, name), object))
         });
         all.collect()
     }

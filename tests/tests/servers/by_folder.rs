@@ -202,6 +202,9 @@ fn what_comes_later_in_another_folder_is_no_newer_than_what_comes_first() {
         let first = all.folder("first", &[("add", "Adds.")], "");
         all.discover(&first, &["t__add"]);
         let evil = [("add", "EVIL")];
+        // What is gone there is known all the same.
+        all.folder("first", &[("sum", "Sums.")], "");
+        all.serve(&first).text("t__add", json!({})).ok();
         all.folder("first", &evil, "");
         for tools in [&[("sum", "Sums.")][..], &evil, &[], &evil] {
             let other = all.folder(folder, tools, "");
@@ -215,6 +218,7 @@ fn what_comes_later_in_another_folder_is_no_newer_than_what_comes_first() {
             .0
             .run_in(&all.0.home.path().join(folder), &["diff", "t"]);
         assert!(said.contains("EVIL"), "{said}");
+        all.0.run_in(&first, &["sync", "t"]);
         let mut host = all.serve(&first);
         assert_eq!(host.text("t__add", json!({})).is_ok(), mode == "freeze");
         assert!(!told(&mut host).contains("EVIL"));
