@@ -115,7 +115,14 @@ impl Add {
         RecordedFolders::new(&places.data).record_anew(&real.collect())?;
         output::say(&format!("added `{name}` to {}", places.config.display()));
         let roster = Roster::open(places.clone())?;
-        for (servers, doubt) in folders::doubts(&roster.configured()?) {
+        let configured = roster.configured()?;
+        for twin in configured.reached_in_the_same_way(name) {
+            output::warn(&format!(
+                "`{twin}` is reached in the same way, and what both have is shown twice\n\
+                 hint: `dormouse disable {twin}` has `{name}` alone shown"
+            ));
+        }
+        for (servers, doubt) in folders::doubts(&configured) {
             if servers.contains(name) {
                 output::warn(&doubt);
             }

@@ -237,6 +237,17 @@ impl Configured {
         }
     }
 
+    /// Other servers that are switched on and reached in the same way as one, by name.
+    pub fn reached_in_the_same_way(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of_it = self.servers.get(name).and_then(launch);
+        let others = self.servers.values();
+        others
+            .filter(move |other| {
+                other.name != name && other.enabled && of_it.is_some() && launch(other) == of_it
+            })
+            .map(|other| other.name.as_str())
+    }
+
     /// Changes the servers that are configured elsewhere as the user's own file says.
     fn apply_overlays(&mut self) {
         let mut stray = self.overlays.clone();

@@ -76,7 +76,7 @@ impl Live {
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter_async(|state| &mut state.memory);
         bound.share.limit(&mut store);
-        store.set_hostcall_fuel(fuel(target.limits.result));
+        store.set_hostcall_fuel(fuel(target.limits.result, 1));
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let instance = match bound.pre.instantiate_async(&mut store).await {
@@ -145,6 +145,8 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
+        let fuel = fuel(target.limits.result, call.wanted.uncounted_factor());
+        self.store.set_hostcall_fuel(fuel);
         let called = function
             .call_async(&mut self.store, params, &mut results)
             .await;
@@ -241,13 +243,14 @@ fn hint(trap: &Trap) -> Option<&'static str> {
 /// memory that the values take here.
 ///
 /// A value takes 40 bytes, a byte of a `list<u8>` too, of which three are four
-/// letters in a result. Nothing else takes more for what it is as JSON.
-fn fuel(result: u64) -> usize {
+/// letters in a result. Nothing else takes more for what it is as JSON. `uncounted` is how many
+/// times that measure a result may take.
+fn fuel(result: u64, uncounted: usize) -> usize {
     const EACH: usize = 32;
     // As much as wasmtime allows of itself: a small result may come of large texts.
     const LEAST: usize = 128 << 20;
     let result = usize::try_from(result).unwrap_or(usize::MAX);
-    result.saturating_mul(EACH).max(LEAST)
+    result.saturating_mul(EACH).max(LEAST) / uncounted.max(1)
 }
 
 /// Part of the text of an error whose type wasmtime keeps to itself.

@@ -221,6 +221,14 @@ impl Wanted {
         failed.filter(|failed| super::upstream::text(failed) == said)
     }
 
+    /// How many times the memory that wasmtime counts what the function returns may take.
+    pub(super) fn uncounted_factor(&self) -> usize {
+        let result = self
+            .function()
+            .and_then(|function| function.result.as_ref());
+        result.map_or(1, value::uncounted_factor)
+    }
+
     /// The size of what the function returned, as JSON, in bytes: at least that, and no more than
     /// shows whether it is beyond a limit.
     pub(super) fn result_size(&self, value: Option<&Val>, limit: u64) -> u64 {

@@ -68,6 +68,44 @@ fn a_result_that_is_too_long_is_not_made() {
     host.stays_well();
 }
 
+/// Thirty-three lists that all are the same one of a hundred thousand sets of 32 flags, each of
+/// which is a text of its own to whoever reads it.
+#[test]
+fn a_list_of_flags_takes_no_more_than_other_lists() {
+    let flags: Vec<_> = ('a'..='z').chain('A'..='F').collect();
+    let flags = flags.iter().map(|flag| match flag.is_ascii_uppercase() {
+        true => format!("\"x-{}\" ", flag.to_ascii_lowercase()),
+        false => format!("\"{flag}\" "),
+    });
+    let bad = format!(
+        r#"(component
+          (type $flags' (flags {}))
+          (import "set" (type $flags (eq $flags')))
+          (core module $m
+            (memory (export "mem") 20)
+            (func (export "f") (result i32) (local $at i32)
+              (memory.fill (i32.const 65536) (i32.const 255) (i32.const 400000))
+              (loop $l
+                (i32.store (i32.add (i32.const 1024) (local.get $at)) (i32.const 65536))
+                (i32.store (i32.add (i32.const 1028) (local.get $at)) (i32.const 100000))
+                (local.set $at (i32.add (local.get $at) (i32.const 8)))
+                (br_if $l (i32.lt_u (local.get $at) (i32.const 264))))
+              (i32.store (i32.const 0) (i32.const 1024))
+              (i32.store (i32.const 4) (i32.const 33))
+              (i32.const 0)))
+          (core instance $i (instantiate $m))
+          (func (export "f") (result (list (list $flags)))
+            (canon lift (core func $i "f") (memory (core memory $i "mem")))))"#,
+        flags.collect::<String>()
+    );
+    let bad = wat::parse_str(bad).unwrap();
+    let mut host = Host::with(&bad, "[servers.bad.limits]\nmemory = \"4MiB\"");
+    host.fails("bad__f", &["`result` in"]);
+    let peak = host.peak();
+    assert!(peak < 700 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}
+
 /// As many calls as the host has threads, each of which takes much longer than an epoch for each
 /// turn.
 #[test]

@@ -8,6 +8,7 @@ mod left_out;
 mod prompt;
 mod resource;
 mod result;
+mod uncounted;
 
 #[cfg(test)]
 mod tests;
@@ -18,3 +19,4 @@ pub(crate) use json_size::json_size;
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;
+pub(crate) use uncounted::uncounted_factor;
