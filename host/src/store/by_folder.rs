@@ -138,8 +138,7 @@ impl Store {
     pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
         let read = |of: &Fingerprint| self.read_file(of).ok().flatten();
         let records: Vec<Record> = match of.without_project() {
-            // What an older version has known of a project's server, until this one does.
-            Some(_) if self.file(of).exists() => Vec::new(),
+            // What an older version has known of a project's server.
             Some(older) => read(&older).into_iter().collect(),
             None => {
                 let anywhere = of.folder().and_then(|_| read(&of.anywhere()));
