@@ -15,6 +15,7 @@ use wasmtime::component::{Component, InstancePre, Linker, ResourceType};
 use super::cache::Compiled;
 use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Origin};
+use super::flag_lists::has_lists_of_flags;
 use super::state::State;
 use crate::sandbox::{HostLimits, WASI_VERSION};
 
@@ -132,7 +133,16 @@ fn define_missing(
                     resources.push(resource);
                     true
                 }
-                ComponentItem::ComponentFunc(_) => false,
+                ComponentItem::ComponentFunc(ref function) => {
+                    let mut types = function.params().map(|(_, ty)| ty);
+                    if is_wasi && types.any(|ty| has_lists_of_flags(&ty)) {
+                        return Err(format!(
+                            "it imports `{name}`, whose `{item}` takes a list of flags, and this host \
+                             offers nothing that does"
+                        ));
+                    }
+                    false
+                }
                 _ => continue,
             };
             if !is_wasi {
@@ -217,6 +227,28 @@ mod tests {
         let component = wat::parse_str(wat).unwrap();
         let component = Component::new(&machine.engine, component).unwrap();
         link(&machine, &component)
+    }
+
+    #[test]
+    fn lists_of_flags_are_given_to_nothing() {
+        let import = |ty: &str| {
+            format!(
+                r#"(component (import "wasi:nowhere/x@0.1.0" (instance
+                    (type $f' (flags "a" "b"))
+                    (export "f" (type $f (eq $f')))
+                    (export "g" (func (param "p" {ty}))))))"#
+            )
+        };
+        for (ty, is_linked) in [
+            ("$f", true),
+            ("(option $f)", true),
+            ("(list $f)", false),
+            ("(list (tuple (option $f) u8))", false),
+            ("(list string)", true),
+        ] {
+            let linked = linked(&import(ty)).map(|_| ());
+            assert_eq!(linked.is_ok(), is_linked, "{ty} {linked:?}");
+        }
     }
 
     /// A component that imports a resource of `wasi:io` at one version, and what uses it of

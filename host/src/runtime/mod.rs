@@ -16,6 +16,7 @@ pub mod compiler;
 mod content;
 mod engine;
 mod error;
+mod flag_lists;
 mod form;
 mod grace;
 mod hint;

@@ -3,6 +3,7 @@
 
 use super::bindings::dormouse::plugin::client::{Question, Request, Sampling};
 use super::bindings::dormouse::plugin::types::{Annotations, Content, ResourceBody};
+use super::value::written_bytes;
 
 /// Texts of a sampling from which on they are no words of the question, in bytes: images and whole
 /// documents.
@@ -122,9 +123,10 @@ impl QuestionSize {
 
     fn text(&mut self, text: &str) {
         self.words += VALUE_BYTES;
+        let bytes = written_bytes(text);
         match self.may_be_long && text.len() > LONG_TEXT_BYTES {
-            true => self.long = self.long.saturating_add(text.len()),
-            false => self.words = self.words.saturating_add(text.len()),
+            true => self.long = self.long.saturating_add(bytes),
+            false => self.words = self.words.saturating_add(bytes),
         }
     }
 

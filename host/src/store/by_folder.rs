@@ -14,8 +14,9 @@ use super::gated::Gated;
 use super::{Record, Store};
 use crate::config::Fingerprint;
 
-/// Most records of other folders that one is compared with: the newest.
-const MAX_FOLDERS_COMPARED: usize = 32;
+/// Most records of other folders that one is compared with: the newest. With more of them, all that
+/// is in none of these may be known.
+const MAX_RECORDS_COMPARED: usize = 32;
 
 impl Store {
     /// The record of an upstream as it counts in its folder: what waits there, and its user has
@@ -104,13 +105,13 @@ impl Store {
 
     /// The folders of which something is known of an upstream that they decide, newest first.
     pub(super) fn folders_of(&self, of: &Fingerprint) -> Vec<PathBuf> {
-        let records = self.records_by_folder(of, usize::MAX).into_iter().flatten();
+        let files = self.files_by_folder(of).into_iter();
+        let records = files.filter_map(|file| Self::read_record(&file).ok().flatten());
         records.filter_map(|record| record.folder()).collect()
     }
 
-    /// So many records of an upstream in the folders that decide it, newest first; none where one
-    /// cannot be read.
-    fn records_by_folder(&self, of: &Fingerprint, most: usize) -> Vec<Option<Record>> {
+    /// The files with the records of an upstream in the folders that decide it, newest first.
+    fn files_by_folder(&self, of: &Fingerprint) -> Vec<PathBuf> {
         let beginning = of.file_stem_of_folders();
         let files = std::fs::read_dir(&self.folder)
             .into_iter()
@@ -126,45 +127,41 @@ impl Store {
             })
             .collect();
         files.sort_unstable_by(|one, other| other.cmp(one));
-        let files = files.iter().take(most);
-        files
-            .map(|(_, file)| Self::read_record(file).ok().flatten())
-            .collect()
+        files.into_iter().map(|(_, file)| file).collect()
     }
 
     /// Knowledge of an upstream where it was started before, other than in the folder that it is
     /// started in: what it says there is new where it has said something else. None where it is new
     /// to its user.
     pub(super) fn known_elsewhere(&self, of: &Fingerprint) -> Option<KnownElsewhere> {
-        let read = |of: &Fingerprint| self.read_file(of).ok().flatten();
-        let records: Vec<Record> = match of.without_project() {
+        let mut files: Vec<PathBuf> = match of.without_project() {
             // What an older version has known of a project's server.
-            Some(older) => read(&older).into_iter().collect(),
+            Some(older) => vec![self.file(&older)],
             None => {
-                let anywhere = of.folder().and_then(|_| read(&of.anywhere()));
-                let folders = self.records_by_folder(of, MAX_FOLDERS_COMPARED);
-                anywhere
-                    .into_iter()
-                    .chain(folders.into_iter().flatten())
-                    .collect()
+                let anywhere = of.folder().map(|_| self.file(&of.anywhere()));
+                let folders = self.files_by_folder(of);
+                anywhere.into_iter().chain(folders).collect()
             }
         };
-        let own = of.folder().map(|folder| folder.to_string_lossy());
+        let own = self.file(of);
+        files.retain(|file| *file != own && file.exists());
         let mut known = KnownElsewhere {
             folder: of.folder().map(Path::to_owned),
             approved: BTreeMap::new(),
+            is_partial: files.len() > MAX_RECORDS_COMPARED,
         };
-        let others = records
-            .iter()
-            .filter(|record| own.is_none() || record.folder.as_deref() != own.as_deref());
-        for record in others {
+        for file in files.iter().take(MAX_RECORDS_COMPARED) {
+            let Ok(Some(record)) = Self::read_record(file) else {
+                known.is_partial = true;
+                continue;
+            };
             let folder = record.folder();
             for (key, object) in record.approved_by_name() {
                 let told = told_without_folder(&key, &object, folder.as_deref());
                 known.approved.entry(key).or_default().extend(told);
             }
         }
-        (!records.is_empty()).then_some(known)
+        (!files.is_empty()).then_some(known)
     }
 }
 
@@ -214,12 +211,14 @@ pub(super) struct KnownElsewhere {
     folder: Option<PathBuf>,
     /// Texts as models are told them, with a sign in place of the folder that each was told in.
     approved: BTreeMap<(Gated, String), BTreeSet<String>>,
+    /// Whether there is more than that: records that cannot be read, or too many.
+    is_partial: bool,
 }
 
 impl KnownElsewhere {
-    /// Whether its user knows something of that name in one of the folders.
-    pub(super) fn knows(&self, kind: Gated, name: &str) -> bool {
-        self.approved.contains_key(&(kind, name.to_owned()))
+    /// Whether its user knows something of that name in one of the folders, or may.
+    pub(super) fn may_know(&self, kind: Gated, name: &str) -> bool {
+        self.is_partial || self.approved.contains_key(&(kind, name.to_owned()))
     }
 
     /// Whether something was approved like this in one of the folders, but for the folder's name.

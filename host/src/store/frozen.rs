@@ -26,8 +26,8 @@ pub(super) enum Novelty {
     Changed,
     /// They have seen nothing of its name.
     New,
-    /// They have seen something else under its name in another folder: a change, of which nothing
-    /// is shown instead.
+    /// They have seen something else under its name in another folder, or may have: a change, of
+    /// which nothing is shown instead.
     NewHere,
 }
 

@@ -744,6 +744,66 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
 }
 
+/// Where new tools are shown, one that was pushed out of what is remembered is none.
+#[test]
+fn what_is_gone_and_forgotten_does_not_come_back_as_new() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let learn = |tools: &[(&str, &str)]| {
+        let learnt = store.learn(&of, offered(tools), (&changes, None));
+        learnt.unwrap().pending
+    };
+    learn(&[("a", "A")]);
+    assert!(learn(&[("new", "N")]).is_empty());
+    let long = "x".repeat(400_000);
+    for round in ["b", "c", "d"] {
+        let names: Vec<_> = (0..10).map(|tool| format!("A{round}{tool}")).collect();
+        let tools: Vec<_> = names.iter().map(|name| (name.as_str(), &*long)).collect();
+        learn(&tools);
+    }
+    learn(&[]);
+    assert_eq!(learn(&[("a", "EVIL")]), ["a"]);
+    assert_eq!(descriptions(&store, &of), Vec::<String>::new());
+}
+
+/// Nothing that may be known is taken as it comes.
+#[test]
+fn what_cannot_be_compared_is_not_new() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let folder = |name: &str| of.in_folder(std::path::Path::new(name));
+    let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
+        let learnt = store.learn(of, offered(tools), (&changes, None));
+        learnt.unwrap().pending
+    };
+    learn(&folder("/w/first"), &[("a", "A")]);
+    std::fs::write(store.file(&folder("/w/first")), "{").unwrap();
+    // Trust on first use is for what nothing is known of.
+    assert_eq!(learn(&folder("/w/second"), &[("a", "EVIL")]), ["a"]);
+    assert_eq!(learn(&of, &[("a", "EVIL")]), ["a"]);
+
+    let (_folder, store, of) = fixture();
+    let folder = |name: &str| of.in_folder(std::path::Path::new(name));
+    let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
+        let learnt = store.learn(of, offered(tools), (&changes, None));
+        learnt.unwrap().pending
+    };
+    learn(&folder("/w/first"), &[("a", "A"), ("b", "B")]);
+    for number in 0..40 {
+        learn(&folder(&format!("/w/{number}")), &[("b", "B")]);
+    }
+    assert_eq!(
+        learn(&folder("/w/last"), &[("a", "EVIL"), ("b", "B")]),
+        ["a"]
+    );
+}
+
 /// An upstream decides neither how large its record becomes by offering something else each
 /// time, nor that what is not remembered counts as seen.
 #[test]

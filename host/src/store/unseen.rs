@@ -32,7 +32,11 @@ pub(super) struct Unseen {
     /// Items that they have never seen.
     #[serde(default)]
     pub(super) added: BTreeSet<String>,
-    /// Those of these of which they know something else in other folders.
+    /// Whether so much has gone that not all of it is remembered: what is new then may be something
+    /// else than they have seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_forgotten: bool,
+    /// Those of these of which they may know something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
     /// Times at which those that are there began to wait, in seconds since the Unix epoch.
@@ -111,8 +115,8 @@ impl Unseen {
             }
             let is_new = !seen.contains_key(&name);
             let is_known_elsewhere = match known_elsewhere {
-                Some(known) if known.knows(kind, &name) => !known.has(kind, &name, &object),
-                _ => self.known_elsewhere.contains(&name),
+                Some(known) if known.may_know(kind, &name) => !known.has(kind, &name, &object),
+                _ => self.has_forgotten || self.known_elsewhere.contains(&name),
             };
             let novelty = match (is_new, is_known_elsewhere) {
                 (false, _) => Novelty::Changed,
@@ -276,13 +280,17 @@ impl Unseen {
     /// something else each time. What comes back then is new.
     fn forget(&mut self, now: &BTreeSet<String>) {
         let (mut bytes, mut count) = (0, 0);
+        let mut has_forgotten = false;
         self.changed.retain(|name, object| {
             if now.contains(name) {
                 return true;
             }
             bytes += name.len() + object.get().len();
             count += 1;
-            bytes <= MAX_GONE_BYTES && count <= MAX_GONE
+            let is_kept = bytes <= MAX_GONE_BYTES && count <= MAX_GONE;
+            has_forgotten |= !is_kept;
+            is_kept
         });
+        self.has_forgotten |= has_forgotten;
     }
 }

@@ -2,6 +2,17 @@
 
 use wasmtime::component::Val;
 
+/// Bytes of a text as JSON, without its quotes.
+pub(crate) fn written_bytes(text: &str) -> usize {
+    // A letter that is hidden takes six: `\u001b`.
+    let longer = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        0..32 => 5,
+        _ => 0_usize,
+    });
+    text.len() + longer.sum::<usize>()
+}
+
 /// Bytes of the JSON of a value that a guest returned, at least; no more is counted than shows that
 /// it is beyond a limit. A guest may return one text any number of times, and as JSON all of them
 /// would take as much memory and time.
@@ -38,9 +49,9 @@ impl JsonSize {
                 self.add(items.len() / 3 * 4);
             }
             Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
-                // At least a digit and a comma each.
+                // Brackets and commas.
+                self.add(items.len() + 1);
                 items.iter().for_each(|item| self.value(item));
-                self.add(items.len());
             }
             Val::String(text) => self.text(text),
             Val::Record(fields) => {
@@ -56,8 +67,10 @@ impl JsonSize {
                 self.add(r#"{"tag":"a"}"#.len());
                 self.part(payload.as_deref());
             }
-            Val::Option(payload) => self.part(payload.as_deref()),
-            Val::Result(Ok(payload) | Err(payload)) => self.part(payload.as_deref()),
+            Val::Option(None) => self.add("null".len()),
+            Val::Option(payload) | Val::Result(Ok(payload) | Err(payload)) => {
+                self.part(payload.as_deref());
+            }
             Val::Enum(_) => self.add(r#""a""#.len()),
             Val::Flags(names) => self.add(names.len() * 4),
             Val::Map(pairs) => {
@@ -79,16 +92,12 @@ impl JsonSize {
     }
 
     fn text(&mut self, text: &str) {
-        self.add(text.len() + if self.is_written { 2 } else { 0 });
-        if self.is_written && self.bytes <= self.limit {
-            // A letter that is hidden takes six: `\u001b`.
-            let longer = text.bytes().map(|byte| match byte {
-                b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
-                0..32 => 5,
-                _ => 0_usize,
-            });
-            self.add(longer.sum());
-        }
+        // Long ones are not read where their length alone is beyond the limit.
+        let is_within = self.bytes.saturating_add(text.len() as u64) <= self.limit;
+        self.add(match self.is_written && is_within {
+            true => written_bytes(text) + 2,
+            false => text.len(),
+        });
     }
 }
 
