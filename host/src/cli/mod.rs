@@ -41,7 +41,6 @@ mod stdin;
 mod switch;
 mod sync;
 mod terminal;
-mod threads;
 mod tools;
 mod trust;
 mod uninstall;

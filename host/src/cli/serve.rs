@@ -12,7 +12,6 @@ use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
 use super::output;
-use super::threads::threads;
 use crate::config::{Client, units};
 use crate::roster::{Places, Roster};
 use crate::{control, mcp, open_files};
@@ -57,7 +56,11 @@ impl Serve {
         let Expose::Direct = self.expose;
         places.client = self.client;
         open_files::raise_limit();
-        let runtime = threads().context("the host's threads could not be started")?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("dormouse")
+            .build()
+            .context("the host's threads could not be started")?;
         let max_bodies = usize::try_from(self.max_bodies).unwrap_or(usize::MAX);
         let outcome = match self.http.http {
             Some(address) => {

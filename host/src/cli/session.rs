@@ -7,7 +7,6 @@ use anyhow::{Context as _, bail};
 use tokio_util::sync::CancellationToken;
 
 use super::terminal::Terminal;
-use super::threads::threads;
 use crate::roster::{Context, Places, Refusal, Roster};
 use crate::runtime::Answer;
 
@@ -32,8 +31,11 @@ impl Session {
     where
         F: Future<Output = Result<Answer, Refusal>>,
     {
-        let runtime = threads().context("the threads for the call could not be started")?;
-        let answer = runtime.block_on(async {
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("the threads for the call could not be started")?;
+        let answer = threads.block_on(async {
             let roster = Roster::open(places)?;
             roster.save();
             let cancel = CancellationToken::new();
@@ -45,7 +47,7 @@ impl Session {
             roster.close().await;
             Ok(answer)
         });
-        runtime.shutdown_timeout(LAST);
+        threads.shutdown_timeout(LAST);
         answer
     }
 

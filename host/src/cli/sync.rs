@@ -14,7 +14,6 @@ use tokio::sync::Semaphore;
 
 use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::progress::Progress;
-use super::threads::threads;
 use super::{Format, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
 use crate::upstream::Launch;
@@ -87,7 +86,10 @@ impl Sync {
 /// Syncs servers, all of them where none is named, and has running hosts know. Gives also what of
 /// theirs is not shown, and why, for a person.
 pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<Outcome>, String)> {
-    let runtime = threads().context("the threads for the connections could not be started")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the threads for the connections could not be started")?;
     let outcomes = runtime.block_on(async {
         let roster = Roster::open(places.clone())?;
         let servers = if servers.is_empty() {

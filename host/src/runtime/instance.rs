@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
-use wasmtime::{Store, Trap};
+use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
 use super::answer::Answer;
@@ -78,7 +78,12 @@ impl Live {
         bound.share.limit(&mut store);
         store.set_hostcall_fuel(fuel(target.limits.result, 1));
         store.set_epoch_deadline(1);
-        store.epoch_deadline_async_yield_and_update(1);
+        // Tokio looks for what has arrived before it goes on with whoever yields so; whoever only
+        // wakes itself is gone on with dozens of times before.
+        store.epoch_deadline_callback(|_| {
+            let yielded = Box::pin(tokio::task::yield_now());
+            Ok(UpdateDeadline::YieldCustom(1, yielded))
+        });
         let instance = match bound.pre.instantiate_async(&mut store).await {
             Ok(instance) => instance,
             Err(error) => return Err(cause(&store, target, &error)),
