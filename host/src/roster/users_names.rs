@@ -24,18 +24,19 @@ impl UsersNames {
         for server in servers.filter(|server| !server.config().is_of_project()) {
             let config = server.config();
             let prefix = config.prefix.as_deref();
-            all.add_beginning(&config.name, prefix);
-            // A name that no tool of it is shown under now may be the next one's.
-            let names = server.known_tools();
-            let names = names.map(|tool| names::shown(&config.name, prefix, tool));
-            all.names.extend(names.map(|name| alike(&name)));
+            // With no beginning of their own, they have the names themselves. One that no tool is
+            // shown under now may be the next one's.
+            if !all.add_beginning(&config.name, prefix) {
+                all.names.extend(server.known_tools().map(alike));
+            }
         }
         all
     }
 
-    fn add_beginning(&mut self, server: &str, prefix: Option<&str>) {
+    /// Adds what the names of all that a server offers begin with. False where that is nothing.
+    fn add_beginning(&mut self, server: &str, prefix: Option<&str>) -> bool {
         let Some(beginning) = names::beginning(server, prefix) else {
-            return;
+            return false;
         };
         let beginning = alike(&beginning);
         // One that was cut ends in nothing that stands between.
@@ -44,6 +45,7 @@ impl UsersNames {
                 Some(prefix) => prefix.trim_end_matches('_').to_owned() + SEPARATOR,
                 None => beginning,
             });
+        true
     }
 
     /// Adds the names of something that is shown.
