@@ -115,6 +115,12 @@ fn servers_are_taken_over() {
     let told = run(&home, &["import"]);
     assert!(!told.contains("secret"), "{told}");
     assert!(told.contains("dormouse sync"), "{told}");
+    // What was not shown beside another one of its name is from now on.
+    assert!(
+        told.contains("it is another server than `github` of cursor, which was shown in its place")
+            && told.contains("`dormouse disable github-codex`"),
+        "{told}"
+    );
     let config = fs::read_to_string(home.config()).unwrap();
     let home_folder = home.path().display();
     let expected = format!(

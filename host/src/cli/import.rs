@@ -93,7 +93,7 @@ impl Import {
             return Ok(ExitCode::SUCCESS);
         }
         for decision in &import.decisions {
-            output::say(&told(decision, &discovery));
+            output::say(&told(decision, &import.decisions, &discovery));
         }
         told_left();
         if import.changes.is_empty() {
@@ -236,8 +236,8 @@ impl Spellings {
     }
 }
 
-/// What becomes of a server, for a person.
-fn told(decision: &Decision, discovery: &Discovery) -> String {
+/// What becomes of a server, for a person, by what becomes of all.
+fn told(decision: &Decision, all_decisions: &[Decision], discovery: &Discovery) -> String {
     let all = decision.found.iter();
     let all: Vec<_> = all
         .filter_map(|index| discovery.found.get(*index))
@@ -265,6 +265,19 @@ fn told(decision: &Decision, discovery: &Discovery) -> String {
         text.push_str(", switched off for now");
     } else if said.as_ref().is_some_and(|said| !said.enabled) {
         text.push_str(", switched off as it is there");
+    }
+    // Until now one of both was shown, and the other one was not.
+    let wanted = &first.server.name;
+    let has_name = |other: &&Decision| other.name == *wanted && other.name != *name;
+    if let Some(other) = all_decisions.iter().find(has_name) {
+        let other = other.found.first();
+        let other = other.and_then(|index| discovery.found.get(*index));
+        let of_client = other.and_then(|other| other.server.origin.client);
+        let of_client = of_client.map_or_else(String::new, |client| format!(" of {client}"));
+        text.push_str(&format!(
+            "\n  it is another server than `{wanted}`{of_client}, which was shown in its place; both \
+             are, from now on\n  hint: `dormouse disable {name}` leaves it as it was"
+        ));
     }
     let rules = said.map(|said| said.rules.told()).unwrap_or_default();
     for line in rules {

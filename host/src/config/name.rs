@@ -14,9 +14,11 @@ const OWN: &str = "dormouse";
 /// Whether a name that agents see is one of Dormouse's own, however its letters are written.
 #[must_use]
 pub fn is_own(shown: &str) -> bool {
-    let shown = alike(shown);
-    let rest = shown.strip_prefix(OWN);
-    rest.is_some_and(|rest| rest.starts_with(SEPARATOR))
+    shown
+        .split_at_checked(OWN.len())
+        .is_some_and(|(name, rest)| {
+            name.eq_ignore_ascii_case(OWN) && alike(rest).starts_with(SEPARATOR)
+        })
 }
 
 /// Looks of a name to somebody who does not look twice: two that are alike in this are

@@ -10,6 +10,7 @@ use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use super::indented_json::indented;
 use super::line_diff;
 use crate::config::{Bridge, ChangePolicy, Filter};
 use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
@@ -216,20 +217,29 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// A member's value for whoever compares it with another: a text as it reads, and all else as it is
+/// written, with a line for each of its parts.
+fn member_text(value: &RawValue) -> String {
+    match serde_json::from_str(value.get()) {
+        Ok(Value::String(text)) => format!("{text}\n"),
+        Ok(parsed) if !is_deeper(&parsed, MAX_INDENTED_LEVELS) => indented(value.get()) + "\n",
+        Ok(_) | Err(_) => format!("{}\n", value.get()),
+    }
+}
+
 /// What is new about something that an upstream offers, for whoever has to approve it: the
 /// members of the object that are not the same, as they were and as they are. Nothing in it
 /// moves a cursor or looks like something else.
 #[must_use]
 pub fn difference(item: &PendingItem) -> String {
-    let members = |object: Option<&RawValue>| -> BTreeMap<String, Value> {
+    let members = |object: Option<&RawValue>| -> BTreeMap<String, Box<RawValue>> {
         let Some(object) = object else {
             return BTreeMap::new();
         };
         match serde_json::from_str(object.get()) {
-            Ok(Value::Object(members)) => members.into_iter().collect(),
+            Ok(members) => members,
             // Instructions are a text.
-            Ok(value) => [("text".to_owned(), value)].into(),
-            Err(_) => BTreeMap::new(),
+            Err(_) => [("text".to_owned(), object.to_owned())].into(),
         }
     };
     let (was, is) = (members(item.was.as_deref()), members(Some(&item.is)));
@@ -249,16 +259,19 @@ pub fn difference(item: &PendingItem) -> String {
             text.push_str(&format!("  {sign} {}\n", visible_line(line)));
         }
     };
-    let told = |members: &BTreeMap<String, Value>, name: &str| match members.get(name) {
-        None => String::new(),
-        Some(Value::String(text)) => format!("{text}\n"),
-        Some(value) if is_deeper(value, MAX_INDENTED_LEVELS) => format!("{value}\n"),
-        Some(value) => format!("{value:#}\n"),
+    let told = |members: &BTreeMap<String, Box<RawValue>>, name: &str| {
+        members
+            .get(name)
+            .map_or_else(String::new, |value| member_text(value))
     };
     let mut differs = false;
-    for name in names.filter(|name| was.get(*name) != is.get(*name)) {
-        differs = true;
-        compare(name, &told(&was, name), &told(&is, name));
+    for name in names {
+        let (before, after) = (told(&was, name), told(&is, name));
+        let is_there = was.contains_key(name) == is.contains_key(name);
+        if before != after || !is_there {
+            differs = true;
+            compare(name, &before, &after);
+        }
     }
     if !differs {
         // It is only written in another way.
@@ -337,6 +350,31 @@ mod tests {
                     std::hint::black_box(difference(item));
                 }
             });
+        }
+    }
+
+    /// Whoever approves a number has seen it.
+    #[test]
+    fn numbers_are_shown_as_they_are_written() {
+        let tool = |most: &str, description: &str| {
+            let text = format!(
+                r#"{{"name":"x","description":"{description}","inputSchema":{{"maximum":{most}}}}}"#
+            );
+            RawValue::from_string(text).unwrap()
+        };
+        let shown = |is: Box<RawValue>| {
+            let mut item = item(&Value::Null, &Value::Null);
+            (item.was, item.is) = (Some(tool("9007199254740992.0", "a")), is);
+            difference(&item)
+        };
+        for description in ["a", "b"] {
+            let text = shown(tool("9007199254740993.0", description));
+            assert!(
+                text.contains("-   \"maximum\": 9007199254740992.0\n")
+                    && text.contains("+   \"maximum\": 9007199254740993.0\n"),
+                "{text}"
+            );
+            assert_eq!(text.contains("description"), description == "b", "{text}");
         }
     }
 

@@ -12,6 +12,7 @@ mod error;
 pub mod folders;
 mod followed;
 mod forget;
+mod indented_json;
 mod line_diff;
 mod memory;
 mod named;

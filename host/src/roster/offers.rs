@@ -266,9 +266,8 @@ impl Offers {
         let mut hidden: Vec<Arc<Offer>> = Vec::new();
         let mut all: Vec<Arc<Offer>> = match kind {
             Kind::Prompt => {
-                let mut users = UsersNames::of(servers);
                 let of_users = all.iter().filter(|offer| !offer.is_of_project());
-                users.add(of_users.map(|offer| offer.key.as_str()));
+                let users = UsersNames::of(servers, of_users.map(|offer| offer.key.as_str()));
                 let (theirs, all): (Vec<_>, Vec<_>) = all
                     .into_iter()
                     .partition(|offer| offer.is_of_project() && users.have(&offer.key));

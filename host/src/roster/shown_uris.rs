@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use dormouse_jsonrpc::member;
+use memchr::memmem;
 use serde_json::Value;
 
 use super::named::{ResultPart, each_part, each_uri, text_of};
@@ -159,8 +160,9 @@ pub(super) fn is_for_pages(tool: &str) -> bool {
 /// Whether a text may name a page: most do not, and then they need not be read. A letter may be
 /// written as an escape.
 fn may_name_page(text: &str) -> bool {
-    let parts = ["esourceUri", "outputTemplate", "\\u00"];
-    parts.iter().any(|part| text.contains(part))
+    // Every tool is looked through for each client that lists it.
+    let has = |part: &str| memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    has("_meta") && (has("esourceUri") || has("outputTemplate")) || has("\\u00")
 }
 
 /// Gives the URIs of pages in a result's `_meta`, and in those of its parts, to a function, each as

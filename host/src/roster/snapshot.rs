@@ -90,11 +90,11 @@ impl Snapshot {
         }
         let (own, tools): (Vec<_>, Vec<_>) =
             tools.into_iter().partition(|tool| name::is_own(&tool.name));
-        let mut users = UsersNames::of(servers.values());
-        let names_of_users = tools
+        let of_users = tools
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());
-        users.add(names_of_users.map(|tool| tool.name.as_str()));
+        let names = of_users.map(|tool| tool.name.as_str());
+        let users = UsersNames::of(servers.values(), names);
         let (among_users, mut tools): (Vec<_>, Vec<_>) = tools
             .into_iter()
             .partition(|tool| tool.server.config().is_of_project() && users.have(&tool.name));

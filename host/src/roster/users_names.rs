@@ -8,7 +8,7 @@ use super::{Server, names};
 use crate::config::name::{SEPARATOR, alike};
 
 /// The names and the beginnings of names that belong to the user's own servers, as they
-/// [look](alike).
+/// [look](alike). None where no project has a server, from which they would have to be kept.
 #[derive(Default)]
 pub(super) struct UsersNames {
     /// What the names of all that a server offers begin with.
@@ -18,9 +18,21 @@ pub(super) struct UsersNames {
 }
 
 impl UsersNames {
-    /// Those of the user's own among all servers. Also what is switched off keeps its beginning.
-    pub(super) fn of<'a>(servers: impl Iterator<Item = &'a Arc<Server>>) -> Self {
+    /// Those of the user's own among all servers, and the names of what these show. Also what is
+    /// switched off keeps its beginning.
+    pub(super) fn of<'a, 'n>(
+        servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
+        shown: impl Iterator<Item = &'n str>,
+    ) -> Self {
         let mut all = Self::default();
+        // Most users have hundreds of names, and no project's server.
+        if !servers
+            .clone()
+            .any(|server| server.config().is_of_project())
+        {
+            return all;
+        }
+        all.add(shown);
         for server in servers.filter(|server| !server.config().is_of_project()) {
             let config = server.config();
             let prefix = config.prefix.as_deref();
@@ -49,7 +61,7 @@ impl UsersNames {
     }
 
     /// Adds the names of something that is shown.
-    pub(super) fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+    fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.names.extend(names.map(alike));
     }
 

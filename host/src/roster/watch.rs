@@ -17,6 +17,11 @@ use super::settled::QUIET;
 /// Longest time that files that change without a pause put off that they are read.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
+/// Time for which nothing is watched yet. An agent asks for all lists right after the first answer,
+/// and what is done here would take the processor from making them. What changes meanwhile is read
+/// afterwards, with all else.
+const START_DELAY: Duration = Duration::from_millis(100);
+
 /// The files that are watched, and a bell.
 #[derive(Default)]
 struct Bell {
@@ -54,6 +59,7 @@ fn has(files: &BTreeSet<PathBuf>, path: &Path) -> bool {
 
 /// Keeps a roster up to date as long as there is one.
 pub(super) async fn run(roster: Weak<Roster>) {
+    tokio::time::sleep(START_DELAY).await;
     let bell = Arc::new(Bell::default());
     let ringing = bell.clone();
     let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| match event {
