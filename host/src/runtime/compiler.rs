@@ -11,11 +11,12 @@ use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::compile_places::{CompilePlace, CompilePlaces, Length};
 use super::engine::{Kind, Machine, Origin};
 use crate::sandbox::HostLimits;
 
@@ -36,6 +37,10 @@ const MAX_ORDER_BYTES: u64 = 64 << 10;
 /// 16 bytes of every instance, which no limit of a memory or a table counts; what toolchains
 /// make has some thousands at most.
 const MAX_MODULE_ITEMS: u64 = 1 << 16;
+
+/// Part of the time that a compile may take, after which it is a long one, and leaves its place to
+/// another. What toolchains make takes less on a machine that has nothing else to do.
+const LONG_PART: u32 = 20;
 
 /// How often it is looked whether a process has ended.
 const POLL: Duration = Duration::from_millis(2);
@@ -81,11 +86,10 @@ impl CompileError {
     }
 }
 
-/// Compiles components, as many at once as there are processors for.
+/// Compiles components, about as many at once as there are processors for.
 pub(super) struct Compiler {
     limits: Mutex<CompileLimits>,
-    running: Mutex<usize>,
-    ended: Condvar,
+    places: CompilePlaces,
     /// What has failed at some cost, by the name of what it would have become, with the
     /// limits of that time.
     failed: Mutex<HashMap<String, (CompileLimits, CompileError)>>,
@@ -120,10 +124,11 @@ pub(super) struct Job<'a> {
 
 impl Compiler {
     pub(super) fn new(limits: &HostLimits) -> Self {
+        // Each takes all processors for a while.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             limits: Mutex::new(limits.into()),
-            running: Mutex::default(),
-            ended: Condvar::new(),
+            places: CompilePlaces::new(processors.clamp(2, 4)),
             failed: Mutex::default(),
         }
     }
@@ -143,8 +148,16 @@ impl Compiler {
         {
             return Err(error.clone());
         }
-        let _turn = self.turn();
-        let compiled = run_process(job, limits);
+        let mut place = self.places.take(Length::Short);
+        let compiled = match run_process(job, limits, &mut place) {
+            Ok(code) => Ok(code),
+            Err(NotCompiled::Failed(error)) => Err(error),
+            Err(NotCompiled::Long) => {
+                drop(place);
+                let mut place = self.places.take(Length::Long);
+                run_process(job, limits, &mut place).map_err(NotCompiled::into_error)
+            }
+        };
         if let Err(error) = &compiled
             && error.is_costly()
         {
@@ -156,32 +169,36 @@ impl Compiler {
         }
         compiled
     }
+}
 
-    /// Waits until few enough others compile: each takes all processors for a while.
-    fn turn(&self) -> CompileTurn<'_> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = processors.clamp(2, 4);
-        let running = lock(&self.running);
-        let mut running = self
-            .ended
-            .wait_while(running, |running| *running >= most)
-            .unwrap_or_else(PoisonError::into_inner);
-        *running += 1;
-        CompileTurn(self)
+/// Why a process has not compiled a component.
+enum NotCompiled {
+    Failed(CompileError),
+    /// It takes long, and there was no place for that.
+    Long,
+}
+
+impl NotCompiled {
+    fn into_error(self) -> CompileError {
+        match self {
+            Self::Failed(error) => error,
+            Self::Long => CompileError::Failed("has lost its place".to_owned()),
+        }
     }
 }
 
-/// Held while a process compiles.
-struct CompileTurn<'a>(&'a Compiler);
-
-impl Drop for CompileTurn<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.running) -= 1;
-        self.0.ended.notify_one();
+impl From<CompileError> for NotCompiled {
+    fn from(error: CompileError) -> Self {
+        Self::Failed(error)
     }
 }
 
-fn run_process(job: &Job<'_>, limits: CompileLimits) -> Result<Vec<u8>, CompileError> {
+/// Compiles in a process, which is ended where it takes long and there is no place for that.
+fn run_process(
+    job: &Job<'_>,
+    limits: CompileLimits,
+    place: &mut CompilePlace<'_>,
+) -> Result<Vec<u8>, NotCompiled> {
     let cannot = |what: &str, error: io::Error| CompileError::Failed(format!("{what}: {error}"));
     // A file without a name: code that is loaded must not be reached by anybody else, whoever
     // may write to the folder.
@@ -198,19 +215,29 @@ fn run_process(job: &Job<'_>, limits: CompileLimits) -> Result<Vec<u8>, CompileE
         CompileProcess::start(&output).map_err(|error| cannot("cannot be started", error))?;
     let sent = process.send(&order, job.component);
     let stderr = process.child.stderr.take().map(read_stderr);
-    let status = process
-        .wait(Instant::now() + limits.time)
-        .map_err(|error| cannot("cannot be waited for", error))?;
-    let Some(status) = status else {
-        return Err(CompileError::Time(limits.time));
+    let start = Instant::now();
+    let status = loop {
+        let status = process.child.try_wait();
+        if let Some(status) = status.map_err(|error| cannot("cannot be waited for", error))? {
+            break status;
+        }
+        let time = start.elapsed();
+        if time >= limits.time {
+            return Err(CompileError::Time(limits.time).into());
+        }
+        if time >= limits.time / LONG_PART && place.is_short() && !place.leave_for_long() {
+            return Err(NotCompiled::Long);
+        }
+        std::thread::sleep(POLL);
     };
     let said = stderr.and_then(|thread| thread.join().ok());
     let said = said.unwrap_or_default();
     if !status.success() {
-        return Err(failure(status, said.trim(), limits));
+        return Err(failure(status, said.trim(), limits).into());
     }
     sent.map_err(|error| cannot("did not read the component", error))?;
-    read_code(output).map_err(|error| cannot("has not written all of the code", error))
+    let code = read_code(output);
+    Ok(code.map_err(|error| cannot("has not written all of the code", error))?)
 }
 
 /// Reads what a process has written: the code, and then its length.
@@ -313,19 +340,6 @@ impl CompileProcess {
         stdin.write_all(&line)?;
         stdin.write_all(component)?;
         stdin.flush()
-    }
-
-    /// Waits until it has ended, but no longer than that: then there is no status.
-    fn wait(&mut self, end: Instant) -> io::Result<Option<ExitStatus>> {
-        loop {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= end {
-                return Ok(None);
-            }
-            std::thread::sleep(POLL);
-        }
     }
 }
 

@@ -12,6 +12,7 @@ mod cache;
 mod capability;
 mod client_era;
 mod client_key;
+mod compile_places;
 pub mod compiler;
 mod content;
 mod engine;

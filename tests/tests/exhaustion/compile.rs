@@ -48,6 +48,40 @@ fn a_compile_ends_in_its_time_while_others_go_on() {
     host.stays_well();
 }
 
+/// A few that take long are ended, or go on beside, and are no reason for others to wait.
+#[test]
+fn long_compiles_keep_no_other_component_waiting() {
+    let home = home("compile_time = \"60s\"");
+    let bomb = bomb(60, 20_000);
+    let names = ["a", "b", "c", "d"];
+    for name in names {
+        // Another content, and the same to compile: a custom section with an empty name.
+        let mut bytes = bomb.clone();
+        bytes.extend([0, 2, 0, name.as_bytes()[0]]);
+        let file = home.plugin_file(&format!("{name}.wasm"), &bytes).unwrap();
+        home.server(name, &file).unwrap();
+    }
+    home.server("good", &artifacts::guest("echo").unwrap())
+        .unwrap();
+    let mut client = home.serve().unwrap();
+    let calls = names.map(|name| {
+        let params = json!({ "name": format!("{name}__f"), "arguments": {} });
+        client.send("tools/call", params).unwrap()
+    });
+    // All of them are before it.
+    let started = || dormouse_tests::processes::descendants(client.pid()).unwrap();
+    let start = Instant::now();
+    while started().len() < 2 {
+        assert!(start.elapsed() < Duration::from_secs(20), "few compile");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let told = client.text("good__echo", json!({ "text": "beside" }));
+    assert_eq!(told.unwrap(), "beside");
+    let done = calls.map(|call| client.has_answer(call));
+    assert_eq!(done, [false; 4], "it has waited for others");
+    assert!(client.close(Duration::from_secs(6)).unwrap().success());
+}
+
 #[test]
 fn a_compile_ends_in_its_memory() {
     // One function alone is too much, however few are compiled at a time.

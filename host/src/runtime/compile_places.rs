@@ -1,0 +1,142 @@
+//! Places for processes that compile.
+//!
+//! Whoever wrote a component decides how long it compiles. So that a few of them keep no other
+//! component waiting, one that takes long gives its place to the next, and goes on in one of few
+//! places for such.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Processes that may compile for long at once, beside the others.
+const MAX_LONG: usize = 1;
+
+/// The two kinds of places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// For a compile that has taken no long time yet.
+    Short,
+    /// For one that has.
+    Long,
+}
+
+/// The places of one host.
+pub(super) struct CompilePlaces {
+    taken: Mutex<Taken>,
+    freed: Condvar,
+    max_short: usize,
+}
+
+#[derive(Default)]
+struct Taken {
+    short: usize,
+    long: usize,
+}
+
+impl Taken {
+    fn count(&mut self, length: Length) -> &mut usize {
+        match length {
+            Length::Short => &mut self.short,
+            Length::Long => &mut self.long,
+        }
+    }
+}
+
+impl CompilePlaces {
+    /// Places for as many short compiles at once.
+    pub(super) fn new(max_short: usize) -> Self {
+        Self {
+            taken: Mutex::default(),
+            freed: Condvar::new(),
+            max_short,
+        }
+    }
+
+    fn max(&self, length: Length) -> usize {
+        match length {
+            Length::Short => self.max_short,
+            Length::Long => MAX_LONG,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        // Nothing that is done under this lock can be left half done.
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is a place.
+    pub(super) fn take(&self, length: Length) -> CompilePlace<'_> {
+        let is_full = |taken: &mut Taken| *taken.count(length) >= self.max(length);
+        let taken = self.freed.wait_while(self.lock(), is_full);
+        *taken.unwrap_or_else(PoisonError::into_inner).count(length) += 1;
+        CompilePlace {
+            places: self,
+            length,
+        }
+    }
+}
+
+/// Held while a process compiles.
+pub(super) struct CompilePlace<'p> {
+    places: &'p CompilePlaces,
+    length: Length,
+}
+
+impl CompilePlace<'_> {
+    /// Whether it is one for short compiles.
+    pub(super) fn is_short(&self) -> bool {
+        self.length == Length::Short
+    }
+
+    /// Leaves this place to another for one for long compiles, if there is one. False where
+    /// there is none.
+    pub(super) fn leave_for_long(&mut self) -> bool {
+        let mut taken = self.places.lock();
+        if taken.long >= MAX_LONG {
+            return false;
+        }
+        *taken.count(self.length) -= 1;
+        taken.long += 1;
+        self.length = Length::Long;
+        self.places.freed.notify_all();
+        true
+    }
+}
+
+impl Drop for CompilePlace<'_> {
+    fn drop(&mut self) {
+        *self.places.lock().count(self.length) -= 1;
+        self.places.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn who_takes_long_leaves_its_place_and_few_do() {
+        let places = CompilePlaces::new(1);
+        let mut first = places.take(Length::Short);
+        assert!(first.leave_for_long());
+        let mut second = places.take(Length::Short);
+        assert!(!second.leave_for_long() && second.is_short());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            for length in [Length::Short, Length::Long] {
+                let (sender, places) = (sender.clone(), &places);
+                scope.spawn(move || {
+                    let _place = places.take(length);
+                    sender.send(length).unwrap();
+                });
+            }
+            let soon = Duration::from_millis(100);
+            assert!(receiver.recv_timeout(soon).is_err());
+            drop(second);
+            assert_eq!(receiver.recv().unwrap(), Length::Short);
+            assert!(receiver.recv_timeout(soon).is_err());
+            drop(first);
+            assert_eq!(receiver.recv().unwrap(), Length::Long);
+        });
+    }
+}
