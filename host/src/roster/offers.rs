@@ -267,7 +267,9 @@ impl Offers {
         let mut all: Vec<Arc<Offer>> = match kind {
             Kind::Prompt => {
                 let of_users = all.iter().filter(|offer| !offer.is_of_project());
-                let users = UsersNames::of(servers, of_users.map(|offer| offer.key.as_str()));
+                let shown = of_users.map(|offer| offer.key.as_str());
+                let known = |server| Server::known_prompts(server).collect();
+                let users = UsersNames::of(servers, shown, known);
                 let (theirs, all): (Vec<_>, Vec<_>) = all
                     .into_iter()
                     .partition(|offer| offer.is_of_project() && users.have(&offer.key));

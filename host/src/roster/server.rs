@@ -395,6 +395,15 @@ impl Server {
         tools.map(|tool| tool.name.as_str()).chain(waiting)
     }
 
+    /// Names of its prompts, in the same way.
+    pub(super) fn known_prompts(&self) -> impl Iterator<Item = &str> {
+        let prompts = self.listings().flat_map(|listing| &listing.prompts);
+        let waiting = self.known.iter().flat_map(|known| known.pending.iter());
+        let waiting = waiting.filter(|item| item.kind == Gated::Prompt);
+        let waiting = waiting.map(|item| item.name.as_str());
+        prompts.map(|prompt| prompt.key.as_str()).chain(waiting)
+    }
+
     /// Whether it has a tool of that name of its own, shown or not, as far as that is known.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {

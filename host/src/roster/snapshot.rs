@@ -94,7 +94,8 @@ impl Snapshot {
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());
         let names = of_users.map(|tool| tool.name.as_str());
-        let users = UsersNames::of(servers.values(), names);
+        let known = |server| Server::known_tools(server).collect();
+        let users = UsersNames::of(servers.values(), names, known);
         let (among_users, mut tools): (Vec<_>, Vec<_>) = tools
             .into_iter()
             .partition(|tool| tool.server.config().is_of_project() && users.have(&tool.name));

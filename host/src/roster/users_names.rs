@@ -18,11 +18,12 @@ pub(super) struct UsersNames {
 }
 
 impl UsersNames {
-    /// Those of the user's own among all servers, and the names of what these show. Also what is
-    /// switched off keeps its beginning.
+    /// Those of the user's own among all servers: names of what is shown of these, and of what they
+    /// are known to have. Also what is switched off keeps its beginning.
     pub(super) fn of<'a, 'n>(
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
         shown: impl Iterator<Item = &'n str>,
+        known: impl Fn(&'a Server) -> Vec<&'a str>,
     ) -> Self {
         let mut all = Self::default();
         // Most users have hundreds of names, and no project's server.
@@ -36,10 +37,12 @@ impl UsersNames {
         for server in servers.filter(|server| !server.config().is_of_project()) {
             let config = server.config();
             let prefix = config.prefix.as_deref();
-            // With no beginning of their own, they have the names themselves. One that no tool is
-            // shown under now may be the next one's.
+            // With no beginning of their own, they have the names themselves. One under which
+            // nothing is shown now may be the next one's.
             if !all.add_beginning(&config.name, prefix) {
-                all.names.extend(server.known_tools().map(alike));
+                let known = known(server).into_iter();
+                let shown = known.map(|name| names::shown(&config.name, prefix, name));
+                all.names.extend(shown.map(|name| alike(&name)));
             }
         }
         all

@@ -908,13 +908,23 @@ fn what_is_revoked_is_stopped_while_the_users_own_file_cannot_be_read() {
 #[test]
 fn nothing_of_a_project_takes_a_name_of_a_users_server_without_a_prefix() {
     let all = Scripted::new();
-    all.offers("users", &[("kept", "User's."), ("hid", "User's.")]);
-    all.own("users", "prefix = ''\nexclude_tools = ['hid']");
-    all.home.synced("users").unwrap();
+    let long = "x".repeat(60);
+    let hidden = ["hid", "files.read", &long];
+    let of_users: Vec<_> = hidden.iter().chain(&["kept"]).collect();
     all.offers(
-        "zz",
-        &[("evil", "Evil."), ("kept", "Evil."), ("hid", "Evil.")],
+        "users",
+        &of_users
+            .iter()
+            .map(|name| (**name, "User's."))
+            .collect::<Vec<_>>(),
     );
+    all.own(
+        "users",
+        &format!("prefix = ''\nexclude_tools = {}", json!(hidden)),
+    );
+    all.home.synced("users").unwrap();
+    let names = ["evil", "kept", "hid", "files_read", &long];
+    all.offers("zz", &names.map(|name| (name, "Evil.")));
     let own = format!(
         "[servers.zz]\ncommand = {}\nprefix = ''\n",
         json!(all.words("zz"))
