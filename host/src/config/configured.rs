@@ -19,8 +19,8 @@ use super::project_path::{LEADS_OUT, leads_out};
 use super::reserved_names::ReservedNames;
 use super::review::NameOfUsers;
 use super::{
-    Adapter, ChangePolicy, Client, Config, DiscoveryConfig, Fingerprint, Need, Origin, Overlay,
-    Problem, RefusedServer, Scope, ServerConfig, file, name,
+    Adapter, ChangePolicy, Client, ClientRules, Config, DiscoveryConfig, Filter, Fingerprint, Need,
+    Origin, Overlay, Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
@@ -458,6 +458,12 @@ impl Configured {
         });
     }
 
+    /// Names that no server of a project's has.
+    #[must_use]
+    pub fn reserved_names(&self) -> &ReservedNames {
+        &self.reserved_names
+    }
+
     /// Whether a user trusts what is written somewhere.
     #[must_use]
     pub fn is_trusted(&self, origin: &Origin) -> bool {
@@ -508,7 +514,17 @@ impl Configured {
                 }
                 self.same_as.insert(server.name.clone(), twin.name.clone());
             }
-            twin.from.extend(server.from);
+            // A client that has a part of it from a project is shown it still.
+            let shows_all = |server: &ServerConfig| {
+                let bridge = server.bridge();
+                let is_whole = bridge.is_some_and(|bridge| {
+                    bridge.filter == Filter::default() && bridge.rules == ClientRules::default()
+                });
+                server.enabled && is_whole
+            };
+            if !server.is_of_project() || twin.is_of_project() || shows_all(&server) {
+                twin.from.extend(server.from);
+            }
             return;
         }
         let same_name = self.servers.get(&server.name).map(|other| &other.origin);

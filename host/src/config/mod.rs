@@ -50,6 +50,7 @@ pub use overlay::Overlay;
 pub use own_places::{HostPaths, own_places};
 pub use problem::{Invalid, Problem};
 pub use refused::RefusedServer;
+pub use reserved_names::ReservedNames;
 pub use review::ProjectReview;
 
 /// All that one configuration file says.

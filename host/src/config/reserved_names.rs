@@ -8,7 +8,7 @@ use super::{Origin, Scope, ServerConfig};
 
 /// A server of the user's that has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct UsersServer {
+pub struct UsersServer {
     pub(super) name: String,
     /// Place in which it is written.
     pub(super) origin: Origin,
@@ -17,7 +17,8 @@ pub(super) struct UsersServer {
 impl UsersServer {
     /// Whether a project's server stands in its place: both are in files of one client, which
     /// takes the project's itself.
-    pub(super) fn is_overridden_by(&self, of_project: &ServerConfig) -> bool {
+    #[must_use]
+    pub fn is_overridden_by(&self, of_project: &ServerConfig) -> bool {
         let Origin { client, scope, .. } = &self.origin;
         // What is said for one folder or for all users goes before a project's in a client, too.
         let is_of_client = client.is_some() && *scope == Scope::User;
@@ -28,7 +29,7 @@ impl UsersServer {
 /// The names of the user's own servers, and what the names of their tools begin with, by what
 /// these look like.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ReservedNames(BTreeMap<String, UsersServer>);
+pub struct ReservedNames(BTreeMap<String, UsersServer>);
 
 impl ReservedNames {
     /// Adds the names of a server, as far as no other has them.
@@ -52,6 +53,15 @@ impl ReservedNames {
             .chain([likeness.len()])
             .filter_map(|end| likeness.get(..end));
         beginnings.find_map(|beginning| self.0.get(beginning))
+    }
+
+    /// The server of the user's of which names of tools and prompts begin like that one, whether
+    /// it is shown or not.
+    #[must_use]
+    pub fn whose_beginning(&self, shown: &str) -> Option<&UsersServer> {
+        let likeness = likeness(shown);
+        let mut ends = likeness.match_indices(SEPARATOR).map(|(end, _)| end);
+        ends.find_map(|end| self.0.get(likeness.get(..end)?.trim_end_matches('_')))
     }
 }
 
@@ -81,6 +91,20 @@ mod tests {
         ] {
             let found = names.whose(name).map(|server| server.name.as_str());
             assert_eq!(found, whose, "{name}");
+        }
+        for (shown, whose) in [
+            ("gh__x", Some("gh")),
+            ("GH-_x", Some("gh")),
+            ("gh____x", Some("gh")),
+            ("hub__a__b", Some("My-Hub")),
+            ("gh", None),
+            ("x__gh__y", None),
+            ("gh_x", None),
+            ("__x", None),
+        ] {
+            let found = names.whose_beginning(shown);
+            let found = found.map(|server| server.name.as_str());
+            assert_eq!(found, whose, "{shown}");
         }
     }
 }

@@ -308,7 +308,10 @@ impl Lines {
             also,
         } = &bridge.filter;
         for list in include.iter().chain(also) {
-            self.names("shows only", list.iter());
+            match list.is_empty() {
+                true => self.add("shows only", "nothing".to_owned()),
+                false => self.names("shows only", list.iter()),
+            }
         }
         self.names("hides", exclude.iter());
         self.names("has tools", bridge.stubs.iter());

@@ -296,6 +296,7 @@ mod tests {
             is: to_raw_value(is).unwrap(),
             since: None,
             of_others: BTreeSet::new(),
+            replaces: true,
         }
     }
 

@@ -36,6 +36,18 @@ impl Collision {
         }
     }
 
+    /// One thing, as (server, own name), that would take the name of another that waits for its
+    /// user.
+    pub(super) fn with_waiting(what: &'static str, name: &str, owners: [(&str, &str); 2]) -> Self {
+        let owned = |(server, own): (&str, &str)| (server.to_owned(), own.to_owned());
+        Self {
+            what,
+            name: name.to_owned(),
+            owners: owners.map(owned).into(),
+            is_of_project: false,
+        }
+    }
+
     /// One thing of a project's server, as (server, own name), that would be called like one of
     /// the user's own servers', or stand among these.
     pub(super) fn with_user(what: &'static str, name: &str, owner: (&str, &str)) -> Self {

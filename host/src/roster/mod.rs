@@ -31,7 +31,9 @@ mod switch;
 mod sync;
 mod trust;
 mod users_names;
+mod waiting_names;
 mod watch;
+mod withheld_template;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -540,7 +542,7 @@ impl Roster {
         if same {
             return;
         }
-        let snapshot = Arc::new(Snapshot::new(servers, untrusted));
+        let snapshot = Arc::new(Snapshot::new(servers, untrusted, config.reserved_names()));
         say(&old, &snapshot);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
         stop_replaced(&old, &snapshot);

@@ -12,8 +12,11 @@ use super::collision::{Collision, colliding, collisions};
 use super::shown_uris::with_shown_pages;
 use super::snapshot::renamed;
 use super::users_names::UsersNames;
+use super::waiting_names::WaitingNames;
+use super::withheld_template::WithheldTemplate;
 use super::{Server, names, resource, server_uri};
-use crate::config::name;
+use crate::config::{ReservedNames, name};
+use crate::store::Gated;
 
 /// The kinds of things that are offered beside tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +71,8 @@ pub struct Offers {
     shared: Vec<Arc<Offer>>,
     /// The same, by their servers.
     shared_by_server: BTreeMap<String, Vec<Arc<Offer>>>,
+    /// Templates that are not shown because they wait for their user.
+    withheld_templates: Vec<WithheldTemplate>,
     /// Where in `all` a key is; made when one is first looked for.
     places: OnceLock<HashMap<String, usize>>,
 }
@@ -185,11 +190,13 @@ fn cases(mut ty: &Type) -> Option<Vec<String>> {
 
 /// The keys that several servers have and that have to be told apart, each with the servers whose
 /// it is not alone, and all pages. Of one that the user and a project have, it is the user's alone.
-fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
+fn shared_keys(all: &[Offer], withheld: &[WithheldTemplate]) -> HashSet<(String, String)> {
     #[derive(Default)]
     struct Owners<'a> {
         of_users: BTreeSet<&'a str>,
         of_projects: BTreeSet<&'a str>,
+        /// Whether a server of the user's has it as well, of which they do not know that.
+        is_new: bool,
     }
     let mut owners: HashMap<&str, Owners<'_>> = HashMap::new();
     for offer in all {
@@ -199,13 +206,24 @@ fn shared_keys(all: &[Offer]) -> HashSet<(String, String)> {
             false => owners.of_users.insert(offer.server()),
         };
     }
+    // What waits is somebody's still.
+    for template in withheld.iter().filter(|template| !template.is_of_project()) {
+        if let Some(owners) = owners.get_mut(template.key.as_str()) {
+            match template.is_known {
+                true => owners.of_users.insert(template.server()),
+                false => std::mem::replace(&mut owners.is_new, true),
+            };
+        }
+    }
     let mut shared = HashSet::new();
     for (key, owners) in owners {
         let is_page = server_uri::is_page(key);
         let is_alone = owners.of_users.len() == 1 && !is_page;
+        let has_project = !owners.of_projects.is_empty();
+        let is_shared_with_new = owners.is_new && has_project;
         let of_users = owners.of_users.iter().filter(|_| !is_alone);
         let servers: Vec<_> = of_users.chain(&owners.of_projects).collect();
-        if is_page || owners.of_users.len() + owners.of_projects.len() > 1 {
+        if is_page || is_shared_with_new || owners.of_users.len() + owners.of_projects.len() > 1 {
             shared.extend(
                 servers
                     .iter()
@@ -227,6 +245,7 @@ impl Offers {
     pub(super) fn new<'a>(
         kind: Kind,
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
+        reserved_names: &ReservedNames,
     ) -> (Self, Vec<Collision>) {
         let mut all: Vec<Offer> = Vec::new();
         for (server, listing) in servers
@@ -264,15 +283,27 @@ impl Offers {
             !is_own
         });
         let mut hidden: Vec<Arc<Offer>> = Vec::new();
+        let mut withheld_templates = Vec::new();
         let mut all: Vec<Arc<Offer>> = match kind {
             Kind::Prompt => {
                 let of_users = all.iter().filter(|offer| !offer.is_of_project());
                 let shown = of_users.map(|offer| offer.key.as_str());
                 let known = |server| Server::known_prompts(server).collect();
-                let users = UsersNames::of(servers, shown, known);
-                let (theirs, all): (Vec<_>, Vec<_>) = all
+                let users = UsersNames::of(servers.clone(), shown, known, reserved_names);
+                let waiting = WaitingNames::of(Gated::Prompt, servers);
+                let (theirs, all): (Vec<_>, Vec<_>) = all.into_iter().partition(|offer| {
+                    let server = offer.server.config();
+                    server.is_of_project() && users.have(server, &offer.key)
+                });
+                let (taken, all): (Vec<_>, Vec<_>) = all
                     .into_iter()
-                    .partition(|offer| offer.is_of_project() && users.have(&offer.key));
+                    .partition(|offer| waiting.taken_by(&offer.server, &offer.key).is_some());
+                reserved.extend(taken.iter().filter_map(|offer| {
+                    let owner = waiting.taken_by(&offer.server, &offer.key)?;
+                    let owners = [owner, (offer.server(), offer.own_key())];
+                    Some(Collision::with_waiting(kind.noun(), &offer.key, owners))
+                }));
+                hidden.extend(taken.into_iter().map(Arc::new));
                 reserved.extend(theirs.iter().map(|offer| {
                     let owner = (offer.server(), offer.own_key());
                     Collision::with_user(kind.noun(), &offer.key, owner)
@@ -281,7 +312,12 @@ impl Offers {
                 all.into_iter().map(Arc::new).collect()
             }
             Kind::Resource | Kind::Template => {
-                let shared = shared_keys(&all);
+                let withheld: Vec<WithheldTemplate> = servers
+                    .filter(|_| kind == Kind::Template)
+                    .flat_map(WithheldTemplate::all_of)
+                    .collect();
+                let shared = shared_keys(&all, &withheld);
+                withheld_templates = withheld;
                 let shown = all.into_iter().map(|mut offer| {
                     if shared.contains(&(offer.key.clone(), offer.server().to_owned())) {
                         offer.key = server_uri::with_server(&offer.key, offer.server());
@@ -320,6 +356,7 @@ impl Offers {
             hidden,
             shared,
             shared_by_server,
+            withheld_templates,
             places: OnceLock::new(),
         };
         (offers, collisions)
@@ -342,6 +379,11 @@ impl Offers {
             .into_iter()
             .chain(called(&self.hidden, key))
             .chain(called(&self.shared, key))
+    }
+
+    /// Templates that are not shown because they wait for their user.
+    pub(super) fn withheld_templates(&self) -> &[WithheldTemplate] {
+        &self.withheld_templates
     }
 
     /// Whether what a server calls that is shown with the server's name.

@@ -122,6 +122,29 @@ impl Snapshot {
         claims
     }
 
+    /// The servers that have a template for a URI which waits for its user, and so claim it beside
+    /// those that claim it: what nobody knows yet claims it from projects alone, and a project's from
+    /// projects alone.
+    fn withheld_claims(&self, uri: &str, claiming: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut steps: usize = 0;
+        let is_users = claiming.iter().any(|server| !self.is_of_project(server));
+        let withheld = self.templates().withheld_templates().iter();
+        let claims = withheld.filter(|template| {
+            let counts = match is_users {
+                true => template.is_known && !template.is_of_project(),
+                false => template.is_known || !template.is_of_project(),
+            };
+            if !counts || steps > MAX_STEPS {
+                return false;
+            }
+            steps = steps.saturating_add(template.steps(uri));
+            steps <= MAX_STEPS && template.matches(uri)
+        });
+        claims
+            .map(|template| template.server().to_owned())
+            .collect()
+    }
+
     /// Whether a server is one of a project's file.
     #[must_use]
     pub fn is_of_project(&self, server: &str) -> bool {
@@ -155,6 +178,9 @@ impl Roster {
         if is_page(uri) {
             let servers = snapshot.servers_naming_page(uri).into_iter();
             claiming.extend(servers.map(str::to_owned));
+        }
+        if !claiming.is_empty() {
+            claiming.extend(snapshot.withheld_claims(uri, &claiming));
         }
         // Of the user's own resources a project can claim none.
         if claiming

@@ -388,6 +388,18 @@ impl Server {
         withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
+    /// Names of items of a kind that are withheld until its user has approved them, each with
+    /// whether they know it as something else. A component in front of the upstream has other ones.
+    pub(super) fn withheld(&self, kind: Gated) -> impl Iterator<Item = (&str, bool)> {
+        let is_asked = self.config.enabled && self.config.component().is_none();
+        let known = self.known.iter().filter(move |_| is_asked);
+        let pending = known.flat_map(|known| known.pending.iter());
+        let withheld = pending
+            .filter(move |item| item.kind == kind)
+            .filter(|item| self.treatment(item) == Treatment::Withheld);
+        withheld.map(|item| (item.name.as_str(), item.was.is_some()))
+    }
+
     /// Names of its tools, shown or not, as far as they are known, each perhaps more than once.
     pub(super) fn known_tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.listings().flat_map(|listing| &listing.tools);

@@ -11,9 +11,11 @@ use super::collision::{Collision, colliding, collisions};
 use super::offers::{Kind, Offers};
 use super::shown_uris::{is_for_pages, with_shown_pages};
 use super::users_names::UsersNames;
+use super::waiting_names::WaitingNames;
 use super::{Server, names};
-use crate::config::{UntrustedProject, name};
+use crate::config::{ReservedNames, UntrustedProject, name};
 use crate::runtime::Catalog;
+use crate::store::Gated;
 
 /// The servers and what they offer at one moment; never changes.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub struct Shown {
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self::new(BTreeMap::new(), None)
+        Self::new(BTreeMap::new(), None, &ReservedNames::default())
     }
 }
 
@@ -76,6 +78,7 @@ impl Snapshot {
     pub(super) fn new(
         servers: BTreeMap<String, Arc<Server>>,
         untrusted: Option<UntrustedProject>,
+        reserved: &ReservedNames,
     ) -> Self {
         let mut tools: Vec<Shown> = Vec::new();
         for (server, listing) in servers.values().filter_map(|s| Some((s, s.listed()?))) {
@@ -95,18 +98,30 @@ impl Snapshot {
             .filter(|tool| !tool.server.config().is_of_project());
         let names = of_users.map(|tool| tool.name.as_str());
         let known = |server| Server::known_tools(server).collect();
-        let users = UsersNames::of(servers.values(), names, known);
-        let (among_users, mut tools): (Vec<_>, Vec<_>) = tools
-            .into_iter()
-            .partition(|tool| tool.server.config().is_of_project() && users.have(&tool.name));
+        let users = UsersNames::of(servers.values(), names, known, reserved);
+        let (among_users, mut tools): (Vec<_>, Vec<_>) = tools.into_iter().partition(|tool| {
+            let server = tool.server.config();
+            server.is_of_project() && users.have(server, &tool.name)
+        });
+        let waiting = WaitingNames::of(Gated::Tool, servers.values());
+        let mut all = Vec::new();
+        tools.retain(|tool| {
+            let taken = waiting.taken_by(&tool.server, &tool.name);
+            all.extend(taken.map(|owner| {
+                let owners = [owner, (tool.server(), tool.tool())];
+                Collision::with_waiting("tool", &tool.name, owners)
+            }));
+            taken.is_none()
+        });
         let owners = tools
             .iter()
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
-        let mut all = collisions("tool", owners);
-        if !all.is_empty() {
-            let colliding = colliding(&all);
+        let collisions = collisions("tool", owners);
+        if !collisions.is_empty() {
+            let colliding = colliding(&collisions);
             tools.retain(|tool| !colliding.contains(&tool.name));
         }
+        all.extend(collisions);
         all.extend(own.iter().map(|tool| {
             let owner = (tool.server(), tool.tool());
             Collision::with_dormouse("tool", &tool.name, owner)
@@ -117,7 +132,7 @@ impl Snapshot {
         }));
         let [prompts, resources, templates] =
             [Kind::Prompt, Kind::Resource, Kind::Template].map(|kind| {
-                let (offers, collisions) = Offers::new(kind, servers.values());
+                let (offers, collisions) = Offers::new(kind, servers.values(), reserved);
                 all.extend(collisions);
                 offers
             });

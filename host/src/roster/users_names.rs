@@ -6,24 +6,29 @@ use std::sync::Arc;
 
 use super::{Server, names};
 use crate::config::name::{SEPARATOR, alike};
+use crate::config::{ReservedNames, ServerConfig};
 
 /// The names and the beginnings of names that belong to the user's own servers, as they
 /// [look](alike). None where no project has a server, from which they would have to be kept.
 #[derive(Default)]
-pub(super) struct UsersNames {
+pub(super) struct UsersNames<'r> {
+    /// Names of all servers of the user's, also of those that are not among the shown ones: a
+    /// client may have them itself.
+    reserved: Option<&'r ReservedNames>,
     /// What the names of all that a server offers begin with.
     beginnings: BTreeSet<String>,
     /// Names of what they have, shown or not.
     names: BTreeSet<String>,
 }
 
-impl UsersNames {
+impl<'r> UsersNames<'r> {
     /// Those of the user's own among all servers: names of what is shown of these, and of what they
     /// are known to have. Also what is switched off keeps its beginning.
     pub(super) fn of<'a, 'n>(
         servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
         shown: impl Iterator<Item = &'n str>,
         known: impl Fn(&'a Server) -> Vec<&'a str>,
+        reserved: &'r ReservedNames,
     ) -> Self {
         let mut all = Self::default();
         // Most users have hundreds of names, and no project's server.
@@ -33,6 +38,7 @@ impl UsersNames {
         {
             return all;
         }
+        all.reserved = Some(reserved);
         all.add(shown);
         for server in servers.filter(|server| !server.config().is_of_project()) {
             let config = server.config();
@@ -68,9 +74,15 @@ impl UsersNames {
         self.names.extend(names.map(alike));
     }
 
-    /// Whether a name is one of theirs, or looks like one.
-    pub(super) fn have(&self, name: &str) -> bool {
-        let name = alike(name);
+    /// Whether a name that something of a project's server is shown under is one of theirs, or
+    /// looks like one.
+    pub(super) fn have(&self, of_project: &ServerConfig, shown: &str) -> bool {
+        let users = self.reserved.and_then(|names| names.whose_beginning(shown));
+        users.is_some_and(|users| !users.is_overridden_by(of_project)) || self.has(shown)
+    }
+
+    fn has(&self, shown: &str) -> bool {
+        let name = alike(shown);
         // A shown name is short.
         let ends = 1..=name.len().min(names::LONGEST);
         let mut beginnings = ends.filter_map(|end| name.get(..end));
@@ -114,7 +126,7 @@ mod tests {
             ("s", None, "x", false),
         ] {
             let name = names::shown(server, prefix, tool);
-            assert_eq!(users.have(&name), is_theirs, "{name}");
+            assert_eq!(users.has(&name), is_theirs, "{name}");
         }
     }
 }

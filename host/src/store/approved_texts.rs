@@ -47,8 +47,7 @@ impl Store {
         let mut hashes = read(&file);
         let hash_of = |item: &PendingItem, object: &RawValue| hash(item, object, of.folder());
         // What other kinds of clients are offered stands beside what it is compared with.
-        let replaces = |item: &&PendingItem| item.of_others.is_empty();
-        let replaced = approved.iter().filter(replaces);
+        let replaced = approved.iter().filter(|item| item.replaces);
         let replaced = replaced.filter_map(|item| hash_of(item, item.was.as_deref()?));
         let approved = approved.iter().filter_map(|item| hash_of(item, &item.is));
         let approved: Vec<String> = approved.collect();

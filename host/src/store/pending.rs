@@ -34,6 +34,9 @@ pub struct PendingItem {
     /// The kinds of clients that are offered it, where the one that the server was last connected
     /// for is offered something else.
     pub of_others: BTreeSet<String>,
+    /// Whether `was` is what these were offered before, and is not beside it: whoever approves the
+    /// one takes back that they have approved the other.
+    pub replaces: bool,
 }
 
 impl PendingItem {

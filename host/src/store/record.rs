@@ -166,6 +166,7 @@ impl Record {
                 before: kind.of(&before),
                 now: kind.of(&self.offered),
                 first,
+                first_clients: &self.clients,
                 known_elsewhere,
                 rules,
             };
@@ -319,6 +320,7 @@ impl Record {
             unseen.since.remove(&item.name);
             unseen.told.remove(&item.name);
             unseen.known_elsewhere.remove(&item.name);
+            unseen.forget_replaced(&item.name, &self.clients);
         }
     }
 
@@ -363,22 +365,28 @@ impl Record {
                 let was = unseen.changed.get(&name).cloned();
                 let is_new = unseen.added.contains(&name);
                 let since = unseen.since.get(&name).copied();
+                let known = was.as_deref().unwrap_or(&is);
+                let known = (!is_new).then_some(known);
+                // One that was offered something else before has that replaced.
+                let approved = unseen.for_others.get(&name);
+                let of_kind = |clients: &str| approved.and_then(|approved| approved.get(clients));
                 let waits = unseen.waits_for_others.get(&name);
-                let mut others: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+                let mut others: BTreeMap<(&str, Option<&str>), BTreeSet<String>> = BTreeMap::new();
                 for (clients, object) in waits.into_iter().flatten() {
-                    let all = others.entry(object.get()).or_default();
+                    let was = of_kind(clients).map(|was| was.get());
+                    let all = others.entry((object.get(), was)).or_default();
                     all.insert(clients.clone());
                 }
-                let others = others.into_iter().filter_map(|(object, of_others)| {
-                    let object = RawValue::from_string(object.to_owned()).ok()?;
-                    let known = was.as_deref().unwrap_or(&is);
-                    let was = (!is_new).then(|| known.to_owned());
-                    Some((was, object, of_others))
+                let text = |text: &str| RawValue::from_string(text.to_owned()).ok();
+                let others = others.into_iter().filter_map(|((object, was), of_others)| {
+                    let replaces = was.is_some();
+                    let was = was.and_then(text).or_else(|| known.map(ToOwned::to_owned));
+                    Some((was, text(object)?, of_others, replaces))
                 });
                 // What cannot be shown nobody could judge. It waits until it can.
                 let waits = was.is_some() || is_new;
-                let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new()));
-                for (was, is, of_others) in own.into_iter().chain(others) {
+                let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new(), true));
+                for (was, is, of_others, replaces) in own.into_iter().chain(others) {
                     if kind.told(&name, &is).is_some() {
                         pending.push(PendingItem {
                             kind: *kind,
@@ -388,6 +396,7 @@ impl Record {
                             known_elsewhere: unseen.known_elsewhere.contains(&name),
                             is,
                             of_others,
+                            replaces,
                         });
                     }
                 }

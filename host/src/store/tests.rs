@@ -912,6 +912,7 @@ fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
             is: raw("{}"),
             since: None,
             of_others: BTreeSet::new(),
+            replaces: true,
         };
         item.to_string()
     };

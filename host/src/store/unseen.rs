@@ -79,6 +79,8 @@ pub(super) struct Change<'r> {
     pub(super) before: Vec<(String, Box<RawValue>)>,
     pub(super) now: Vec<(String, Box<RawValue>)>,
     pub(super) first: bool,
+    /// The kind of clients that the record was first asked for.
+    pub(super) first_clients: &'r str,
     /// What is known of the upstream in other folders.
     pub(super) known_elsewhere: Option<&'r KnownElsewhere>,
     pub(super) rules: Rules<'r>,
@@ -89,6 +91,7 @@ impl Unseen {
         let Change {
             kind,
             first,
+            first_clients,
             known_elsewhere,
             rules,
             ..
@@ -135,7 +138,8 @@ impl Unseen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
                 self.known_elsewhere.remove(&name);
-                self.accept_others(&name, treatment);
+                self.forget_replaced(&name, first_clients);
+                self.accept_others((kind, &name), rules);
                 if !self.waits_for_others.contains_key(&name) {
                     self.since.remove(&name);
                 }
@@ -176,13 +180,26 @@ impl Unseen {
         self.forget(&now);
     }
 
-    /// Takes what other kinds of clients are offered as it is, where that is what becomes of it.
-    fn accept_others(&mut self, name: &str, treatment: Treatment) {
-        if treatment == Treatment::Current
-            && let Some(waits) = self.waits_for_others.remove(name)
-        {
+    /// Takes what other kinds of clients are offered as it is, where that is what becomes of
+    /// whatever they are offered: what is taken of one kind says nothing of what waits of another.
+    fn accept_others(&mut self, (kind, name): (Gated, &str), rules: Rules<'_>) {
+        let mut all = [Novelty::Changed, Novelty::NewHere, Novelty::New].into_iter();
+        let is_taken = all.all(|novelty| {
+            Treatment::of(rules.changes, (kind, name), novelty) == Treatment::Current
+        });
+        if is_taken && let Some(waits) = self.waits_for_others.remove(name) {
             let others = self.for_others.entry(name.to_owned()).or_default();
             others.extend(waits);
+        }
+    }
+
+    /// Forgets what was approved of the kind of clients that is offered what is recorded, once that
+    /// is approved: it was replaced. `first_clients` is the kind that the record was first asked for.
+    pub(super) fn forget_replaced(&mut self, name: &str, first_clients: &str) {
+        let origin = self.origin.get(name);
+        let origin = origin.map_or(first_clients, String::as_str);
+        if let Some(others) = self.for_others.get_mut(name) {
+            others.remove(origin);
         }
     }
 
@@ -242,7 +259,12 @@ impl Unseen {
             return (!is_origin).then(|| current.to_owned());
         }
         let others = self.for_others.entry(name.to_owned()).or_default();
-        let is_approved = others.values().any(|other| is_same(other));
+        // A kind that was offered something under this name has that alone approved; what is
+        // approved of others is for one that was not.
+        let is_approved = match others.get(clients.now) {
+            Some(own) => is_same(own),
+            None => origin != clients.now && others.values().any(|other| is_same(other)),
+        };
         match (is_approved, is_origin) {
             (true, true) => {
                 self.changed.insert(name.to_owned(), object.to_owned());

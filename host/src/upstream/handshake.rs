@@ -267,12 +267,17 @@ async fn initialize_in(
     if found.protocol_version.len() > MAX_VERSIONS_BYTES {
         return Err(none(&"no version of MCP has such a long name").into());
     }
-    // Whatever it has chosen: the lists will show whether it can be spoken to.
-    peer.speak(Some(&found.protocol_version));
+    // Whatever it has chosen: the lists will show whether it can be spoken to. One without a
+    // handshake is none to choose in one, and whoever has shaken hands is of the era before.
+    let protocol = match found.protocol_version == MODERN {
+        true => NEWEST_HANDSHAKE.to_owned(),
+        false => found.protocol_version,
+    };
+    peer.speak(Some(&protocol));
     // Nothing may overtake this.
     peer.tell("notifications/initialized", "{}").await?;
     Ok(Hello {
-        protocol: found.protocol_version,
+        protocol,
         server_info: read_bounded_object("serverInfo", found.server_info),
         capabilities: read_bounded_object("capabilities", found.capabilities),
         instructions: bounded_instructions(found.instructions),

@@ -1,0 +1,61 @@
+//! Resource templates that wait for their user, and claim their resources all the same.
+
+use std::sync::{Arc, OnceLock};
+
+use dormouse_wit::Template;
+
+use super::Server;
+use crate::store::Gated;
+
+/// Resource template that is not shown because its user has not approved it as it is.
+#[derive(Debug)]
+pub(super) struct WithheldTemplate {
+    /// The template.
+    pub(super) key: String,
+    /// Whether its user knows it as something else.
+    pub(super) is_known: bool,
+    server: Arc<Server>,
+    parsed: OnceLock<Option<Template>>,
+}
+
+impl WithheldTemplate {
+    /// All of a server.
+    pub(super) fn all_of(server: &Arc<Server>) -> impl Iterator<Item = Self> + use<> {
+        let withheld = server.withheld(Gated::Template);
+        let all: Vec<_> = withheld
+            .map(|(key, is_known)| Self {
+                key: key.to_owned(),
+                is_known,
+                server: server.clone(),
+                parsed: OnceLock::new(),
+            })
+            .collect();
+        all.into_iter()
+    }
+
+    /// The name of its server.
+    pub(super) fn server(&self) -> &str {
+        &self.server.config().name
+    }
+
+    /// Whether its server is one of a project's file.
+    pub(super) fn is_of_project(&self) -> bool {
+        self.server.config().is_of_project()
+    }
+
+    fn parsed(&self) -> Option<&Template> {
+        let parse = || Template::parse(&self.key).ok();
+        self.parsed.get_or_init(parse).as_ref()
+    }
+
+    /// How long [`Self::matches`] takes, in bytes that are compared.
+    pub(super) fn steps(&self, uri: &str) -> usize {
+        self.parsed().map_or(1, |template| template.steps(uri))
+    }
+
+    /// Whether a URI is one of its resources.
+    pub(super) fn matches(&self, uri: &str) -> bool {
+        self.parsed()
+            .is_some_and(|template| template.captures(uri).is_some())
+    }
+}
