@@ -31,6 +31,7 @@ pub mod types;
 mod accept;
 mod constraint;
 mod exported;
+mod function_size;
 mod hints;
 mod lower;
 mod naming;

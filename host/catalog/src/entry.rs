@@ -239,16 +239,38 @@ fn items(
 ) -> serde_json::Result<Vec<ListedItem>> {
     shorten(what, &mut declared, |item| &item.key, odd);
     let shaped = declared.into_iter().filter_map(|item| {
-        let shape = shape((what, &item.key), &item.object, odd)?;
-        Some(ListedItem::new(item, shape))
+        let named = (what, item.key.as_str());
+        let shape = shape(named, &item.object, odd)?;
+        is_callable(named, item.function.as_ref(), odd).then(|| ListedItem::new(item, shape))
     });
     shaped.collect()
 }
 
 fn parsed(function: Option<&RawValue>) -> serde_json::Result<Option<Function>> {
-    function
+    let function: Option<Function> = function
         .map(|raw| serde_json::from_str(raw.get()))
-        .transpose()
+        .transpose()?;
+    // The index may be of an older Dormouse.
+    let size = function.as_ref().map_or(Ok(()), Function::check_size);
+    size.map_err(serde::de::Error::custom)?;
+    Ok(function)
+}
+
+/// Whether a function is one that values can be made for; notes why it is not.
+fn is_callable(
+    (what, name): (What, &str),
+    function: Option<&Function>,
+    odd: &mut Vec<Odd>,
+) -> bool {
+    let why = function.and_then(|function| function.check_size().err());
+    let is_callable = why.is_none();
+    odd.extend(why.map(|why| Odd {
+        what,
+        name: name.to_owned(),
+        why,
+        shown: false,
+    }));
+    is_callable
 }
 
 fn raw(function: Option<&Function>) -> serde_json::Result<Option<Box<RawValue>>> {
@@ -326,8 +348,10 @@ impl Listing {
         let tools = &mut declared.tools;
         shorten(What::Tool, tools, |tool| &tool.name, &mut odd);
         let tools = declared.tools.into_iter().filter_map(|tool| {
-            let shape = shape((What::Tool, &tool.name), &tool.tool, &mut odd)?;
-            Some(ListedTool::new(tool, shape))
+            let item = (What::Tool, tool.name.as_str());
+            let shape = shape(item, &tool.tool, &mut odd)?;
+            is_callable(item, tool.function.as_ref(), &mut odd)
+                .then(|| ListedTool::new(tool, shape))
         });
         let tools = tools.collect::<serde_json::Result<_>>()?;
         Ok(Self {

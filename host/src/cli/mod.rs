@@ -271,12 +271,13 @@ impl Global {
 /// much is asked for.
 fn may_have_secrets(event: &Metadata<'_>) -> bool {
     let target = event.target();
-    // rmcp logs what a login brings in detail, codes and identity tokens too; wasmtime logs what
-    // plugins read and print, before the secrets that they were given are taken out.
-    let is_content = ["rmcp::transport::auth", "wasmtime_wasi"]
+    // wasmtime logs what plugins read and print, before the secrets that they were given are taken
+    // out.
+    let is_detail = target.starts_with("wasmtime_wasi") && *event.level() > Level::INFO;
+    // rmcp logs what a login brings, URLs with their passwords and what servers repeat, and what is
+    // wrong is said by us; the pool of connections names them by their URL's authority.
+    let is_of_login = ["rmcp::transport::auth", "hyper_util::client::legacy"]
         .iter()
         .any(|module| target.starts_with(module));
-    let is_detail = is_content && *event.level() > Level::INFO;
-    // The pool of connections names them by their URL's authority, with user and password.
-    is_detail || target.starts_with("hyper_util::client::legacy")
+    is_detail || is_of_login
 }

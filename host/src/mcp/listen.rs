@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::announce::{Audience, Changed, News, announce};
 use super::commands;
 use super::handler::{Host, misunderstood};
-use super::resources::SUBSCRIPTIONS;
+use super::resources::{MAX_URI_BYTES, SUBSCRIPTIONS};
 use crate::roster::FollowedResource;
 use crate::runtime::Answer;
 
@@ -43,7 +43,7 @@ impl Host {
         let info = self.get_info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| !commands::is_status(uri));
+            uris.retain(|uri| !commands::is_status(uri) && uri.len() <= MAX_URI_BYTES);
             uris.truncate(SUBSCRIPTIONS);
         }
         accepted
@@ -51,9 +51,12 @@ impl Host {
             .take_if(|uris| uris.is_empty());
 
         let news = News::of(self.common.roster.changes());
-        let uris = accepted.resource_subscriptions.iter().flatten();
-        let followed = uris.map(|uri| self.common.roster.follow(uri));
-        let followed: Vec<_> = followed.collect();
+        let mut followed = Vec::new();
+        for uri in accepted.resource_subscriptions.iter().flatten() {
+            followed.push(self.common.roster.follow(uri));
+            // Each may have to be held against many templates.
+            tokio::task::yield_now().await;
+        }
         join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = Stream {
             peer: &context.peer,

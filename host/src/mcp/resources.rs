@@ -18,6 +18,9 @@ use crate::runtime::{Answer, Arguments};
 /// How many resources one client may subscribe to.
 pub(super) const SUBSCRIPTIONS: usize = 1024;
 
+/// Longest URI that is subscribed to, in bytes: it is kept as long as its session.
+pub(super) const MAX_URI_BYTES: usize = 4 << 10;
+
 /// The resources whose changes a client of the era with sessions wants to hear of.
 #[derive(Default)]
 pub(super) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
@@ -36,6 +39,13 @@ impl Subscriptions {
         uri: String,
         roster: &Roster,
     ) -> Result<impl Future<Output = ()> + use<>, ErrorData> {
+        if uri.len() > MAX_URI_BYTES {
+            let why = format!(
+                "a URI of {} bytes cannot be subscribed to: {MAX_URI_BYTES} are allowed",
+                uri.len()
+            );
+            return Err(ErrorData::invalid_params(why, None));
+        }
         let mut all = self.all();
         if all.len() >= SUBSCRIPTIONS && !all.contains_key(&uri) {
             return Err(ErrorData::invalid_params(

@@ -16,6 +16,7 @@ use super::error::Cause;
 use super::host_share;
 use super::load::Loaded;
 use super::memory::{InstanceMemory, Refused};
+use super::params::Params;
 use super::state::{Current, Pace, State};
 use super::{Call, Target};
 use crate::sandbox::GivenSecrets;
@@ -139,8 +140,18 @@ impl Live {
         &mut self,
         target: &Target,
         call: &Call,
-        params: &[Val],
+        params: Params,
     ) -> Result<Answer, Cause> {
+        // As long as the call is there, so are they.
+        let mut charge = None;
+        if let Some(bytes) = params.bytes() {
+            let memory = &mut self.store.data_mut().memory;
+            charge = memory.charge(bytes).await;
+            if let Some(refused) = memory.refused.filter(|_| charge.is_none()) {
+                return Err(cause_of(refused, target));
+            }
+        }
+        let params = params.values(&call.wanted)?;
         let export = call.wanted.export();
         let function = self
             .loaded
@@ -153,8 +164,9 @@ impl Live {
         let fuel = fuel(target.limits.result, call.wanted.uncounted_factor());
         self.store.set_hostcall_fuel(fuel);
         let called = function
-            .call_async(&mut self.store, params, &mut results)
+            .call_async(&mut self.store, &params, &mut results)
             .await;
+        drop((params, charge));
         self.store.data().output.end();
         if let Err(error) = called {
             return Err(cause(&self.store, target, &error));

@@ -8,13 +8,13 @@ use std::time::Instant;
 use dormouse_wit::Instance as Kind;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
-use wasmtime::component::Val;
 
 use super::answer::Answer;
 use super::error::Cause;
 use super::instance::Live;
 use super::load::{Loaded, Loader};
 use super::memory::{InstanceMemory, ServerMemory};
+use super::params::Params;
 use super::state::Pace;
 use super::{Call, SessionId, Target};
 use crate::sandbox::GivenSecrets;
@@ -204,7 +204,7 @@ impl Instances {
         &self,
         (loaded, place): (&Arc<Loaded>, Option<Place>),
         call: &Call,
-        (params, pace): (&[Val], &Pace),
+        (params, pace): (Params, &Pace),
     ) -> Result<Answer, Cause> {
         let Some(mut place) = place else {
             let mut live = self.fresh(loaded, pace).await?;
@@ -214,7 +214,12 @@ impl Instances {
         // Taken out while it runs: a call that is dropped half-way or that traps
         // takes its instance with it.
         let mut live = match place.take() {
-            Some(live) => live,
+            Some(live) => {
+                // It has its folders still, and they may be no longer what may be granted.
+                let folders = loaded.folders.preopens();
+                folders.map_err(|error| Cause::Load(error.to_string()))?;
+                live
+            }
             None => self.fresh(loaded, pace).await?,
         };
         live.attach(call, pace);

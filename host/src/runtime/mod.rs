@@ -28,6 +28,7 @@ mod link;
 mod listener;
 mod load;
 mod memory;
+mod params;
 mod patience;
 mod question_limit;
 mod question_size;

@@ -1,10 +1,13 @@
 //! A deadline that stands still while somebody is asked.
 
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// How long a call may run, less the time in which it waits for the answer of a
 /// person or a model: nobody can say how long that takes. Progress puts the end off, up to
@@ -28,10 +31,49 @@ struct Clock {
     since: Option<Instant>,
     /// How many are being asked.
     asked: u32,
+    /// How many times the guest waits in the host for what may take a question.
+    waits: u32,
 }
 
-/// Held while somebody is asked.
-pub(super) struct Waiting(Arc<Shared>);
+/// Held while somebody is asked, or the guest waits.
+pub(super) struct Waiting {
+    shared: Arc<Shared>,
+    is_question: bool,
+    is_guest: bool,
+}
+
+/// Time of a processor that one poll of a call may take at once before others come first. A guest
+/// that computes is stopped much sooner; what the host does for it in one go is not.
+const LONG_POLL: Duration = Duration::from_millis(20);
+
+/// Longest rest of a call that has taken a processor for long.
+const MAX_REST: Duration = Duration::from_secs(30);
+
+/// Calls that run, of all servers.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// Counts a call that runs.
+struct RunningCall;
+
+impl RunningCall {
+    fn begin() -> Self {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+
+    /// How long a call rests after a poll that took so long: with as many calls as there are, all
+    /// that do the same take one processor together.
+    fn rest(poll: Duration) -> Option<Duration> {
+        let others = RUNNING.load(Ordering::Relaxed).saturating_sub(1);
+        (poll > LONG_POLL && others > 0).then(|| poll.saturating_mul(others).min(MAX_REST))
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 impl Patience {
     /// A clock of `limit`, which may be put off until `total` has run, or `limit` where that is
@@ -46,20 +88,40 @@ impl Patience {
                 total_left: total,
                 since: Some(Instant::now()),
                 asked: 0,
+                waits: 0,
             }),
             changed: Notify::new(),
         }))
     }
 
-    /// Stops the clock until what it returns is dropped.
+    /// Stops the clock until what it returns is dropped: the guest waits for what is asked.
     pub(super) fn wait(&self) -> Waiting {
+        self.waiting(true, true)
+    }
+
+    /// Somebody is asked. The clock stops while the guest [waits](Self::guest_waits), too: a
+    /// question that goes on after that is no reason to let it run.
+    pub(super) fn question(&self) -> Waiting {
+        self.waiting(true, false)
+    }
+
+    /// The guest waits in the host for what may take a question.
+    pub(super) fn guest_waits(&self) -> Waiting {
+        self.waiting(false, true)
+    }
+
+    fn waiting(&self, is_question: bool, is_guest: bool) -> Waiting {
         let mut clock = self.0.clock();
-        clock.asked += 1;
-        clock.count();
-        clock.since = None;
+        clock.asked += u32::from(is_question);
+        clock.waits += u32::from(is_guest);
+        clock.settle();
         drop(clock);
         self.0.changed.notify_one();
-        Waiting(Arc::clone(&self.0))
+        Waiting {
+            shared: Arc::clone(&self.0),
+            is_question,
+            is_guest,
+        }
     }
 
     /// Begins the time anew, as far as the total allows.
@@ -106,25 +168,38 @@ impl Patience {
         }
     }
 
-    /// Runs something until it ends or the time is over. While it runs and nobody
-    /// is asked, what `busy` makes is held.
+    /// Runs something until it ends or the time is over. What `busy` makes is held while it is
+    /// polled, whatever it waits for: it may go on by itself then. It is held between polls, too,
+    /// but not while somebody is asked.
     pub(super) async fn within<T, B>(
         &self,
         busy: impl Fn() -> B,
         work: impl Future<Output = T>,
     ) -> Option<T> {
+        let _running = RunningCall::begin();
         let mut work = std::pin::pin!(work);
         let mut over = std::pin::pin!(self.over());
-        let mut held = Some(busy());
+        let mut held = None;
+        let mut rest: Option<Pin<Box<Sleep>>> = None;
         std::future::poll_fn(|context| {
-            if held.is_none() && !self.stands() {
-                held = Some(busy());
-            }
-            if let std::task::Poll::Ready(result) = work.as_mut().poll(context) {
-                return std::task::Poll::Ready(Some(result));
-            }
-            if self.stands() {
-                held = None;
+            let rests = rest
+                .as_mut()
+                .is_some_and(|rest| rest.as_mut().poll(context).is_pending());
+            if !rests {
+                held.get_or_insert_with(&busy);
+                let begun = Instant::now();
+                if let Poll::Ready(result) = work.as_mut().poll(context) {
+                    return Poll::Ready(Some(result));
+                }
+                rest = RunningCall::rest(begun.elapsed()).map(|rest| Box::pin(sleep(rest)));
+                if let Some(rest) = &mut rest
+                    && rest.as_mut().poll(context).is_ready()
+                {
+                    context.waker().wake_by_ref();
+                }
+                if self.stands() {
+                    held = None;
+                }
             }
             over.as_mut().poll(context).map(|()| None)
         })
@@ -133,6 +208,17 @@ impl Patience {
 }
 
 impl Clock {
+    /// Runs or stands, as it is to.
+    fn settle(&mut self) {
+        match self.asked > 0 && self.waits > 0 {
+            true => {
+                self.count();
+                self.since = None;
+            }
+            false => self.since = self.since.or_else(|| Some(Instant::now())),
+        }
+    }
+
     /// Takes away what has run since it was last looked at.
     fn count(&mut self) {
         if let Some(since) = &mut self.since {
@@ -153,13 +239,12 @@ impl Shared {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut clock = self.0.clock();
-        clock.asked -= 1;
-        if clock.asked == 0 {
-            clock.since = Some(Instant::now());
-        }
+        let mut clock = self.shared.clock();
+        clock.asked -= u32::from(self.is_question);
+        clock.waits -= u32::from(self.is_guest);
+        clock.settle();
         drop(clock);
-        self.0.changed.notify_one();
+        self.shared.changed.notify_one();
     }
 }
 
@@ -203,17 +288,57 @@ mod tests {
         let held = Arc::new(());
         let inside = Arc::clone(&held);
         let work = async {
-            tokio::task::yield_now().await;
-            let before = Arc::strong_count(&held);
+            tokio::time::sleep(LIMIT / 5).await;
             let waiting = patience.wait();
-            tokio::time::sleep(LIMIT / 10).await;
-            let meanwhile = Arc::strong_count(&held);
+            tokio::time::sleep(LIMIT).await;
             drop(waiting);
-            tokio::task::yield_now().await;
-            (before, meanwhile, Arc::strong_count(&held))
+            // It may compute for long from here on.
+            Arc::strong_count(&held)
         };
-        let counts = patience.within(|| Arc::clone(&inside), work).await;
-        assert_eq!(counts, Some((3, 2, 3)));
+        let outside = async {
+            let before = Arc::strong_count(&held);
+            tokio::time::sleep(LIMIT / 2).await;
+            (before, Arc::strong_count(&held))
+        };
+        let work = patience.within(|| Arc::clone(&inside), work);
+        let counts = tokio::join!(work, outside);
+        assert_eq!(counts, (Some(3), (3, 2)));
+    }
+
+    /// A question that nobody waits for any more is no reason to run without an end.
+    #[tokio::test]
+    async fn the_time_of_who_does_not_wait_for_the_answer_counts() {
+        let patience = Patience::new(LIMIT, LIMIT);
+        let question = patience.question();
+        let work = async {
+            let waiting = patience.guest_waits();
+            tokio::time::sleep(LIMIT * 2).await;
+            drop(waiting);
+            std::future::pending::<()>().await;
+        };
+        let begun = Instant::now();
+        assert_eq!(patience.within(|| (), work).await, None);
+        assert!(begun.elapsed() >= LIMIT * 3, "{:?}", begun.elapsed());
+        drop(question);
+    }
+
+    /// Whoever takes a worker of the runtime for long at once gives others their time.
+    #[tokio::test]
+    async fn who_takes_long_at_once_rests_while_others_run() {
+        let busy = || std::thread::sleep(LONG_POLL * 2);
+        let work = |polls: u32| async move {
+            for _ in 0..polls {
+                busy();
+                tokio::task::yield_now().await;
+            }
+            Instant::now()
+        };
+        let begun = Instant::now();
+        let [one, other] = [0; 2].map(|_| Patience::new(LIMIT * 20, LIMIT * 20));
+        let both = tokio::join!(one.within(|| (), work(5)), other.within(|| (), work(5)));
+        let least = both.0.unwrap().min(both.1.unwrap()) - begun;
+        // Five polls of each, and as long a rest after each of them.
+        assert!(least >= LONG_POLL * 2 * 9, "{least:?}");
     }
 
     #[tokio::test]

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::Val;
 
 use super::answer::Answer;
 use super::error::{CallError, Cause};
 use super::grace::Graceful;
 use super::instances::{Instances, Place, lock};
 use super::load::{Loaded, Loader};
+use super::params::Params;
 use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
@@ -164,7 +164,7 @@ impl Slot {
     }
 
     /// The parameters of a call, if they are right and there is room for them.
-    fn params(&self, wanted: &mut Wanted) -> Result<Vec<Val>, Cause> {
+    fn params(&self, wanted: &mut Wanted) -> Result<Params, Cause> {
         let (size, limit) = (wanted.base64(), self.target.limits.result);
         if size > limit {
             return Err(Cause::ArgumentsTooLarge {
@@ -173,7 +173,8 @@ impl Slot {
                 limit,
             });
         }
-        wanted.params()
+        wanted.check()?;
+        Params::of(wanted)
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,
@@ -408,7 +409,7 @@ impl Running {
     async fn run(
         self,
         call: Arc<Call>,
-        params: Vec<Val>,
+        params: Params,
         (loaded, place, turn): (Arc<Loaded>, Option<Place>, Arc<Turn>),
     ) -> Result<Answer, Cause> {
         let Slot {
@@ -423,7 +424,7 @@ impl Running {
             turn,
             waits_for_memory: Arc::default(),
         };
-        let run = instances.run((&loaded, place), &call, (&params, &pace));
+        let run = instances.run((&loaded, place), &call, (params, &pace));
         let ended = pace.patience.within(|| loader.machines.busy(), run).await;
         ended.unwrap_or_else(|| match pace.waits_for_memory.is_why_it_was_late(limit) {
             true => Err(Cause::HostMemory {

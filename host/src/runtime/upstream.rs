@@ -73,12 +73,11 @@ impl State {
                 let connecting = call.unless_cancelled(connecting);
                 let connection = pace.turn.lend(connecting).await;
                 drop(waiting);
-                // Whoever runs this sees to it that epochs advance and the deadline
-                // counts again, but only before it polls.
-                tokio::task::yield_now().await;
                 connection.ok_or_else(|| none(CANCELLED))??
             }
         };
+        // What the upstream asks is no time of the guest's, as long as that waits for it.
+        let _waiting = pace.patience.guest_waits();
         let asking = upstream.request((call.session, connection), (method, params), &listener);
         let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
         answer.ok_or_else(|| none(CANCELLED))?
@@ -171,7 +170,7 @@ impl Listener for Patient {
     }
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
-        let waiting = self.patience.wait();
+        let waiting = self.patience.question();
         let asking = self.listener.ask(questions);
         async move {
             let answers = asking.await;

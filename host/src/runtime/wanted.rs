@@ -167,8 +167,25 @@ impl Wanted {
         }
     }
 
+    /// Holds the arguments against the schemas of what is called.
+    ///
+    /// # Errors
+    /// They are not as these say.
+    pub(super) fn check(&mut self) -> Result<(), Cause> {
+        if let Self::Tool(Tool {
+            name,
+            callable,
+            arguments,
+        }) = self
+            && let Some(schemas) = &callable.schemas
+        {
+            schemas.check(name, &mut arguments.values)?;
+        }
+        Ok(())
+    }
+
     /// The parameters, if they are right.
-    pub(super) fn params(&mut self) -> Result<Vec<Val>, Cause> {
+    pub(super) fn params(&self) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
             Self::Tool(Tool {
@@ -177,9 +194,6 @@ impl Wanted {
                 arguments,
             }) => {
                 let schemas = callable.schemas.as_ref();
-                if let Some(schemas) = schemas {
-                    schemas.check(name, &mut arguments.values)?;
-                }
                 let Some(function) = &callable.function else {
                     return Ok(vec![text(name), Val::String(arguments.to_text())]);
                 };
@@ -232,8 +246,9 @@ impl Wanted {
     /// The size of what the function returned, as JSON, in bytes: at least that, and no more than
     /// shows whether it is beyond a limit.
     pub(super) fn result_size(&self, value: Option<&Val>, limit: u64) -> u64 {
-        let is_written = self.function().is_some();
-        value.map_or(0, |value| value::json_size(value, limit, is_written))
+        let function = self.function();
+        let ty = function.map(|function| function.result.as_ref().unwrap_or(&Type::Bool));
+        value.map_or(0, |value| value::json_size(ty, value, limit))
     }
 
     /// What the function returned, as MCP has it. `target` is whose it is; `completed` is

@@ -134,6 +134,18 @@ fn directories<T: FilesystemState>(
         .collect()
 }
 
+/// Longest path that a guest may name, in bytes: no system knows longer ones, and each is copied
+/// several times on its way.
+const MAX_PATH_BYTES: usize = 64 << 10;
+
+/// The error for paths of which one is too long.
+fn too_long(paths: &[&str]) -> Option<ErrorCode> {
+    let mut paths = paths.iter();
+    paths
+        .any(|path| path.len() > MAX_PATH_BYTES)
+        .then_some(ErrorCode::NameTooLong)
+}
+
 /// Makes a link, if it leads nowhere but to what lies beside or below it: with `..` in
 /// it, it would lead out of the grant once it is moved, for other programs that follow
 /// it.
@@ -142,6 +154,9 @@ async fn symlink_at<T: FilesystemState>(
     folder: Resource<Descriptor>,
     (target, path): (String, String),
 ) -> wasmtime::Result<Answer<()>> {
+    if let Some(refused) = too_long(&[&target, &path]) {
+        return Ok(Err(refused));
+    }
     if !stays_below(&target) {
         return Ok(Err(ErrorCode::NotPermitted));
     }
@@ -155,6 +170,9 @@ async fn rename_at<T: FilesystemState>(
     (folder, path): (Resource<Descriptor>, String),
     (to, new): (Resource<Descriptor>, String),
 ) -> wasmtime::Result<Answer<()>> {
+    if let Some(refused) = too_long(&[&path, &new]) {
+        return Ok(Err(refused));
+    }
     let mut filesystem = store.data_mut().filesystem();
     if may_lead_out(&mut filesystem, &folder, &path).await {
         return Ok(Err(ErrorCode::NotPermitted));
@@ -169,6 +187,9 @@ async fn link_at<T: FilesystemState>(
     (folder, path): (Resource<Descriptor>, String),
     (to, new): (Resource<Descriptor>, String),
 ) -> wasmtime::Result<Answer<()>> {
+    if let Some(refused) = too_long(&[&path, &new]) {
+        return Ok(Err(refused));
+    }
     let mut filesystem = store.data_mut().filesystem();
     if may_lead_out(&mut filesystem, &folder, &path).await {
         return Ok(Err(ErrorCode::NotPermitted));
@@ -331,6 +352,9 @@ mod special {
         (follow, path): (PathFlags, String),
         (open, flags): (OpenFlags, DescriptorFlags),
     ) -> wasmtime::Result<Answer<Resource<Descriptor>>> {
+        if let Some(refused) = too_long(&[&path]) {
+            return Ok(Err(refused));
+        }
         let dir = match dir(&mut store, &folder)? {
             Ok(dir) => dir,
             Err(code) => return Ok(Err(code)),
@@ -366,6 +390,9 @@ mod special {
         (follow, path): (PathFlags, String),
         (accessed, modified): (NewTimestamp, NewTimestamp),
     ) -> wasmtime::Result<Answer<()>> {
+        if let Some(refused) = too_long(&[&path]) {
+            return Ok(Err(refused));
+        }
         if !follow.contains(PathFlags::SYMLINK_FOLLOW) {
             let mut filesystem = store.data_mut().filesystem();
             let set = filesystem.set_times_at(folder, follow, path, accessed, modified);

@@ -98,8 +98,9 @@ impl GrantedFolders {
         })
     }
 
-    /// The folders for an instance that is made now. Where a path names another folder
-    /// than the one that is kept, all of them are opened and judged anew.
+    /// The folders for an instance that is made or called now. All of them are judged anew, for a
+    /// file of a client may be made in one, or become a link into one, at any time; where a path
+    /// names another folder than the one that is kept, they are opened anew as well.
     ///
     /// # Errors
     /// One of them cannot be opened any more, or may not be granted.
@@ -109,8 +110,11 @@ impl GrantedFolders {
         let same = pairs.all(|(grant, identity)| {
             Identity::at(grant.real_path()).is_ok_and(|found| found == *identity)
         });
-        if !same {
-            *open = opened(&self.server, &self.grants, &self.own)?;
+        if !same || !self.grants.is_empty() {
+            let now = opened(&self.server, &self.grants, &self.own)?;
+            if !same {
+                *open = now;
+            }
         }
         Ok(Arc::clone(&open.preopens))
     }

@@ -1255,3 +1255,54 @@ fn what_clients_are_no_longer_offered_is_gone_for_all() {
     learn(few, "2025-11-25", &tools[..1]);
     assert_eq!(learn(all, MODERN, &tools[..1]).gone, ["b", "c", "d"]);
 }
+
+/// What is taken of one kind of clients as new says nothing of what waits of another: a server could
+/// make itself a second kind by what it answers.
+#[test]
+fn what_waits_of_one_kind_is_not_approved_by_what_another_is_shown() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let learn = |folder: &str, able: Value, version: &str, text: &str| {
+        let offered = Offered {
+            able: serde_json::from_value(able).unwrap(),
+            server_info: json!({ "version": version }).as_object().unwrap().clone(),
+            ..offered(&[("a", text)])
+        };
+        let of = of.in_folder(std::path::Path::new(folder));
+        store.learn(&of, offered, (&changes, None)).unwrap()
+    };
+    let shown = |folder: &str| descriptions(&store, &of.in_folder(std::path::Path::new(folder)));
+    let (able, unable) = (json!({ "roots": {} }), json!({}));
+    learn("/w/one", able.clone(), "1", "Adds.");
+    assert_eq!(learn("/w/two", able.clone(), "1", "EVIL").pending, ["a"]);
+    learn("/w/two", unable, "1", "Adds.");
+    learn("/w/two", able, "2", "EVIL");
+    assert!(!shown("/w/two").contains(&"EVIL".to_owned()));
+}
+
+/// It waits again for each kind of clients to which it was offered before.
+#[test]
+fn what_was_replaced_is_approved_of_no_kind_that_had_it() {
+    let (_folder, store, of) = fixture();
+    let learn = |able: &Value, text: &str| {
+        let offered = Offered {
+            able: serde_json::from_value(able.clone()).unwrap(),
+            ..offered(&[("a", text)])
+        };
+        let learnt = store.learn(&of, offered, (&OnChange::Block.into(), None));
+        learnt.unwrap().pending
+    };
+    let (one, other) = (json!({}), json!({ "roots": {} }));
+    learn(&one, "First.");
+    for text in ["Second.", "Third."] {
+        assert_eq!(learn(&other, text), ["a"]);
+        approve(&store, &of);
+    }
+    assert_eq!(learn(&other, "First."), ["a"]);
+    assert_eq!(learn(&other, "Second."), ["a"]);
+    // The one that was never offered anything else still has it.
+    assert_eq!(learn(&one, "First."), Vec::<String>::new());
+}

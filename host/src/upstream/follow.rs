@@ -84,7 +84,7 @@ async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
         }
         follower.told(&now);
         told = now.uris;
-        if follower.wanted.changed().await.is_err() {
+        if follower.changes.changed().await.is_err() {
             return;
         }
     }

@@ -40,12 +40,12 @@ pub(super) async fn listen(peer: &Arc<Peer>, hello: &Hello, mut follower: Follow
         let since = Instant::now();
         loop {
             tokio::select! {
-                changed = follower.wanted.changed() => match changed {
+                changed = follower.changes.changed() => match changed {
                     Ok(()) => break,
                     Err(_) => return,
                 },
                 ended = &mut standing => {
-                    tracing::debug!("server `{}` tells no more changes: {ended:?}", peer.server);
+                    tracing::debug!("server `{}` tells no more changes: {}", peer.server, told(&ended));
                     if let Err(Failure::Refused(_)) = ended {
                         continue;
                     }
@@ -81,12 +81,22 @@ async fn ask<'a>(
             () = peer.acknowledged.notified() => return asking,
             () = &mut late => return asking,
             ended = &mut asking => {
-                tracing::debug!("server `{}` tells no changes: {ended:?}", peer.server);
+                tracing::debug!("server `{}` tells no changes: {}", peer.server, told(&ended));
                 return asking;
             }
             // Both are still to be heard of.
             _ = &mut *standing => {}
         }
+    }
+}
+
+/// How a request has ended, in words of ours: an upstream may have written anything.
+fn told(ended: &Result<Box<RawValue>, Failure>) -> String {
+    match ended {
+        Ok(_) => "it has answered".to_owned(),
+        Err(Failure::Refused(refusal)) => format!("it has refused that with `{}`", refusal.code),
+        Err(Failure::Barred(_)) => "that is not allowed".to_owned(),
+        Err(Failure::Lost(_)) => "the connection was lost".to_owned(),
     }
 }
 

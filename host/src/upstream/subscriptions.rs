@@ -13,13 +13,26 @@ use super::peer::lock;
 /// How long somebody who wants to hear of a resource waits for the upstream to know.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Most resources of one upstream that somebody may want to hear of at a time. Of more, nothing is
+/// heard.
+const MAX_URIS: usize = 1 << 14;
+
 /// The resources of one upstream that are wanted, and by how many.
 #[derive(Default)]
 pub(super) struct Subscriptions {
-    counts: Mutex<BTreeMap<String, usize>>,
-    wanted: watch::Sender<Wanted>,
+    counts: Mutex<Counts>,
+    /// How often something else was wanted before. What that is, its followers look up when they
+    /// come to it: it may change a thousand times before.
+    changes: watch::Sender<u64>,
     /// The wish that each connection has told its upstream last.
     told: watch::Sender<BTreeMap<u64, Option<u64>>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    by_uri: BTreeMap<String, usize>,
+    /// How often something else was wanted before.
+    number: u64,
 }
 
 /// The resources that somebody wants to hear of.
@@ -33,25 +46,31 @@ pub(super) struct Wanted {
 /// Somebody wants to hear of a resource, until this is dropped.
 pub struct Subscription {
     all: Arc<Subscriptions>,
-    uri: String,
+    /// None where too much is wanted already.
+    uri: Option<String>,
 }
 
 /// A connection that tells its upstream what is wanted.
 pub(super) struct Follower {
     all: Arc<Subscriptions>,
     key: u64,
-    pub(super) wanted: watch::Receiver<Wanted>,
+    pub(super) changes: watch::Receiver<u64>,
 }
 
 impl Subscriptions {
     pub(super) fn add(self: &Arc<Self>, uri: &str) -> Subscription {
         let mut counts = lock(&self.counts);
-        *counts.entry(uri.to_owned()).or_default() += 1;
-        self.want(&counts);
-        drop(counts);
+        let is_new = !counts.by_uri.contains_key(uri);
+        let has_room = !is_new || counts.by_uri.len() < MAX_URIS;
+        if has_room {
+            *counts.by_uri.entry(uri.to_owned()).or_default() += 1;
+        }
+        if is_new && has_room {
+            self.change(&mut counts);
+        }
         Subscription {
             all: Arc::clone(self),
-            uri: uri.to_owned(),
+            uri: has_room.then(|| uri.to_owned()),
         }
     }
 
@@ -66,14 +85,14 @@ impl Subscriptions {
         Follower {
             all: Arc::clone(self),
             key,
-            wanted: self.wanted.subscribe(),
+            changes: self.changes.subscribe(),
         }
     }
 
     /// Waits, but not for long, until every upstream that is connected knows what is
     /// wanted now: what it does next, it does knowing that.
     pub(super) fn known(self: &Arc<Self>) -> BoxFuture<'static, ()> {
-        let number = self.wanted.borrow().number;
+        let number = *self.changes.borrow();
         let mut told = self.told.subscribe();
         let known = async move {
             let all = |told: &BTreeMap<_, _>| told.values().all(|told| *told >= Some(number));
@@ -84,15 +103,9 @@ impl Subscriptions {
         known.map(drop).boxed()
     }
 
-    fn want(&self, counts: &BTreeMap<String, usize>) {
-        self.wanted.send_if_modified(|wanted| {
-            let changed = !counts.keys().eq(wanted.uris.iter());
-            if changed {
-                wanted.uris = counts.keys().cloned().collect();
-                wanted.number += 1;
-            }
-            changed
-        });
+    fn change(&self, counts: &mut Counts) {
+        counts.number += 1;
+        self.changes.send_replace(counts.number);
     }
 }
 
@@ -106,14 +119,17 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        let Some(uri) = &self.uri else {
+            return;
+        };
         let mut counts = lock(&self.all.counts);
-        let left = counts.get_mut(&self.uri).map(|count| {
+        let left = counts.by_uri.get_mut(uri).map(|count| {
             *count -= 1;
             *count
         });
         if left == Some(0) {
-            counts.remove(&self.uri);
-            self.all.want(&counts);
+            counts.by_uri.remove(uri);
+            self.all.change(&mut counts);
         }
     }
 }
@@ -121,7 +137,12 @@ impl Drop for Subscription {
 impl Follower {
     /// What is wanted now.
     pub(super) fn wanted(&mut self) -> Wanted {
-        self.wanted.borrow_and_update().clone()
+        self.changes.borrow_and_update();
+        let counts = lock(&self.all.counts);
+        Wanted {
+            uris: counts.by_uri.keys().cloned().collect(),
+            number: counts.number,
+        }
     }
 
     /// Takes note that the upstream knows what was wanted.
@@ -136,6 +157,25 @@ impl Drop for Follower {
     fn drop(&mut self) {
         self.all.told.send_modify(|told| {
             told.remove(&self.key);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One client may want to hear of a thousand at once, and of others the moment after.
+    #[test]
+    fn many_are_added_and_removed_in_linear_time_and_have_a_number() {
+        let uris = |count: usize| (0..count).map(|number| format!("x:{number}")).collect();
+        dormouse_tests::growth::is_linear("subscriptions", 1_000, uris, |uris: &Vec<String>| {
+            let all = Arc::new(Subscriptions::default());
+            let mut follower = all.follower();
+            let held: Vec<_> = uris.iter().map(|uri| all.add(uri)).collect();
+            assert_eq!(follower.wanted().uris.len(), uris.len().min(MAX_URIS));
+            drop(held);
+            assert!(follower.wanted().uris.is_empty());
         });
     }
 }

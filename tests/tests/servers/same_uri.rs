@@ -442,10 +442,12 @@ fn a_tools_page_is_its_own_servers() {
     assert!(host.call("pay", json!({})).is_ok());
     assert!(host.call("secret", json!({})).is_err());
     drop(host);
+    let long = format!("ui://bank/{}#dormouse-server=bank", "x".repeat(13_000));
     for evil in [
         "ui://bank/p",
         "ui://bank/p#dormouse-server=bank",
         "x://bank#dormouse-server=bank",
+        &long,
     ] {
         let all = Scripted::new();
         offers(&all, "bank", "ui://bank/p", &["x://bank"]);

@@ -981,6 +981,14 @@ fn nothing_of_a_project_takes_a_name_of_the_users_servers() {
         seen.sort();
         expected.sort_unstable();
         assert_eq!(seen, expected, "{prefix}");
+        // Also where the client has the user's server itself.
+        let mut command = all.home.command(&["serve", "--client", "cursor"]);
+        let mut host = Client::start(command.current_dir(all.project())).unwrap();
+        let mut seen = tools(&mut host);
+        seen.sort();
+        let mut expected = of_project.to_vec();
+        expected.sort_unstable();
+        assert_eq!(seen, expected, "{prefix} in a client");
     }
 }
 

@@ -37,6 +37,9 @@ use crate::mcp::original::Original;
 use crate::mcp::verbatim;
 use crate::upstream::without_blocking;
 
+/// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
+const MAX_HANDSHAKE_BYTES: usize = 64 << 10;
+
 /// Where MCP is spoken.
 pub(super) const PATH: &str = "/mcp";
 
@@ -257,6 +260,13 @@ impl Endpoint {
         if only(headers, VERSION).is_err() {
             let why = format!("the header `{VERSION}` is there twice, or is no text");
             return refuse(ErrorData::new(ErrorCode::HEADER_MISMATCH, why, None));
+        }
+        if method == "initialize" && params.len() > MAX_HANDSHAKE_BYTES {
+            let why = format!(
+                "the `params` of `initialize` have {} bytes, where {MAX_HANDSHAKE_BYTES} are allowed",
+                params.len()
+            );
+            return refuse(ErrorData::invalid_params(why, None));
         }
         // rmcp would miss the id of a session that is not there yet.
         if method == "initialize"

@@ -3,6 +3,7 @@
 //! Exactly what a type's JSON Schema accepts decodes, with one exception that no
 //! schema can express: the text of a `list<u8>` has to be canonical base64.
 
+use std::cell::Cell;
 use std::fmt::{self, Write as _};
 
 use base64::Engine as _;
@@ -10,6 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use dormouse_wit::{Case, Field, Function, Type};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
+
+use crate::visible::short_name;
 
 /// A value that is not of the type asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +48,53 @@ impl Mismatch {
     }
 }
 
+/// What the values of one call's arguments may take to make, in comparisons of names; a value counts
+/// for [`VALUE_STEPS`]. Defaults of defaults make any number of values of nothing.
+const MAX_STEPS: usize = 1 << 27;
+
+/// Comparisons that a value counts for.
+const VALUE_STEPS: usize = 64;
+
+thread_local! {
+    /// What is left of the steps of the arguments that are made on this thread. None where nobody
+    /// counts.
+    static STEPS_LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Counts steps of what is made.
+fn spend(steps: usize) -> Result<(), Mismatch> {
+    let Some(left) = STEPS_LEFT.get() else {
+        return Ok(());
+    };
+    let left = left.checked_sub(steps);
+    STEPS_LEFT.set(Some(left.unwrap_or_default()));
+    left.map(drop).ok_or_else(|| {
+        Mismatch::new("there are too many values, with all that stands for what is left out")
+    })
+}
+
+/// Has steps be counted until it is dropped.
+struct CountedSteps;
+
+impl CountedSteps {
+    fn begin() -> Self {
+        STEPS_LEFT.set(Some(MAX_STEPS));
+        Self
+    }
+}
+
+impl Drop for CountedSteps {
+    fn drop(&mut self) {
+        STEPS_LEFT.set(None);
+    }
+}
+
 /// The parameters of a function from a tool's arguments.
 pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
 ) -> Result<Vec<Val>, Mismatch> {
+    let _counted = CountedSteps::begin();
     let values = record(function.arguments(), arguments)?;
     if function.spread {
         return Ok(vec![Val::Record(values)]);
@@ -97,6 +142,7 @@ pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>
 
 /// A value of type `ty`.
 pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
+    spend(VALUE_STEPS)?;
     let wrong = || Mismatch::new(format!("expected {}, got {}", ty.kind(), shown(value)));
     Ok(match (ty, value) {
         (Type::Bool, Value::Bool(value)) => Val::Bool(*value),
@@ -149,6 +195,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
         (Type::Option(_), Value::Null) => Val::Option(None),
         (Type::Option(inner), value) => Val::Option(Some(Box::new(decode(inner, value)?))),
         (Type::Enum(cases), Value::String(text)) => {
+            spend(cases.len())?;
             Val::Enum(named(cases, text).ok_or_else(|| one_of(cases, text))?)
         }
         (Type::Flags(flags), Value::Array(values)) => flag_set(flags, values)?,
@@ -156,6 +203,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
             let Some(Value::String(tag)) = members.get("tag") else {
                 return Err(Mismatch::new("expected a member `tag` that names the case"));
             };
+            spend(cases.len())?;
             let case = cases
                 .iter()
                 .find(|case| case.json == *tag)
@@ -222,6 +270,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
 /// The fields of a record, in declared order, which is the order that the
 /// component model wants.
 fn record(fields: &[Field], members: &Map<String, Value>) -> Result<Vec<(String, Val)>, Mismatch> {
+    spend(fields.len() * (members.len() + VALUE_STEPS))?;
     let known: Vec<&str> = fields.iter().map(|field| field.json.as_str()).collect();
     only(members, &known)?;
     fields
@@ -257,6 +306,7 @@ fn flag_set(flags: &[Case], values: &[Value]) -> Result<Val, Mismatch> {
     let mut set = Vec::with_capacity(values.len());
     for (index, value) in values.iter().enumerate() {
         let at = |error: Mismatch| error.below(&index.to_string());
+        spend(VALUE_STEPS + flags.len() + set.len()).map_err(at)?;
         let text = value.as_str().ok_or_else(|| {
             at(Mismatch::new(format!(
                 "expected a string, got {}",
@@ -277,11 +327,17 @@ fn named(cases: &[Case], text: &str) -> Option<String> {
     Some(case.wit.clone())
 }
 
+/// Most cases that a message names.
+const MAX_NAMED_CASES: usize = 50;
+
 fn one_of(cases: &[Case], text: &str) -> Mismatch {
-    let mut message = format!("`{text}` is none of these:");
-    for case in cases {
+    let mut message = format!("`{}` is none of these:", short_name(text));
+    for case in cases.iter().take(MAX_NAMED_CASES) {
         // Writing to a string cannot fail.
-        let _ = write!(message, " `{}`", case.json);
+        let _ = write!(message, " `{}`", short_name(&case.json));
+    }
+    if let Some(more @ 1..) = cases.len().checked_sub(MAX_NAMED_CASES) {
+        let _ = write!(message, " and {more} more");
     }
     Mismatch::new(message)
 }

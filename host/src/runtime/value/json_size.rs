@@ -1,5 +1,6 @@
 //! How long the JSON of a component value is, before it is made.
 
+use dormouse_wit::Type;
 use wasmtime::component::Val;
 
 /// Bytes that one letter may take in JSON: `\u001b`.
@@ -25,14 +26,14 @@ pub(crate) fn written_bytes(text: &str) -> usize {
 /// it is beyond a limit. A guest may return one text any number of times, and as JSON all of them
 /// would take as much memory and time.
 ///
-/// `is_written` says whether its texts are written into JSON; otherwise they are JSON.
-pub(crate) fn json_size(value: &Val, limit: u64, is_written: bool) -> u64 {
+/// `ty` is its type, as it is written into JSON; without one its texts are JSON.
+pub(crate) fn json_size(ty: Option<&Type>, value: &Val, limit: u64) -> u64 {
     let mut size = JsonSize {
         bytes: 0,
         limit,
-        is_written,
+        is_written: ty.is_some(),
     };
-    size.value(value);
+    size.value(ty, value);
     size.bytes
 }
 
@@ -47,55 +48,103 @@ impl JsonSize {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    fn value(&mut self, value: &Val) {
+    fn value(&mut self, ty: Option<&Type>, value: &Val) {
         if self.bytes > self.limit {
             return;
         }
-        match value {
+        match (ty, value) {
             // Three bytes become four letters, where they are bytes and not numbers.
-            Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => {
+            (_, Val::List(items)) if matches!(items.first(), Some(Val::U8(_))) => {
                 self.add(items.len() / 3 * 4);
             }
-            Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
+            (Some(Type::Tuple(types)), Val::Tuple(items)) => {
+                self.add(items.len() + 1);
+                let items = types.iter().zip(items);
+                items.for_each(|(ty, item)| self.value(Some(ty), item));
+            }
+            (ty, Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items)) => {
                 // Brackets and commas.
                 self.add(items.len() + 1);
-                items.iter().for_each(|item| self.value(item));
+                let ty = match ty {
+                    Some(Type::List(item) | Type::FixedList(item, _)) => Some(&**item),
+                    _ => None,
+                };
+                items.iter().for_each(|item| self.value(ty, item));
             }
-            Val::String(text) => self.text(text),
-            Val::Record(fields) => {
+            (_, Val::String(text)) => self.text(text),
+            (Some(Type::Record(types)), Val::Record(fields)) => {
+                for (ty, (_, value)) in types.iter().zip(fields) {
+                    if !matches!(value, Val::Option(None)) {
+                        self.add(ty.json.len() + r#""":"#.len());
+                        self.value(Some(&ty.ty), value);
+                    }
+                }
+            }
+            (_, Val::Record(fields)) => {
                 for (_, value) in fields {
                     if !matches!(value, Val::Option(None)) {
                         // `"a":`, for its name may be a shorter one there.
                         self.add(4);
-                        self.value(value);
+                        self.value(None, value);
                     }
                 }
             }
-            Val::Variant(_, payload) => {
-                self.add(r#"{"tag":"a"}"#.len());
-                self.part(payload.as_deref());
+            (ty, Val::Variant(name, payload)) => {
+                let case = match ty {
+                    Some(Type::Variant(cases)) => cases.iter().find(|case| case.wit == *name),
+                    _ => None,
+                };
+                self.add(r#"{"tag":""}"#.len() + case.map_or(1, |case| case.json.len()));
+                self.part(case.and_then(|case| case.ty.as_ref()), payload.as_deref());
             }
-            Val::Option(None) => self.add("null".len()),
-            Val::Option(payload) | Val::Result(Ok(payload) | Err(payload)) => {
-                self.part(payload.as_deref());
+            (_, Val::Option(None)) => self.add("null".len()),
+            (ty, Val::Option(payload)) => {
+                let ty = match ty {
+                    Some(Type::Option(inner)) => Some(&**inner),
+                    _ => None,
+                };
+                self.part(ty, payload.as_deref());
             }
-            Val::Enum(_) => self.add(r#""a""#.len()),
-            Val::Flags(names) => self.add(names.len() * 4),
-            Val::Map(pairs) => {
+            (ty, Val::Result(result)) => {
+                let (ok, err) = match ty {
+                    Some(Type::Result { ok, err }) => (ok.as_deref(), err.as_deref()),
+                    _ => (None, None),
+                };
+                match result {
+                    Ok(payload) => self.part(ok, payload.as_deref()),
+                    Err(payload) => self.part(err, payload.as_deref()),
+                }
+            }
+            (Some(Type::Enum(cases)), Val::Enum(name)) => {
+                let case = cases.iter().find(|case| case.wit == *name);
+                self.add(case.map_or(1, |case| case.json.len()) + 2);
+            }
+            (_, Val::Enum(_)) => self.add(r#""a""#.len()),
+            (Some(Type::Flags(flags)), Val::Flags(names)) => {
+                let set = flags.iter().filter(|flag| names.contains(&flag.wit));
+                let names = set.map(|flag| flag.json.len() + r#""","#.len());
+                self.add(names.sum());
+            }
+            (_, Val::Flags(names)) => self.add(names.len() * 4),
+            (ty, Val::Map(pairs)) => {
+                let (of_key, of_value) = match ty {
+                    Some(Type::Map(key, value)) => (Some(&**key), Some(&**value)),
+                    _ => (None, None),
+                };
                 // A member, or an array of both.
                 self.add(pairs.len() * 2);
                 for (key, value) in pairs {
-                    self.value(key);
-                    self.value(value);
+                    self.value(of_key, key);
+                    self.value(of_value, value);
                 }
             }
             _ => self.add(1),
         }
     }
 
-    fn part(&mut self, payload: Option<&Val>) {
+    fn part(&mut self, ty: Option<&Type>, payload: Option<&Val>) {
         if let Some(value) = payload {
-            self.value(value);
+            self.value(ty, value);
         }
     }
 
@@ -113,7 +162,7 @@ impl JsonSize {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_wit::Type;
+    use dormouse_wit::{Case, Field};
 
     use super::super::encode::encode;
     use super::*;
@@ -146,20 +195,51 @@ mod tests {
                 Val::Map(vec![(Val::U8(1), Val::Bool(true))]),
             ),
         ] {
-            let size = json_size(&value, u64::MAX, true);
+            let size = json_size(Some(&ty), &value, u64::MAX);
             let json = encode(&ty, &value).to_string();
             assert!(size <= json.len() as u64, "{size} {json}");
         }
         let hidden = text(&"\u{1b}".repeat(100));
-        assert_eq!(json_size(&hidden, 500, true), 602);
-        assert_eq!(json_size(&hidden, 500, false), 100);
+        assert_eq!(json_size(Some(&Type::String), &hidden, 500), 602);
+        assert_eq!(json_size(None, &hidden, 500), 100);
         assert_eq!(written_bytes("a\"\\\n\u{1b}ä"), 1 + 2 + 2 + 2 + 6 + 2);
     }
 
     #[test]
     fn nothing_is_counted_beyond_the_limit() {
         let many = Val::List(vec![text(&"x".repeat(1000)); 1000]);
-        let size = json_size(&many, 5000, true);
+        let texts = Type::List(Box::new(Type::String));
+        let size = json_size(Some(&texts), &many, 5000);
         assert!((5001..10_000).contains(&size), "{size}");
+    }
+
+    /// Whoever wrote the plugin chooses them, and each value has them.
+    #[test]
+    fn names_count_as_they_are_written() {
+        let (wit, json) = ("a".to_owned(), "x".repeat(200));
+        let case = Case {
+            wit: wit.clone(),
+            json: json.clone(),
+        };
+        let field = Field {
+            wit: wit.clone(),
+            json,
+            ty: Type::Bool,
+            default: None,
+        };
+        for (ty, value) in [
+            (Type::Enum(vec![case.clone()]), Val::Enum(wit.clone())),
+            (Type::Flags(vec![case]), Val::Flags(vec![wit.clone()])),
+            (
+                Type::Record(vec![field]),
+                Val::Record(vec![(wit, Val::Bool(true))]),
+            ),
+        ] {
+            let ty = Type::List(Box::new(ty));
+            let all = Val::List(vec![value; 10]);
+            let size = json_size(Some(&ty), &all, u64::MAX);
+            let json = encode(&ty, &all).to_string().len() as u64;
+            assert!(size <= json && size > json * 9 / 10, "{size} {json}");
+        }
     }
 }

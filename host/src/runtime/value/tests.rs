@@ -1,11 +1,11 @@
 //! What the schema of a type accepts is what converts, and converting settles on
 //! one form.
 
-use dormouse_wit::{Case, Field, Type, VariantCase};
+use dormouse_wit::{Case, Field, Function, Type, VariantCase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::decode::decode;
+use super::decode::{arguments, decode};
 use super::encode::encode;
 
 fn name() -> impl Strategy<Value = String> {
@@ -312,4 +312,36 @@ fn of_many_hints_that_are_none_three_are_logged() {
     let logged = logged.lines();
     assert_eq!(logged.len(), 4, "{logged:?}");
     assert!(logged[3].contains("9997 more hints"), "{logged:?}");
+}
+
+/// A declaration of a few kilobytes could have any number of values made of no arguments at all.
+#[test]
+fn defaults_of_defaults_are_counted() {
+    let field = |ty: Type, default: Value| Field {
+        wit: "a".into(),
+        json: "a".into(),
+        ty,
+        default: Some(default),
+    };
+    let mut ty = Type::U8;
+    let mut default = json!(1);
+    for _ in 0..6 {
+        ty = Type::List(Box::new(Type::Record(vec![field(ty, default)])));
+        default = json!(vec![json!({}); 100]);
+    }
+    let function: Function = serde_json::from_value(json!({
+        "export": { "function": "f" },
+        "params": [serde_json::to_value(field(ty, default)).unwrap()],
+    }))
+    .unwrap();
+    let start = dormouse_tests::growth::cpu_time();
+    let refused = arguments(&function, &serde_json::Map::new()).unwrap_err();
+    assert!(refused.message.contains("too many values"), "{refused}");
+    assert!(dormouse_tests::growth::cpu_time() - start < std::time::Duration::from_secs(10));
+    // It counts for one call alone.
+    let few: Function = serde_json::from_value(json!({
+        "export": { "function": "f" }, "params": [],
+    }))
+    .unwrap();
+    assert!(arguments(&few, &serde_json::Map::new()).is_ok());
 }

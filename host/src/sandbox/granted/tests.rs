@@ -163,3 +163,16 @@ fn nothing_of_our_own_is_granted_even_where_it_came_later() {
     std::fs::create_dir_all(place.root.join("a/dm")).unwrap();
     assert!(matches!(folders.preopens(), Err(GrantError::Own { .. })));
 }
+
+/// A client's file may become a link into a folder that was granted before.
+#[test]
+fn an_own_place_that_comes_into_a_folder_is_noticed_at_once() {
+    let place = Place::new(&["files"]);
+    let open = place.open(&["files"]).unwrap();
+    open.preopens().unwrap();
+    std::fs::write(place.root.join("files/mine"), "").unwrap();
+    symlink("files/mine", place.root.join("own")).unwrap();
+    assert!(matches!(open.preopens(), Err(GrantError::Own { .. })));
+    std::fs::remove_file(place.root.join("own")).unwrap();
+    open.preopens().unwrap();
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{StatusCode, Url};
+use reqwest::{Client, StatusCode, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
 };
@@ -27,14 +27,14 @@ pub(super) async fn metadata(
     reach: &LoginReach,
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
-    let (metadata, is_guessed) = found(manager, http, challenge).await?;
+    let (metadata, is_guessed) = found(manager, (http, reach), challenge).await?;
     reach.check(&metadata)?;
     Ok((metadata, is_guessed))
 }
 
 async fn found(
     manager: &AuthorizationManager,
-    http: &Http,
+    (http, reach): (&Http, &LoginReach),
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
     let oauth = &http.oauth;
@@ -45,7 +45,7 @@ async fn found(
         return Ok((metadata, false));
     }
     if let Some(url) = &oauth.metadata_url {
-        let metadata = fetch(url).await;
+        let metadata = fetch_configured(url).await;
         let metadata = metadata.map_err(|why| format!("`{url}` (`metadata_url`): {why}"))?;
         return Ok((metadata, false));
     }
@@ -54,16 +54,87 @@ async fn found(
         .await
         .map_err(|error| causes(&error))?;
     let guessed = resolution.source == AuthorizationMetadataSource::LegacyEndpointFallback;
+    confirm(reach, &resolution.metadata).await?;
     Ok((resolution.metadata, guessed))
+}
+
+/// Sees that the authorization server that metadata name as their issuer says the same of itself,
+/// where secrets would be sent to another host than the issuer's: whoever is named by an upstream
+/// may have written them, and the name of another beside its own endpoints. The error is for people.
+async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result<(), String> {
+    let Some(issuer) = &metadata.issuer else {
+        return Ok(());
+    };
+    let issuer_url = Url::parse(issuer).map_err(|_| format!("its issuer `{issuer}` is no URL"))?;
+    let is_elsewhere = |endpoint: &str| {
+        Url::parse(endpoint).is_ok_and(|endpoint| endpoint.origin() != issuer_url.origin())
+    };
+    if !endpoints(metadata).into_iter().flatten().any(is_elsewhere) {
+        return Ok(());
+    }
+    let client = reach.client().map_err(|lost| lost.to_string())?;
+    for url in places_of_metadata(&issuer_url) {
+        if !reach.allows_url(&url) {
+            continue;
+        }
+        let Ok(own) = fetch(&client, url).await else {
+            continue;
+        };
+        let is_same = own.issuer.as_deref().map(without_slash) == Some(without_slash(issuer));
+        if is_same && endpoints(&own) == endpoints(metadata) {
+            return Ok(());
+        }
+    }
+    Err(format!(
+        "it names the authorization server `{issuer}`, which does not say the same of itself, so \
+         nothing is sent to the hosts that it names"
+    ))
+}
+
+/// Where secrets are sent, by metadata.
+fn endpoints(metadata: &AuthorizationMetadata) -> [Option<&str>; 3] {
+    let revocation = metadata.additional_fields.get("revocation_endpoint");
+    [
+        Some(metadata.token_endpoint.as_str()),
+        metadata.registration_endpoint.as_deref(),
+        revocation.and_then(serde_json::Value::as_str),
+    ]
+}
+
+fn without_slash(issuer: &str) -> &str {
+    issuer.strip_suffix('/').unwrap_or(issuer)
+}
+
+/// The URLs at which an authorization server says what it is (RFC 8414, OpenID Connect Discovery).
+fn places_of_metadata(issuer: &Url) -> impl Iterator<Item = Url> {
+    let path = issuer.path().trim_matches('/');
+    let behind = if path.is_empty() { "" } else { "/" };
+    let places = [
+        format!("/.well-known/oauth-authorization-server{behind}{path}"),
+        format!("/.well-known/openid-configuration{behind}{path}"),
+        format!("{behind}{path}/.well-known/openid-configuration"),
+    ];
+    let issuer = issuer.clone();
+    places.into_iter().map(move |path| {
+        let mut url = issuer.clone();
+        url.set_path(&path);
+        url.set_query(None);
+        url.set_fragment(None);
+        url
+    })
 }
 
 /// The metadata at a URL that the user has named. Redirects are not followed: who is
 /// at their end has not been named.
-async fn fetch(url: &str) -> Result<AuthorizationMetadata, String> {
+async fn fetch_configured(url: &str) -> Result<AuthorizationMetadata, String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     // Its user has named it.
-    let request = client(&url, Reach::Configured)
-        .map_err(|lost| lost.to_string())?
+    let client = client(&url, Reach::Configured).map_err(|lost| lost.to_string())?;
+    fetch(&client, url).await
+}
+
+async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, String> {
+    let request = client
         .get(url)
         .header("accept", "application/json")
         .timeout(FETCH);
@@ -88,4 +159,29 @@ pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
     let endpoint = Url::parse(endpoint.as_str()?).ok()?;
     let token = Url::parse(&metadata.token_endpoint).ok()?;
     (endpoint.scheme() == "https" || endpoint.origin() == token.origin()).then_some(endpoint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_issuer_says_of_itself_is_looked_for_where_it_says_it() {
+        let places = |issuer: &str| -> Vec<String> {
+            let issuer = Url::parse(issuer).unwrap();
+            places_of_metadata(&issuer).map(Into::into).collect()
+        };
+        assert_eq!(
+            places("https://a.example/t/?x"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server/t",
+                "https://a.example/.well-known/openid-configuration/t",
+                "https://a.example/t/.well-known/openid-configuration",
+            ]
+        );
+        assert_eq!(
+            places("https://a.example")[0],
+            "https://a.example/.well-known/oauth-authorization-server"
+        );
+    }
 }

@@ -87,7 +87,14 @@ impl Annotations {
     /// Reads a page of the upstream's tools, which may be the first one of a list. A tool whose
     /// annotations are wrong must not be used, so it is taken out; without such a tool the page
     /// stays as it is.
-    pub(super) fn learn(&self, page: Box<RawValue>, is_first: bool) -> Box<RawValue> {
+    ///
+    /// What is logged of it goes through `redact` first.
+    pub(super) fn learn(
+        &self,
+        page: Box<RawValue>,
+        is_first: bool,
+        redact: impl Fn(&str) -> String,
+    ) -> Box<RawValue> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         if is_first {
             lists.previous = std::mem::take(&mut lists.current);
@@ -130,7 +137,8 @@ impl Annotations {
                     left_out += 1;
                     lists.told = lists.told.saturating_add(1);
                     if lists.told <= MAX_NAMED {
-                        let (name, why) = (excerpt(&name(tool)), excerpt(&why));
+                        let (name, why) = (redact(&name(tool)), redact(&why));
+                        let (name, why) = (excerpt(&name), excerpt(&why));
                         tracing::warn!("the tool `{name}` is left out: {why}");
                     } else if lists.told == MAX_NAMED + 1 {
                         tracing::warn!("more tools are left out for what their headers are to be");
@@ -324,7 +332,7 @@ mod tests {
         }});
         let first = page(json!([{"name": "run", "inputSchema": schema, "odd": 1.10}]));
         let text = first.get().to_owned();
-        assert_eq!(annotations.learn(first, true).get(), text);
+        assert_eq!(annotations.learn(first, true, str::to_owned).get(), text);
         let call = json!({"params": {"name": "run", "arguments": {
             "region": "über", "deep": {"n": -7}, "flag": true, "none": null, "plain": "x"}}});
         let mut headers = HeaderMap::new();
@@ -337,7 +345,11 @@ mod tests {
         annotations.apply("another", &call.to_string(), &mut headers);
         assert!(headers.is_empty());
         // The tool has changed since.
-        annotations.learn(page(json!([{"name": "run", "inputSchema": {}}])), true);
+        annotations.learn(
+            page(json!([{"name": "run", "inputSchema": {}}])),
+            true,
+            str::to_owned,
+        );
         annotations.apply("run", &call.to_string(), &mut headers);
         assert!(headers.is_empty());
     }
@@ -360,7 +372,7 @@ mod tests {
                 {"name": "good", "inputSchema": {"type": "object"}},
                 {"name": "bad", "inputSchema": wrong},
             ]);
-            let learnt = Annotations::default().learn(page(tools), true);
+            let learnt = Annotations::default().learn(page(tools), true, str::to_owned);
             let left: Value = serde_json::from_str(learnt.get()).unwrap();
             let expected = json!([{"name": "good", "inputSchema": {"type": "object"}}]);
             assert_eq!(left["result"]["tools"], expected, "{wrong}");
@@ -392,7 +404,7 @@ mod tests {
         ] {
             let annotations = Annotations::default();
             let tool = json!({ "name": "t", "inputSchema": { "properties": properties } });
-            let learnt = annotations.learn(page(json!([tool])), true);
+            let learnt = annotations.learn(page(json!([tool])), true, str::to_owned);
             assert_eq!(learnt.get().contains("inputSchema"), is_kept);
             assert!(annotations.lists.lock().unwrap().current.bytes < 10_000);
         }
@@ -400,7 +412,7 @@ mod tests {
         let annotations = Annotations::default();
         for round in 0..20 {
             let tools: Value = (0..100).map(|one| tool(round * 100 + one)).collect();
-            annotations.learn(page(tools), true);
+            annotations.learn(page(tools), true, str::to_owned);
             let lists = annotations.lists.lock().unwrap();
             assert_eq!(
                 (lists.current.tools.len(), lists.previous.tools.len()),
@@ -408,7 +420,7 @@ mod tests {
             );
         }
         let tools: Value = (0..2000).map(tool).collect();
-        let learnt = annotations.learn(page(tools), true);
+        let learnt = annotations.learn(page(tools), true, str::to_owned);
         let left: Value = serde_json::from_str(learnt.get()).unwrap();
         let lists = annotations.lists.lock().unwrap();
         assert_eq!(
@@ -432,13 +444,13 @@ mod tests {
             annotations.apply(name, &call.to_string(), &mut headers);
             headers.len()
         };
-        annotations.learn(page(tool("one")), true);
-        annotations.learn(page(tool("two")), false);
+        annotations.learn(page(tool("one")), true, str::to_owned);
+        annotations.learn(page(tool("two")), false, str::to_owned);
         assert_eq!((headers("one"), headers("two")), (1, 1));
         // While a list is read anew, what was known of the rest counts.
-        annotations.learn(page(tool("one")), true);
+        annotations.learn(page(tool("one")), true, str::to_owned);
         assert_eq!((headers("one"), headers("two")), (1, 1));
-        annotations.learn(page(tool("one")), true);
+        annotations.learn(page(tool("one")), true, str::to_owned);
         assert_eq!((headers("one"), headers("two")), (1, 0));
     }
 
@@ -477,7 +489,7 @@ mod tests {
         for (what, input) in inputs {
             dormouse_tests::growth::is_linear(what, 500, input, |page| {
                 let page: Box<RawValue> = page.to_owned();
-                std::hint::black_box(Annotations::default().learn(page, true));
+                std::hint::black_box(Annotations::default().learn(page, true, str::to_owned));
             });
         }
     }

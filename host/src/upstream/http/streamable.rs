@@ -148,6 +148,7 @@ impl Streamable {
         };
         // A server need not let its sessions be ended, and it may have gone itself.
         if let Err(error) = self.site.ask(&ask).await {
+            let error = self.site.redacted(error);
             tracing::debug!("the session has not been ended: {error}");
         }
     }
@@ -168,7 +169,12 @@ impl Streamable {
             session: known.session.as_ref(),
             patience,
         };
-        let response = match self.site.ask(&ask).await {
+        let response = match self
+            .site
+            .ask(&ask)
+            .await
+            .map_err(|lost| self.site.redacted(lost))
+        {
             Ok(response) => response,
             Err(Lost::Broken(why)) => return Err(Closed::ForNow(why)),
             Err(lost) => return Err(Closed::ForGood(lost)),
@@ -215,7 +221,10 @@ impl Streamable {
                     let params = member(&request.text, "params");
                     let is_first = params.is_none_or(|params| member(params, "cursor").is_none());
                     let bytes = message.get().len();
-                    without_blocking(bytes, || self.annotations.learn(message, is_first))
+                    without_blocking(bytes, || {
+                        self.annotations
+                            .learn(message, is_first, |text| self.site.redact(text))
+                    })
                 }
                 None => message,
             };

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
     CustomResult, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, ServerJsonRpcMessage,
@@ -54,18 +55,56 @@ impl FromStr for EventId {
     }
 }
 
+/// Most memory that all messages of all sessions take together that are kept or are not read yet,
+/// in bytes, before a long answer is refused.
+const MAX_KEPT_BYTES: usize = 256 << 20;
+
+/// Answers up to that length, in bytes, are kept whatever there is.
+const SHORT_BYTES: usize = 16 << 10;
+
+/// Memory of all messages of all sessions that are kept or are not read yet, in bytes.
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
+
 /// A message, and about how much memory it takes.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
     pub(super) message: Arc<ServerJsonRpcMessage>,
     pub(super) bytes: usize,
+    _kept: Arc<KeptBytes>,
+}
+
+impl Said {
+    /// Whether it is an answer for which there is no room: clients may leave any number of them
+    /// unread, and they are owed.
+    pub(super) fn has_no_room(&self) -> bool {
+        self.bytes > SHORT_BYTES && KEPT_BYTES.load(Ordering::Relaxed) > MAX_KEPT_BYTES
+    }
+}
+
+/// Counts memory of a message as long as it is there.
+#[derive(Debug)]
+struct KeptBytes(usize);
+
+impl KeptBytes {
+    fn new(bytes: usize) -> Self {
+        KEPT_BYTES.fetch_add(bytes, Ordering::Relaxed);
+        Self(bytes)
+    }
+}
+
+impl Drop for KeptBytes {
+    fn drop(&mut self) {
+        KEPT_BYTES.fetch_sub(self.0, Ordering::Relaxed);
+    }
 }
 
 impl From<ServerJsonRpcMessage> for Said {
     fn from(message: ServerJsonRpcMessage) -> Self {
+        let bytes = size_of_val(&message) + content(&message);
         Self {
-            bytes: size_of_val(&message) + content(&message),
+            bytes,
             message: Arc::new(message),
+            _kept: Arc::new(KeptBytes::new(bytes)),
         }
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use rmcp::model::RequestId;
+use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use tokio::time::Instant;
 
 use super::event::{Event, EventId, Said};
@@ -136,10 +136,20 @@ impl Stream {
         self.wake();
     }
 
-    /// Sends the answer, which is the last that is sent.
+    /// Sends the answer, which is the last that is sent, or why it is not: what is owed is kept
+    /// until it is read.
     pub(super) fn answer(&mut self, said: impl Into<Said>) {
         self.ended = Some(Instant::now());
-        self.send(said);
+        let said = said.into();
+        match self.request.clone().filter(|_| said.has_no_room()) {
+            Some(id) => {
+                let why = "too many long answers wait to be read by clients\n\
+                           hint: read those that are there, and ask again";
+                let error = ErrorData::internal_error(why, None);
+                self.send(ServerJsonRpcMessage::error(error, Some(id)));
+            }
+            None => self.send(said),
+        }
     }
 
     /// Lets somebody read from after that event on, or else what nobody has read yet;
@@ -236,7 +246,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::{EmptyResult, NumberOrString, ServerJsonRpcMessage, ServerResult};
+    use rmcp::model::{EmptyResult, NumberOrString, ServerResult};
 
     use super::*;
     use crate::mcp::http::sessions::tests::log;

@@ -1,0 +1,82 @@
+//! Parameters of a call, as values of the component model.
+
+use wasmtime::component::Val;
+
+use super::Wanted;
+use super::error::Cause;
+
+/// Size of values, in bytes of memory, up to which they are kept while a call waits for its turn.
+/// Larger ones are made anew: they take many times the memory of what they are made of.
+const MAX_KEPT_BYTES: u64 = 64 << 10;
+
+/// Parameters that are right, or can be made again.
+pub(super) struct Params {
+    kept: Option<Vec<Val>>,
+    bytes: u64,
+}
+
+impl Params {
+    /// Makes them, to see whether they are right.
+    ///
+    /// # Errors
+    /// They are not.
+    pub(super) fn of(wanted: &Wanted) -> Result<Self, Cause> {
+        let values = wanted.params()?;
+        let bytes = values.iter().map(memory_of).sum();
+        Ok(Self {
+            kept: (bytes <= MAX_KEPT_BYTES).then_some(values),
+            bytes,
+        })
+    }
+
+    /// What they take while they are there, in bytes of memory. None where that is little.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        self.kept.is_none().then_some(self.bytes)
+    }
+
+    /// The values.
+    ///
+    /// # Errors
+    /// They are not right.
+    pub(super) fn values(self, wanted: &Wanted) -> Result<Vec<Val>, Cause> {
+        self.kept.map_or_else(|| wanted.params(), Ok)
+    }
+}
+
+/// Memory that a value takes, in bytes.
+fn memory_of(value: &Val) -> u64 {
+    let text = |text: &String| text.capacity() as u64;
+    let within = match value {
+        // Most of them are bytes.
+        Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => {
+            (items.len() * size_of::<Val>()) as u64
+        }
+        Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
+            items.iter().map(memory_of).sum()
+        }
+        Val::String(value) | Val::Enum(value) => text(value),
+        Val::Record(fields) => {
+            let named = size_of::<String>() as u64;
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| named + text(name) + memory_of(value))
+                .sum()
+        }
+        Val::Variant(name, payload) => text(name) + payload.as_deref().map_or(0, memory_of),
+        Val::Option(payload) | Val::Result(Ok(payload) | Err(payload)) => {
+            payload.as_deref().map_or(0, memory_of)
+        }
+        Val::Flags(names) => {
+            let named = size_of::<String>() as u64;
+            names.iter().map(|name| named + text(name)).sum()
+        }
+        Val::Map(pairs) => {
+            let pairs = pairs.iter();
+            pairs
+                .map(|(key, value)| memory_of(key) + memory_of(value))
+                .sum()
+        }
+        _ => 0,
+    };
+    size_of::<Val>() as u64 + within
+}
