@@ -42,36 +42,47 @@ pub(super) struct Waiting {
     is_guest: bool,
 }
 
-/// Time of a processor that one poll of a call may take at once before others come first. A guest
-/// that computes is stopped much sooner; what the host does for it in one go is not.
+/// Time that one poll of a call may take before others come first. A guest that computes is stopped
+/// much sooner; what the host does for it in one go is not.
 const LONG_POLL: Duration = Duration::from_millis(20);
+
+/// Time of a poll from which on a call is one that computes, and does not wait for somebody.
+const BUSY_POLL: Duration = Duration::from_millis(1);
 
 /// Longest rest of a call that has taken a processor for long.
 const MAX_REST: Duration = Duration::from_secs(30);
 
-/// Calls that run, of all servers.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
+/// Calls of all servers that compute.
+static BUSY: AtomicU32 = AtomicU32::new(0);
 
-/// Counts a call that runs.
-struct RunningCall;
+/// Counts a call as long as it computes.
+#[derive(Default)]
+struct BusyCall {
+    is_counted: bool,
+}
 
-impl RunningCall {
-    fn begin() -> Self {
-        RUNNING.fetch_add(1, Ordering::Relaxed);
-        Self
+impl BusyCall {
+    /// Takes note of how long a poll took. Gives how long the call rests then: with as many as
+    /// compute, all that do the same take one processor together.
+    fn polled(&mut self, time: Duration) -> Option<Duration> {
+        self.count(time >= BUSY_POLL);
+        let others = BUSY.load(Ordering::Relaxed).saturating_sub(1);
+        (time > LONG_POLL && others > 0).then(|| time.saturating_mul(others).min(MAX_REST))
     }
 
-    /// How long a call rests after a poll that took so long: with as many calls as there are, all
-    /// that do the same take one processor together.
-    fn rest(poll: Duration) -> Option<Duration> {
-        let others = RUNNING.load(Ordering::Relaxed).saturating_sub(1);
-        (poll > LONG_POLL && others > 0).then(|| poll.saturating_mul(others).min(MAX_REST))
+    fn count(&mut self, is_busy: bool) {
+        match (self.is_counted, is_busy) {
+            (false, true) => BUSY.fetch_add(1, Ordering::Relaxed),
+            (true, false) => BUSY.fetch_sub(1, Ordering::Relaxed),
+            _ => return,
+        };
+        self.is_counted = is_busy;
     }
 }
 
-impl Drop for RunningCall {
+impl Drop for BusyCall {
     fn drop(&mut self) {
-        RUNNING.fetch_sub(1, Ordering::Relaxed);
+        self.count(false);
     }
 }
 
@@ -176,7 +187,7 @@ impl Patience {
         busy: impl Fn() -> B,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let _running = RunningCall::begin();
+        let mut computing = BusyCall::default();
         let mut work = std::pin::pin!(work);
         let mut over = std::pin::pin!(self.over());
         let mut held = None;
@@ -191,7 +202,8 @@ impl Patience {
                 if let Poll::Ready(result) = work.as_mut().poll(context) {
                     return Poll::Ready(Some(result));
                 }
-                rest = RunningCall::rest(begun.elapsed()).map(|rest| Box::pin(sleep(rest)));
+                let rests = computing.polled(begun.elapsed());
+                rest = rests.map(|rest| Box::pin(sleep(rest)));
                 if let Some(rest) = &mut rest
                     && rest.as_mut().poll(context).is_ready()
                 {
@@ -325,20 +337,23 @@ mod tests {
     /// Whoever takes a worker of the runtime for long at once gives others their time.
     #[tokio::test]
     async fn who_takes_long_at_once_rests_while_others_run() {
-        let busy = || std::thread::sleep(LONG_POLL * 2);
-        let work = |polls: u32| async move {
-            for _ in 0..polls {
-                busy();
+        let polls = |time: Duration, at_most: u32, counted: Arc<AtomicU32>| async move {
+            for _ in 0..at_most {
+                std::thread::sleep(time);
+                counted.fetch_add(1, Ordering::Relaxed);
                 tokio::task::yield_now().await;
             }
-            Instant::now()
         };
-        let begun = Instant::now();
-        let [one, other] = [0; 2].map(|_| Patience::new(LIMIT * 20, LIMIT * 20));
-        let both = tokio::join!(one.within(|| (), work(5)), other.within(|| (), work(5)));
-        let least = both.0.unwrap().min(both.1.unwrap()) - begun;
-        // Five polls of each, and as long a rest after each of them.
-        assert!(least >= LONG_POLL * 2 * 9, "{least:?}");
+        let [long, short] = [0; 2].map(|_| Patience::new(LIMIT * 20, LIMIT * 20));
+        let counted = Arc::new(AtomicU32::new(0));
+        let short = short.within(|| (), polls(BUSY_POLL * 2, u32::MAX, counted.clone()));
+        tokio::select! {
+            _ = long.within(|| (), polls(LONG_POLL * 2, 5, Arc::default())) => {}
+            _ = short => {}
+        }
+        // In turns, each would have had five.
+        let counted = counted.load(Ordering::Relaxed);
+        assert!(counted >= 20, "{counted}");
     }
 
     #[tokio::test]
