@@ -1101,3 +1101,59 @@ fn no_project_claims_a_resource_of_the_users() {
         assert_eq!(*text, format!("from {server}"), "{uri}: {read}");
     }
 }
+
+/// What its user has not approved as it is is not shown, and its name is nobody else's meanwhile.
+#[test]
+fn what_waits_keeps_its_names_from_projects() {
+    let all = Scripted::new();
+    let offers = |name: &str, says: &str| {
+        let offered = json!({
+            "tools": [{ "name": "link", "inputSchema": { "type": "object" } }],
+            "prompts": [{ "name": "review", "description": says }], "resources": [],
+            "resourceTemplates": [
+                { "uriTemplate": "db://{id}", "name": "rows", "description": says },
+            ],
+            "completions": [],
+        });
+        all.offers_just(name, &offered);
+    };
+    offers("users", "User's.");
+    all.own("users", "prefix = ''\non_change = 'block'");
+    all.home.synced("users").unwrap();
+    offers("zz", "Evil.");
+    let own = format!(
+        "[servers.zz]\ncommand = {}\nprefix = ''\n",
+        json!(all.words("zz"))
+    );
+    write(&all.project().join("dormouse.toml"), &own);
+    let (trusted, said) = all.run_in(&all.project(), &["trust", "--yes"]);
+    assert!(trusted, "{said}");
+    let (synced, said) = all.run_in(&all.project(), &["sync", "zz"]);
+    assert!(synced, "{said}");
+    for says in ["User's.", "Changed."] {
+        offers("users", says);
+        all.run_in(&all.project(), &["sync", "users"]);
+        let mut host = all.serve_project(json!({}));
+        let prompts = host.list("prompts/list", "prompts").unwrap();
+        let shown = prompts.iter().filter(|prompt| prompt["name"] == "review");
+        let shown: Vec<_> = shown.map(|prompt| &prompt["description"]).collect();
+        let templates = host
+            .list("resources/templates/list", "resourceTemplates")
+            .unwrap();
+        let uris: Vec<_> = templates.iter().map(|one| &one["uriTemplate"]).collect();
+        let of_project = "db://{id}#dormouse-server=zz";
+        match says {
+            "User's." => {
+                assert_eq!(shown, ["User's."]);
+                assert_eq!(uris, ["db://{id}", of_project]);
+            }
+            _ => {
+                assert!(shown.is_empty(), "{shown:?}");
+                assert_eq!(uris, [of_project]);
+            }
+        }
+        let read = host.outcome("resources/read", json!({ "uri": "db://1" }));
+        let text = &read.unwrap()["result"]["contents"][0]["text"];
+        assert_eq!(*text, "from users", "{says}");
+    }
+}
