@@ -10,6 +10,7 @@
 //! - [`check`], [`inspect`], [`pack`]: for authors of plugins;
 //! - [`is_concurrent`]: what a component wants of the engine that runs it;
 //! - [`imports_alone`]: the imports of a component, to be linked without its code;
+//! - [`with_epoch_checks`]: the component with places at which it can be interrupted;
 //! - [`max_module_items`], [`instance_footprint`]: memory of its instances that is no linear
 //!   memory;
 //! - [`validator`]: schemas of tools, compiled;
@@ -21,6 +22,7 @@ mod catalog;
 mod check;
 mod concurrent;
 pub mod entry;
+mod epoch_checks;
 pub mod error;
 mod imports_alone;
 mod index;
@@ -45,6 +47,7 @@ pub use catalog::{Catalog, Counts};
 pub use check::check;
 pub use concurrent::is_concurrent;
 pub use entry::{Entry, ListedItem, ListedTool, Listing, Provenance};
+pub use epoch_checks::with_epoch_checks;
 pub use error::{Problem, ReadError};
 pub use imports_alone::imports_alone;
 pub use inspect::{Inspection, inspect};

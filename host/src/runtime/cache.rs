@@ -29,6 +29,10 @@ use crate::replace::{Access, replace};
 /// for the longest time go.
 const CAPACITY: u64 = 2 << 30;
 
+/// Version of what is done to a component before it is compiled. To be raised when that changes:
+/// code that was compiled before is not used any more then.
+const CODE_VERSION: u32 = 1;
+
 /// How long the hash of an entry is, in bytes.
 const MAC_BYTES: u64 = 32;
 
@@ -87,6 +91,7 @@ impl Cache {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
+        CODE_VERSION.hash(&mut hasher);
         let mut name = String::with_capacity(81);
         for byte in Sha256::digest(component) {
             name.push_str(&format!("{byte:02x}"));

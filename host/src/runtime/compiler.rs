@@ -400,9 +400,15 @@ pub fn run() -> anyhow::Result<()> {
         concurrent: order.concurrent,
     };
     let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;
-    let code = engine
-        .precompile_component(&component)
-        .map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    let code = match dormouse_catalog::with_epoch_checks(&component) {
+        Ok(component) => engine.precompile_component(&component),
+        // What cannot be read is no component for the engine either, which says more of it.
+        Err(error) => match engine.precompile_component(&component) {
+            Ok(_) => Err(error.into()),
+            refused => refused,
+        },
+    };
+    let code = code.map_err(|error| anyhow::anyhow!("{error:#}"))?;
     let mut output = io::stdout().lock();
     output.write_all(&code)?;
     output.write_all(&(code.len() as u64).to_le_bytes())?;

@@ -20,6 +20,7 @@ mod logs;
 mod memories;
 mod schemas;
 mod sessions;
+mod straight_lines;
 mod tables;
 
 use std::time::Duration;
