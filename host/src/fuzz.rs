@@ -10,6 +10,7 @@
     reason = "what does not hold has to end the run, with the input that has shown it"
 )]
 
+mod components;
 mod configuration;
 mod items;
 mod messages;
@@ -29,6 +30,7 @@ pub use crate::mcp::fuzz::incoming;
 pub use crate::mcp::http::fuzz::{event_ids, guard};
 pub use crate::store::fuzz::records;
 pub use crate::upstream::fuzz::{sse, upstream_messages};
+pub use components::components;
 pub use configuration::configuration;
 pub use items::{answers, declarations, items};
 pub use messages::{lines, messages};
@@ -48,9 +50,10 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 23] = [
     target("answers", answers),
     target("attribution", attribution),
+    target("components", components),
     target("configuration", configuration),
     target("declarations", declarations),
     target("documents", documents),

@@ -293,6 +293,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_are_checked_in_linear_time() {
+        let calls = |number: usize| {
+            let calls = "(call $f)".repeat(number);
+            let modules = "(core module (func))".repeat(number);
+            let text = format!(
+                "(component (core module (import \"\" \"\" (func $f)) (func {calls})) {modules})"
+            );
+            wat::parse_str(text).unwrap()
+        };
+        dormouse_tests::growth::is_linear("calls", 2000, calls, |component: &Vec<u8>| {
+            std::hint::black_box(with_epoch_checks(component).unwrap());
+        });
+    }
+
+    #[test]
     fn what_cannot_be_read_is_an_error() {
         let whole = wat::parse_str("(component (core module (func (nop)) (func (nop))))").unwrap();
         for length in 8..whole.len() {

@@ -135,6 +135,7 @@ macro_rules! loops {
 loops! {
     answers
     attribution
+    components
     configuration
     declarations
     documents
