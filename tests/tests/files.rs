@@ -75,6 +75,40 @@ fn something_else() {
     is_refused(b"#!/bin/sh\necho hello\n", &["odd.wasm"]);
 }
 
+/// What says of a function that it has four gigabytes is not believed: there would be no room.
+#[test]
+#[cfg(unix)]
+fn a_length_of_four_gigabytes() {
+    let mut bytes = wat::parse_str("(component (core module (func (nop) (nop) (nop))))").unwrap();
+    let code = [0x0a, 0x07, 0x01, 0x05, 0x00, 0x01, 0x01, 0x01, 0x0b];
+    let at = bytes.windows(code.len()).position(|found| found == code);
+    let length = at.unwrap() + 3;
+    bytes[length..length + 5].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x0f]);
+    let home = Home::new().unwrap();
+    let file = home.plugin_file("odd.wasm", &bytes).unwrap();
+    for verb in ["check", "inspect", "pack"] {
+        let dormouse = home.command(&[verb, file.to_str().unwrap()]);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -v 3000000; exec \"$@\"", "sh"]);
+        limited
+            .arg(dormouse.get_program())
+            .args(dormouse.get_args());
+        for (name, value) in dormouse.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        let output = limited.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{verb}: {output:?}");
+        let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(
+            told.contains("damaged") || told.contains("end-of-file"),
+            "{verb}: {told}"
+        );
+    }
+}
+
 #[test]
 fn a_truncated_file() {
     let whole = guest("echo");

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use wit_parser::decoding::{DecodedWasm, decode};
+use wasmparser::Parser;
+use wit_parser::decoding::{self, DecodedWasm};
 use wit_parser::{PackageId, Resolve, UnresolvedPackageGroup, World, WorldId, WorldItem, WorldKey};
 
 use crate::declaration::{Declaration, DeclaredItem, DeclaredTool, Export, Instance};
@@ -139,12 +140,7 @@ fn parse_file(path: &Path) -> Option<UnresolvedPackageGroup> {
 pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
     // To the decoder, a file that is cut off just ends there.
     section::validate(bytes)?;
-    // It asserts what its validator has let through. Should a
-    // stranger's file find a gap between the two, then only that file is bad.
-    let decoded = catch_unwind(AssertUnwindSafe(|| decode(bytes)))
-        .map_err(|_| Error::Component("its types cannot be decoded".into()))?
-        .map_err(|error| Error::Component(format!("{error:#}")))?;
-    let (resolve, world) = match decoded {
+    let (resolve, world) = match decode(bytes).map_err(Error::Component)? {
         DecodedWasm::Component(resolve, world) => (resolve, world),
         DecodedWasm::WitPackage(..) => {
             return Err(Error::Component(
@@ -153,6 +149,23 @@ pub fn from_component(bytes: &[u8]) -> Result<Declared, Error> {
         }
     };
     Ok(declared(&resolve, world, Vec::new()))
+}
+
+/// The types of a component, or of a WIT package if that is what the bytes are.
+///
+/// # Errors
+/// What is wrong with the bytes.
+pub fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
+    // The decoder reads as from a stream: it makes room for what a length says before there is as
+    // much.
+    for payload in Parser::new(0).parse_all(bytes) {
+        payload.map_err(|error| error.to_string())?;
+    }
+    // It asserts what its validator has let through. Should a
+    // stranger's file find a gap between the two, then only that file is bad.
+    catch_unwind(AssertUnwindSafe(|| decoding::decode(bytes)))
+        .map_err(|_| "its types cannot be decoded".to_owned())?
+        .map_err(|error| format!("{error:#}"))
 }
 
 /// The declaration of a world. What cannot be declared is left out and found

@@ -1,12 +1,12 @@
 //! Everything that a component's bytes tell about it.
 
-use dormouse_wit::Declaration;
+use dormouse_wit::{Declaration, source};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use wit_parser::decoding::DecodedWasm;
 use wit_parser::{TypeDefKind, TypeId, WorldItem};
 
-use crate::types::{decode, print};
+use crate::types::print;
 use crate::{Problem, Provenance, read};
 
 /// What `dormouse inspect` shows.
@@ -35,7 +35,7 @@ pub struct Inspection {
 pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
     let listing = read::bytes(bytes)?;
     let damaged = |message: String| Problem::Declaration { message };
-    let decoded = decode(bytes).map_err(damaged)?;
+    let decoded = source::decode(bytes).map_err(damaged)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {
         return Err(Problem::WitPackage);
     };
@@ -62,7 +62,7 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, Problem> {
 /// The names of the functions and resources that a component needs of its host.
 /// What it imports of mere types, no host has to offer.
 pub(crate) fn needs(bytes: &[u8]) -> Result<Vec<String>, String> {
-    let decoded = decode(bytes)?;
+    let decoded = source::decode(bytes)?;
     let DecodedWasm::Component(resolve, world) = &decoded else {
         return Ok(Vec::new());
     };

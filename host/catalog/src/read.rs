@@ -12,7 +12,7 @@ use wit_parser::decoding::DecodedWasm;
 
 use crate::error::{Problem, ReadError};
 use crate::regular::open_regular_file;
-use crate::{Entry, Listing, Provenance, Stamp, types};
+use crate::{Entry, Listing, Provenance, Stamp};
 
 /// The largest component that is read, in bytes.
 pub const LIMIT: u64 = 512 << 20;
@@ -278,7 +278,7 @@ fn one_name(
 
 /// The declaration of a component that carries none: from its types, without words.
 fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
-    let declared = source::from_component(bytes).map_err(|error| match types::decode(bytes) {
+    let declared = source::from_component(bytes).map_err(|error| match source::decode(bytes) {
         Ok(DecodedWasm::WitPackage(..)) => Problem::WitPackage,
         _ => malformed(bytes, size, error.to_string()),
     })?;

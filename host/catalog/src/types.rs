@@ -1,24 +1,21 @@
 //! The types of a component, as wit-parser decodes them.
 //!
-//! The decoder and the printer assert what their validator has let through.
-//! Should a stranger's file find a gap between the two, then only that file is
-//! bad, so nothing else here calls them.
+//! The printer asserts what the validator has let through. Should a stranger's
+//! file find a gap between the two, then only that file is bad, so nothing else
+//! here calls it.
 
-use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use wit_parser::decoding::{self, DecodedWasm};
+use wit_parser::decoding::DecodedWasm;
 use wit_parser::{Function, Resolve, Result_, Type, TypeDefKind, WorldItem};
-
-/// A component's world, or a WIT package if that is what the bytes are.
-pub(crate) fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
-    guarded(|| decoding::decode(bytes))
-}
 
 /// What was decoded, as WIT.
 pub(crate) fn print(decoded: &DecodedWasm) -> Result<String, String> {
     let mut printer = wit_component::WitPrinter::default();
-    guarded(|| printer.print(decoded.resolve(), decoded.package(), &[]))?;
+    let print = || printer.print(decoded.resolve(), decoded.package(), &[]);
+    catch_unwind(AssertUnwindSafe(print))
+        .map_err(|_| "its types cannot be printed".to_owned())?
+        .map_err(|error| format!("{error:#}"))?;
     Ok(printer.output.to_string())
 }
 
@@ -85,10 +82,4 @@ fn answer(resolve: &Resolve, function: &Function) -> Option<(Option<Type>, Optio
         TypeDefKind::Result(Result_ { ok, err }) => Some((ok, err)),
         _ => None,
     }
-}
-
-fn guarded<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work))
-        .map_err(|_| "its types cannot be decoded".to_owned())?
-        .map_err(|error| format!("{error:#}"))
 }

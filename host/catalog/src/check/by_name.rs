@@ -60,7 +60,7 @@ pub(super) fn by_name(bytes: &[u8], declared: &Declaration, findings: &mut Vec<F
             continue;
         }
         // What cannot be decoded is told of elsewhere.
-        let Ok(decoded) = types::decode(bytes) else {
+        let Ok(decoded) = dormouse_wit::source::decode(bytes) else {
             return;
         };
         let interface = contract::interface(way.interface);
