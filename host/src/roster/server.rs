@@ -21,6 +21,7 @@ use crate::runtime::{
     Answer, Arguments, Call, CallError, Callable, Cause, Code, ENDED, QuestionLimit, RunningCalls,
     Schemas, SessionClients, Slot, Target, Tool, Wanted,
 };
+use crate::sandbox::NEVER;
 use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
@@ -572,6 +573,7 @@ impl Server {
                 server: name.clone(),
                 launch: bridge.launch.clone(),
                 share: bridge.share,
+                is_to_stay: self.config.limits.idle == NEVER,
                 start_timeout: bridge.patience(),
                 limits: self.config.limits.upstream,
                 questions,

@@ -1,6 +1,7 @@
 //! The connections of one server: made on first use, one for each session or one
 //! for all of the same kind of client, and made again when they have ended.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
 use super::connection_room::{ConnectionCount, ConnectionPermit, Full, RoomQueue};
+use super::idle_connections::{IdleConnection, end_one};
 use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::launch::Launch;
@@ -28,6 +30,9 @@ use crate::sandbox::UpstreamLimits;
 /// Said where something is to be started that is not configured so any more.
 pub(crate) const RETIRED: &str =
     "its configuration has changed since the call began\nhint: call it again";
+
+/// Who says to a client what has become of a connection.
+const LOGGER: &str = "dormouse";
 
 /// How often a caller looks whether there is room for its connection.
 const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -46,6 +51,8 @@ pub struct Setup {
     /// Whether all sessions share a connection, as far as their clients introduce themselves in
     /// the same way. Requests of no session always do.
     pub share: bool,
+    /// Whether it is not to be stopped for being idle.
+    pub is_to_stay: bool,
     /// How long it may take to connect and to say what it offers.
     pub start_timeout: Duration,
     /// How much it may say.
@@ -77,19 +84,6 @@ struct State {
 }
 
 impl State {
-    /// Ends the connection of that server's that has been idle for longest. False where none is
-    /// idle.
-    fn end_idle(&mut self, server: &str) -> bool {
-        let Some((_, number)) = self.links.longest_idle() else {
-            return false;
-        };
-        tracing::info!(
-            "there are as many connections as are allowed: that of server `{server}` to an idle \
-             session is ended for another one"
-        );
-        self.links.remove(number)
-    }
-
     /// Whether something may be connected now.
     ///
     /// # Errors
@@ -143,14 +137,53 @@ impl Upstream {
         upstream
     }
 
-    /// Since when the connection is idle that has been for longest, if one is.
-    pub(super) fn idle_since(&self) -> Option<Instant> {
-        Some(lock(&self.state).links.longest_idle()?.0)
+    /// Connections that no call uses.
+    pub(super) fn idle(&self) -> Vec<IdleConnection> {
+        let Some(upstream) = self.me.upgrade() else {
+            return Vec::new();
+        };
+        let state = lock(&self.state);
+        let idle = state.links.idle();
+        let idle = idle.map(|(number, link, connection, since)| IdleConnection {
+            upstream: Arc::clone(&upstream),
+            number,
+            connection: Arc::clone(connection),
+            since,
+            sessions: link.callers.sessions(),
+            is_to_stay: self.setup.is_to_stay,
+        });
+        idle.collect()
     }
 
-    /// Ends the connection that has been idle for longest. False where none is idle.
-    pub(super) fn end_idle(&self) -> bool {
-        lock(&self.state).end_idle(&self.setup.server)
+    /// Ends a connection if no call uses it, and tells its sessions. False where one does.
+    pub(super) fn end_for_another(&self, number: u64) -> bool {
+        let ended = lock(&self.state).links.take_idle(&BTreeSet::from([number]));
+        self.tell_ended(&ended);
+        !ended.is_empty()
+    }
+
+    /// Tells the sessions of connections that these have ended for others.
+    fn tell_ended(&self, ended: &[Link]) {
+        let server = &self.setup.server;
+        for link in ended {
+            tracing::info!(
+                "there are as many connections as are allowed: that of server `{server}` to an \
+                 idle session is ended for another one"
+            );
+            for session in link.callers.sessions() {
+                let Some(client) = self.setup.gate.client(session) else {
+                    continue;
+                };
+                let text = format!(
+                    "the connection to server `{server}` was ended, because there are as many \
+                     connections as are allowed: what the server has kept in memory for this \
+                     session is gone\n\
+                     hint: `connections` in `[limits]` and in `[servers.{server}.limits]` say how \
+                     many"
+                );
+                client.log("notice", Some(LOGGER.to_owned()), text.into());
+            }
+        }
     }
 
     /// The connection of a caller, if there is one.
@@ -256,7 +289,11 @@ impl Upstream {
         self.bury(&mut state);
         if self.is_waited_for() {
             // Or one session that calls without a pause would keep it from all others.
-            state.links.remove_idle(key, introduction);
+            let ended = state.links.take_idle_of(key, introduction);
+            let is_new = state.links.find(key, introduction).is_none();
+            drop(state);
+            self.tell_ended(&ended);
+            return is_new;
         }
         state.links.find(key, introduction).is_none()
     }
@@ -333,11 +370,11 @@ impl Upstream {
             }
             // One that has been ended may take a while to be gone.
             if now >= ends_next {
-                let is_ended = match full {
-                    Full::Server(_) => self.end_idle(),
-                    Full::Host(_) => self.hub.end_idle(),
+                let idle = match full {
+                    Full::Server(_) => self.idle(),
+                    Full::Host(_) => self.hub.idle(),
                 };
-                if is_ended {
+                if end_one(idle).await {
                     ends_next = now + MAX_ENDING;
                 }
             }

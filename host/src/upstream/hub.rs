@@ -12,6 +12,7 @@ use super::channel::{Channel, Lost, Outlet};
 use super::connection_room::ConnectionRoom;
 use super::connections::Upstream;
 use super::http::Credentials as _;
+use super::idle_connections::IdleConnection;
 use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::read_room::ReadRoom;
@@ -72,17 +73,16 @@ impl Hub {
         upstreams.push(upstream);
     }
 
-    /// Ends the connection of any upstream that has been idle for longest. False where none is
-    /// idle.
-    pub(super) fn end_idle(&self) -> bool {
+    /// Connections of all upstreams that no call uses.
+    pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let upstreams: Vec<_> = {
             let upstreams = lock(&self.upstreams);
             upstreams.iter().filter_map(Weak::upgrade).collect()
         };
-        let idle = upstreams.iter();
-        let idle = idle.filter_map(|upstream| Some((upstream.idle_since()?, upstream)));
-        let longest = idle.min_by_key(|(since, _)| *since);
-        longest.is_some_and(|(_, upstream)| upstream.end_idle())
+        upstreams
+            .iter()
+            .flat_map(|upstream| upstream.idle())
+            .collect()
     }
 
     /// Makes a connection.

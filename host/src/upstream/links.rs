@@ -89,15 +89,20 @@ impl Links {
         links.find(|link| link.session == session && link.suits(introduction))
     }
 
-    /// Ends the one of a session, or the shared one, for such a client, if no call uses it.
-    pub(super) fn remove_idle(&mut self, session: Option<SessionId>, introduction: &Introduction) {
+    /// Takes out the one of a session, or the shared one, for such a client, if no call uses it.
+    pub(super) fn take_idle_of(
+        &mut self,
+        session: Option<SessionId>,
+        introduction: &Introduction,
+    ) -> Vec<Link> {
         let is_it = |link: &Link| {
             matches!(link.stage, Stage::Open(_))
                 && link.session == session
                 && link.callers.is_idle()
                 && link.suits(introduction)
         };
-        self.all.retain(|_, link| !is_it(link));
+        let taken = self.all.extract_if(.., |_, link| is_it(link));
+        taken.map(|(_, link)| link).collect()
     }
 
     /// An attempt for another client that may turn out to be a connection for this one as
@@ -164,17 +169,16 @@ impl Links {
         self.all.retain(|_, link| keep(link));
     }
 
-    /// The one that has been idle for longest, and since when, if one is.
-    pub(super) fn longest_idle(&self) -> Option<(Instant, u64)> {
+    /// Those that no call uses, each with its number, and since when that is so.
+    pub(super) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
         let links = self.all.iter();
-        let idle = links.filter_map(|(number, link)| match &link.stage {
+        links.filter_map(|(number, link)| match &link.stage {
             Stage::Open(connection) if link.callers.is_idle() => {
                 let since = link.callers.last_left().unwrap_or(connection.opened);
-                Some((since, *number))
+                Some((*number, link, connection, since))
             }
             _ => None,
-        });
-        idle.min()
+        })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {

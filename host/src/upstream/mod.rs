@@ -23,6 +23,7 @@ mod given_up;
 mod handshake;
 mod http;
 mod hub;
+mod idle_connections;
 mod inbound;
 mod input;
 mod introduction;

@@ -239,6 +239,7 @@ fn limited(
             server: "odd".into(),
             launch: launch(odd),
             share: odd.contains(&"shared"),
+            is_to_stay: false,
             start_timeout,
             questions: QuestionLimit::new(8),
             gate: door.clone(),
@@ -662,6 +663,48 @@ async fn there_are_only_so_many_connections() {
     assert!(four != one && four != three);
 }
 
+/// What a session has going on in its server is the last to make room, and its client is told.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_with_processes_are_the_last_to_end_and_that_is_told() {
+    let limits = UpstreamLimits {
+        connections: 2,
+        ..CAPS
+    };
+    let odd = limited(&[], LIMIT, None, limits);
+    let ears: Vec<_> = (1..=3)
+        .map(|session| {
+            let ear = Arc::new(Ear::default());
+            let mut clients = odd.door.clients.lock().unwrap();
+            clients.insert(SessionId(session), Arc::clone(&ear));
+            ear
+        })
+        .collect();
+    let pid = async |session: u64, starts: bool| {
+        let ear = Arc::new(Ear::default());
+        let arguments = json!({ "starts": starts });
+        let answer = odd.call_as(SessionId(session), ear, ("pid", arguments));
+        text(&answer.await.unwrap()).parse::<u32>().unwrap()
+    };
+    let (one, two) = (pid(1, true).await, pid(2, false).await);
+    let three = pid(3, true).await;
+    gone(two).await;
+    assert_eq!(pid(1, false).await, one);
+    let told = |at: usize| {
+        let heard = ears[at].heard();
+        let of_connections = heard.iter().filter(|heard| {
+            let text = heard["data"].as_str().unwrap_or_default();
+            text.contains("connection to server `odd` was ended")
+        });
+        of_connections.count()
+    };
+    assert_eq!([told(0), told(1), told(2)], [0, 1, 0]);
+    // Where all have something going on, one of them ends all the same.
+    pid(2, false).await;
+    gone(three).await;
+    assert_eq!([told(0), told(1), told(2)], [0, 1, 1]);
+}
+
 /// A session that calls without a pause does not keep the connection from others.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_that_want_the_same_connection_take_turns() {
@@ -750,6 +793,7 @@ async fn all_upstreams_share_the_connections_of_the_host() {
             server: "other".into(),
             launch: launch(&[]),
             share: false,
+            is_to_stay: false,
             start_timeout: Duration::from_secs(5),
             questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),

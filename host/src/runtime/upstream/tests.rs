@@ -33,6 +33,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             server: "odd".into(),
             launch,
             share: false,
+            is_to_stay: false,
             start_timeout: Duration::from_secs(60),
             questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),

@@ -798,6 +798,7 @@ fn upstream(user: &User) -> Arc<Upstream> {
         server: "notes".into(),
         launch: Launch::Http(user.http()),
         share: true,
+        is_to_stay: false,
         start_timeout: Duration::from_secs(60),
         questions: QuestionLimit::new(8),
         gate: Arc::new(Door::default()),

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -60,6 +61,11 @@ def is_modern(params):
     return "io.modelcontextprotocol/clientInfo" in params.get("_meta", {})
 
 
+def start_child():
+    return subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
+
+
 def call(id, params):
     name, arguments = params["name"], params.get("arguments", {})
     if name == "echo":
@@ -108,6 +114,8 @@ def call(id, params):
     elif name == "refuse":
         error(id, -32042, "not today", data={"why": "rain", "rate": 1.5})
     elif name == "pid":
+        if arguments.get("starts"):
+            start_child()
         result(id, text(str(os.getpid())))
     elif name == "meta":
         result(id, text(json.dumps(params["_meta"])))
@@ -198,10 +206,7 @@ def main():
     if "stubborn" in ODD:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "family" in ODD:
-        import subprocess
-        child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        SEEN["child"] = child.pid
+        SEEN["child"] = start_child()
     for line in sys.stdin:
         message = json.loads(line)
         if "method" not in message and message["id"] == "early":
