@@ -98,16 +98,7 @@ impl Roster {
     /// Connects a server's upstream for the first time, and says what it has.
     async fn discover(&self, server: &Arc<Server>, context: Context) -> Value {
         let name = &server.config().name;
-        let cancel = context.cancel.clone();
         if let Err(why) = server.connect(self, context).await {
-            let upstream = server.slot().and_then(|slot| slot.upstream());
-            let needs_login = upstream.is_some_and(|of| of.status().needs_auth.is_some());
-            if let Ok(bridge) = server.reachable()
-                && !needs_login
-                && !cancel.is_cancelled()
-            {
-                self.store.note_failed_start(&bridge.fingerprint, &why);
-            }
             return tool_error(format!("server `{name}` could not be connected: {why}"));
         }
         if let Some(why) = self.not_kept(name) {

@@ -73,6 +73,12 @@ impl Gate for Door {
         }
     }
 
+    fn failed(&self, why: &str) {
+        if let Some(roster) = self.roster.upgrade() {
+            roster.store.note_failed_start(&self.fingerprint, why);
+        }
+    }
+
     fn missed(&self, tool: &str) {
         let Some((roster, found)) = self.server() else {
             return;

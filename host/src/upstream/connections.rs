@@ -454,8 +454,8 @@ impl Upstream {
 
     /// Takes note of how an attempt has ended, unless it was stopped meanwhile.
     fn settle(&self, number: u64, result: &Result<Arc<Connection>, Lost>) {
-        let mut state = lock(&self.state);
-        let state = &mut *state;
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
         let Some(link) = state.links.get_mut(number) else {
             return;
         };
@@ -469,6 +469,10 @@ impl Upstream {
                 state.links.remove(number);
                 state.trouble.failed(lost.clone());
             }
+        }
+        drop(guard);
+        if let Err(lost @ (Lost::Broken(_) | Lost::Session)) = result {
+            self.setup.gate.failed(&lost.to_string());
         }
     }
 

@@ -15,6 +15,9 @@ pub trait Gate: Send + Sync {
     /// asked of it, and whenever it has said that a list of its has changed.
     fn opened(&self, offered: Offered);
 
+    /// The upstream could not be started, for that reason.
+    fn failed(&self, why: &str);
+
     /// A caller wanted a tool that may be called, but that the upstream does not have for
     /// this caller's client.
     fn missed(&self, tool: &str);

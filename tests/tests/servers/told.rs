@@ -187,6 +187,18 @@ fn a_start_that_has_failed_is_remembered_with_its_reason() {
     all.run(&["sync", "late"]);
     let rows = all.home.json(&["list", "--json"]).unwrap();
     assert_eq!(state(&rows, "late"), "known");
+
+    // That of a known server as well, whatever has started it.
+    write(&program, "#!/bin/sh\necho 'no licence' >&2\nexit 3\n");
+    all.fails(&["call", "late", "add"]);
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    assert_eq!(state(&rows, "late"), "failed");
+    let (_, stdout, _) = streams(&all, &["doctor"]);
+    assert!(stdout.contains("no licence"), "{stdout}");
+    write(&program, &format!("#!/bin/sh\nexec {words}\n"));
+    all.run(&["call", "late", "add"]);
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    assert_eq!(state(&rows, "late"), "known");
 }
 
 /// What is forgotten is asked for again, and what its user has seen of it stays known.
