@@ -33,10 +33,6 @@ impl List {
         let snapshot = roster.snapshot();
         let servers = roster.status().servers;
         let listing = |name: &str| snapshot.servers().get(name)?.listing();
-        let is_unknown = |name: &str| {
-            let server = snapshot.servers().get(name);
-            server.is_some_and(|server| server.config().enabled && server.is_unknown())
-        };
         let cost = |name: &str| Cost::of(&snapshot, Some(name));
         let clients = |name: &str| {
             let server = snapshot.servers().get(name).map(|server| server.config());
@@ -97,11 +93,7 @@ impl List {
             let mut row = vec![
                 (STRONG, server.name.clone()),
                 status::state(server.state),
-                // What it has nobody knows: what is shown is what finds out.
-                match is_unknown(&server.name) {
-                    true => (FAINT, "?".to_owned()),
-                    false => (PLAIN, server.tools.to_string()),
-                },
+                status::tools(server),
             ];
             let counts = counts.iter();
             row.extend(counts.map(|(_, count)| (PLAIN, count(&server.name).to_string())));

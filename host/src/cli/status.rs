@@ -109,7 +109,7 @@ fn text(report: &Report) -> String {
         let mut cells = vec![
             (STRONG, server.name.clone()),
             state(server.state),
-            (PLAIN, server.tools.to_string()),
+            tools(server),
         ];
         if live {
             cells.push((FAINT, server.since.map(since).unwrap_or_default()));
@@ -177,21 +177,13 @@ pub(super) fn state(state: State) -> (Style, String) {
         State::NeedsConfig | State::Failed => BAD,
         State::Disabled => FAINT,
     };
-    (style, words(state).to_owned())
+    (style, state.in_words().to_owned())
 }
 
-/// A state in words for a person.
-fn words(state: State) -> &'static str {
-    match state {
-        State::Configured => "never asked",
-        State::Known => "asleep",
-        State::Idle => "asleep again",
-        State::Ready => "awake",
-        State::NeedsConfig => "needs settings",
-        State::NeedsAuth => "needs a login",
-        State::Disabled => "off",
-        State::Starting | State::Quarantined | State::Failed => state.word(),
-    }
+/// How many tools a server has, as far as anybody knows.
+pub(super) fn tools(server: &ServerStatus) -> (Style, String) {
+    let style = if server.never_asked { FAINT } else { PLAIN };
+    (style, server.tools_in_words())
 }
 
 /// How long ago a moment was, given in seconds since the Unix epoch.

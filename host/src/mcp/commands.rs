@@ -249,8 +249,8 @@ fn table(roster: &Roster) -> String {
             text,
             "| {} | {} | {} | {} |",
             server.name,
-            server.state.word(),
-            server.tools,
+            server.state.in_words(),
+            server.tools_in_words(),
             server.runs()
         );
     }

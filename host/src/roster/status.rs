@@ -66,6 +66,9 @@ pub struct ServerStatus {
     pub upstream: Option<String>,
     /// How many tools it has.
     pub tools: usize,
+    /// Whether nobody knows what it has: its one tool is what finds out.
+    #[serde(default)]
+    pub never_asked: bool,
     /// Calls since the host started.
     pub calls: u64,
     /// Calls that are running.
@@ -350,6 +353,7 @@ fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -> ServerSta
         component: config.component().map(Path::to_owned),
         upstream: config.bridge().map(|bridge| bridge.written.to_string()),
         tools: server.listed().map_or(0, |listing| listing.tools.len()),
+        never_asked: config.enabled && server.is_unknown(),
         calls: server.tally().calls.load(Ordering::Relaxed),
         running: server.tally().running.load(Ordering::Relaxed),
         instances: slot.map_or(0, |slot| slot.instances()),
@@ -412,6 +416,15 @@ fn server_info(upstream: &upstream::Status, server: &Server) -> Option<Map<Strin
 }
 
 impl ServerStatus {
+    /// How many tools it has, as far as anybody knows.
+    #[must_use]
+    pub fn tools_in_words(&self) -> String {
+        match self.never_asked {
+            true => "?".to_owned(),
+            false => self.tools.to_string(),
+        }
+    }
+
     /// What runs for it: its plugin's file, or how its upstream is reached.
     #[must_use]
     pub fn runs(&self) -> String {
@@ -437,6 +450,22 @@ impl State {
             Self::NeedsAuth => "needs-auth",
             Self::Quarantined => "quarantined",
             Self::Failed => "failed",
+        }
+    }
+
+    /// The state in words for a person.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Configured => "never asked",
+            Self::Known => "asleep",
+            Self::Idle => "asleep again",
+            Self::Ready => "awake",
+            Self::NeedsConfig => "needs settings",
+            Self::NeedsAuth => "needs a login",
+            Self::Quarantined => "needs approval",
+            Self::Disabled => "off",
+            Self::Starting | Self::Failed => self.word(),
         }
     }
 

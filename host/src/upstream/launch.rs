@@ -266,11 +266,19 @@ impl fmt::Display for Launch {
             Self::Stdio(stdio) => {
                 f.write_str(&stdio.shown())?;
                 let args = redacted_arguments(&stdio.command, &stdio.args);
-                args.iter().try_for_each(|arg| write!(f, " {arg}"))
+                args.iter().try_for_each(|arg| match is_one_word(arg) {
+                    true => write!(f, " {arg}"),
+                    false => write!(f, " '{}'", arg.replace('\'', "'\\''")),
+                })
             }
             Self::Http(http) => f.write_str(&http.shown()),
         }
     }
+}
+
+/// Whether a reader takes an argument for one without quotes around it.
+fn is_one_word(argument: &str) -> bool {
+    !argument.is_empty() && !argument.contains(|c: char| c.is_whitespace() || c == '\'')
 }
 
 #[cfg(test)]
@@ -322,6 +330,12 @@ mod tests {
         assert_eq!(redacted(&stdio, said), "… … … production … …");
         assert_eq!(stdio.to_string(), "/opt/bin/run --token … --mode fast");
         assert_eq!(stdio.without_arguments(), "run");
+        let words = Launch::Stdio(Stdio {
+            command: "sh".into(),
+            args: ["-c", "echo it's \"so\"", ""].map(String::from).into(),
+            ..Stdio::default()
+        });
+        assert_eq!(words.to_string(), r#"sh -c 'echo it'\''s "so"' ''"#);
         // What a variable with a proxy without a scheme was filled in as.
         for (name, value) in [
             ("HTTPS_PROXY", "me:in-a-proxy@h:1"),

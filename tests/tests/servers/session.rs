@@ -33,7 +33,7 @@ fn commands_are_prompts() {
     };
     let table = host.request("prompts/get", get("servers", None)).unwrap();
     let table = said(&table);
-    assert!(table.contains("| Notes | configured |"), "{table}");
+    assert!(table.contains("| Notes | never asked | ? |"), "{table}");
     assert!(!table.contains("hunter"), "{table}");
 
     let typed = json!({

@@ -28,6 +28,11 @@ fn what_tools_cost_is_told() {
         "{listed}"
     );
     assert!(listed.contains("`dormouse sync` finds out"), "{listed}");
+    let (_, status, _) = streams(&all, &["status"]);
+    assert!(
+        status.contains("never asked") && status.contains(" ?"),
+        "{status}"
+    );
     all.run(&["sync"]);
     let (_, listed, said) = streams(&all, &["list"]);
     let line = listed
