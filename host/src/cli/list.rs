@@ -213,7 +213,9 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
                 &format!("{hidden} of its {all} tools are not shown, as its filters say"),
             );
         }
-        for told in bridge.rules.told() {
+        // Of one that is off, no client has anything.
+        let rules = server.config().enabled.then(|| bridge.rules.told());
+        for told in rules.unwrap_or_default() {
             line(STRONG, name, &told);
         }
     }

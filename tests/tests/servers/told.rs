@@ -255,12 +255,18 @@ fn sync_says_how_far_it_is_on_a_pipe() {
     assert!(stderr.contains("] gone: failed, "), "{stderr}");
 }
 
+/// What the file of a client says of how a server is started.
+fn entry_of(all: &Scripted, name: &str) -> Value {
+    let words = all.words(name);
+    json!({ "command": words[0], "args": words[1..] })
+}
+
 #[test]
 fn why_a_server_is_off_is_told() {
     let all = Scripted::new();
     all.offers("notes", &[("add", "Adds.")]);
-    let words = all.words("notes");
-    let entry = json!({ "command": words[0], "args": words[1..] });
+    all.offers("other", &[("add", "Adds.")]);
+    let entry = entry_of(&all, "notes");
     let settings = json!({ "mcpServers": { "notes": entry }, "mcp": { "excluded": ["notes"] } });
     let file = all.home.path().join(".gemini/settings.json");
     write(&file, &settings.to_string());
@@ -269,6 +275,30 @@ fn why_a_server_is_off_is_told() {
         listed.contains("notes: it is off: `mcp.excluded` names it"),
         "{listed}"
     );
+
+    // Claude Code's settings say it of a file that other clients read, too.
+    let project = all.home.path().join("project");
+    let file = json!({ "mcpServers": { "other": entry_of(&all, "other") } }).to_string();
+    write(&project.join(".mcp.json"), &file);
+    write(
+        &project.join(".claude/settings.json"),
+        r#"{"enabledMcpjsonServers": ["another"]}"#,
+    );
+    let run = |words: &[&str]| {
+        let mut command = all.home.command(words);
+        let output = command.current_dir(&project).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run(&["trust", "--yes"]);
+    for words in [&["list"][..], &["doctor"]] {
+        let told = run(words);
+        assert!(
+            told.contains("it is off: `enabledMcpjsonServers` does not name it"),
+            "{told}"
+        );
+        assert!(!told.contains("does not say who it is"), "{told}");
+    }
 }
 
 #[test]

@@ -47,7 +47,9 @@ impl Rows {
             let from = &server.origin;
             self.ok(&about, format!("{}{state} ({from})", bridge.written));
         }
-        for told in bridge.rules.told() {
+        // Of one that is off, no client has anything.
+        let rules = server.enabled.then(|| bridge.rules.told());
+        for told in rules.unwrap_or_default() {
             self.ok(&about, told);
         }
         if let Launch::Http(http) = &bridge.launch
