@@ -44,7 +44,7 @@ pub(super) struct Sync {
 }
 
 /// How one server has fared.
-type Outcome = (String, Result<Synced, String>, f64);
+pub(super) type Outcome = (String, Result<Synced, String>, f64);
 
 impl Sync {
     /// The command for some servers; for all of them, where none is named.
@@ -100,7 +100,7 @@ pub(super) fn sync(places: &Places, servers: &[String]) -> anyhow::Result<(Vec<O
             }
             servers.to_vec()
         };
-        let outcomes = all(&roster, servers).await;
+        let outcomes = connect_all(&roster, servers).await;
         let status = roster.status();
         let synced = status.servers.iter().filter(|server| {
             let mut outcomes = outcomes.iter();
@@ -143,8 +143,8 @@ fn programs_at_once() -> usize {
     processors.clamp(MIN_PROGRAMS, MAX_PROGRAMS)
 }
 
-/// Connects several at a time: one that hangs delays nobody but itself.
-async fn all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
+/// Connects several at a time, and says how far that is: one that hangs delays nobody but itself.
+pub(super) async fn connect_all(roster: &Arc<Roster>, servers: Vec<String>) -> Vec<Outcome> {
     let total = servers.len();
     let is_moving = io::stderr().is_terminal();
     let progress = is_moving.then(|| Progress::new("connecting"));

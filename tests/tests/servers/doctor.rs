@@ -76,3 +76,38 @@ fn connecting_is_tried_where_asked_for() {
     assert!(said.contains("connected: 2 tools"), "{said}");
     assert!(!said.contains("hunter"), "{said}");
 }
+
+/// Whatever has no processor for its start runs into its time limit.
+#[cfg(unix)]
+#[test]
+fn programs_are_started_a_few_at_a_time() {
+    const SERVERS: usize = 18;
+    let all = Scripted::new();
+    let running = all.home.path().join("running");
+    std::fs::create_dir(&running).unwrap();
+    let script = r#"touch "$1/$$"; ls "$1" | wc -l >> "$1.counts"; sleep 0.2; rm "$1/$$"
+        shift; exec "$@""#;
+    for number in 0..SERVERS {
+        let name = format!("s{number}");
+        all.offers(&name, &[("add", "Adds.")]);
+        let mut words = ["sh", "-c", script, "sh"].map(str::to_owned).to_vec();
+        words.push(running.display().to_string());
+        words.extend(all.words(&name));
+        let table = format!("command = {}\n", json!(words));
+        all.home.table(&name, &table).unwrap();
+    }
+    let processors = std::thread::available_parallelism().map_or(2, usize::from);
+    for words in [&["sync"][..], &["doctor", "--connect"]] {
+        all.run(words);
+        let counts = running.with_extension("counts");
+        let text = std::fs::read_to_string(&counts).unwrap();
+        let counted: Vec<usize> = text
+            .lines()
+            .map(|line| line.trim().parse().unwrap())
+            .collect();
+        assert_eq!(counted.len(), SERVERS, "{words:?}");
+        let most = counted.into_iter().max().unwrap();
+        assert!(most <= processors.clamp(2, 16), "{words:?}: {most} at once");
+        std::fs::remove_file(counts).unwrap();
+    }
+}

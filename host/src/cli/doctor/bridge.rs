@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures::future::join_all;
-
 use super::Rows;
+use crate::cli::sync::connect_all;
 use crate::cli::{hosts, output};
 use crate::config::{Bridge, ServerConfig};
 use crate::roster::status::span;
@@ -135,21 +134,14 @@ impl Rows {
     pub(super) fn connect(&mut self, places: &Places) {
         let outcomes = hosts::block_on(async {
             let roster: Arc<Roster> = Roster::open(places.clone())?;
-            let servers = roster.bridged().into_iter().map(|server| {
-                let roster = &roster;
-                async move {
-                    let outcome = roster.sync(&server).await;
-                    (server, outcome)
-                }
-            });
-            let outcomes = join_all(servers).await;
+            let outcomes = connect_all(&roster, roster.bridged()).await;
             roster.close().await;
             anyhow::Ok(outcomes)
         });
         match outcomes.and_then(|outcomes| outcomes) {
             Err(error) => self.error("connecting", format!("{error:#}")),
             Ok(outcomes) => {
-                for (server, outcome) in outcomes {
+                for (server, outcome, _) in outcomes {
                     let about = format!("server {server}");
                     match outcome {
                         Ok(synced) => {
