@@ -2,6 +2,7 @@
 //! to find their way around the system, and none of the user's secrets.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
 use super::redaction::is_secret_name;
@@ -253,21 +254,74 @@ fn passes(name: &OsStr, value: &OsStr, patterns: &[String]) -> bool {
     !is_function && name.to_str().is_some_and(named)
 }
 
-/// Names in a text of variables that are set for this process and that a child does not get.
+/// What programs say that lack something without naming the variable that has it.
+struct Complaint {
+    /// Words of it, in small letters.
+    says: &'static [&'static str],
+    /// Patterns of the variables that have what is missing.
+    names: &'static [&'static str],
+}
+
+const COMPLAINTS: &[Complaint] = &[
+    Complaint {
+        says: &[
+            "certificate",
+            "unknownissuer",
+            "unknown issuer",
+            "self-signed",
+            "self signed",
+        ],
+        names: &["*_CA", "*_CA_*", "*CERT*"],
+    },
+    Complaint {
+        says: &["display"],
+        names: &["*DISPLAY*"],
+    },
+    Complaint {
+        says: &["cluster", "kubernetes", "kubeconfig"],
+        names: &["K8S_*", "KUBE*"],
+    },
+    Complaint {
+        says: &["credential", "profile"],
+        names: &[
+            "*_CONFIG_FILE",
+            "*_CREDENTIALS",
+            "*_CREDENTIALS_FILE",
+            "*_PROFILE",
+        ],
+    },
+];
+
+/// Variables that are set for this process, that a child does not get, and that a text of its
+/// names, or has words for.
 pub(super) fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
+    withheld_of(std::env::vars_os(), text, patterns)
+}
+
+fn withheld_of(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    text: &str,
+    patterns: &[String],
+) -> Vec<String> {
     /// Fewest letters of a name that is told: shorter ones are words of any text.
     const MIN_LETTERS: usize = 3;
     let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let words = text.split(|c| !is_of_name(c));
-    let names =
-        words.filter(|word| word.len() >= MIN_LETTERS && word.contains(char::is_alphabetic));
-    let mut withheld: Vec<String> = names
-        .filter(|name| !name.starts_with(OWN))
-        .filter(|name| {
-            std::env::var_os(name).is_some_and(|value| !passes(OsStr::new(name), &value, patterns))
-        })
-        .map(str::to_owned)
+    let named: HashSet<&str> = words
+        .filter(|word| word.len() >= MIN_LETTERS && word.contains(char::is_alphabetic))
         .collect();
+    let said = text.to_lowercase();
+    let complaints = COMPLAINTS.iter();
+    let complaints = complaints.filter(|about| about.says.iter().any(|words| said.contains(words)));
+    let missing: Vec<&str> = complaints.flat_map(|about| about.names).copied().collect();
+    let is_missed =
+        |name: &str| named.contains(name) || missing.iter().any(|pattern| matches(pattern, name));
+    let withheld = variables.filter_map(|(name, value)| {
+        let is_withheld = !passes(&name, &value, patterns);
+        let name = name.into_string().ok()?;
+        (is_withheld && !name.starts_with(OWN) && is_missed(&name)).then_some(name)
+    });
+    let mut withheld: Vec<String> = withheld.collect();
     withheld.sort();
     withheld.dedup();
     withheld
@@ -354,5 +408,38 @@ mod tests {
         let said = "CARGO_MANIFEST_DIR is missing, PATH is not, nor is NO_SUCH_VARIABLE_AT_ALL";
         assert_eq!(withheld(said, &[]), ["CARGO_MANIFEST_DIR"]);
         assert_eq!(withheld(said, &["CARGO_*".to_owned()]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_missing_is_found_where_a_text_does_not_name_it() {
+        let set = [
+            "ACME_CA_BUNDLE",
+            "DORMOUSE_CERT",
+            "GITHUB_TOKEN",
+            "KUBE_CONTEXT",
+            "PATH",
+            "SSL_CERT_FILE",
+            "VENDOR_PROFILE",
+        ];
+        let found = |said: &str| {
+            let set = set.map(|name| (OsString::from(name), OsString::from("x")));
+            withheld_of(set.into_iter(), said, &[])
+        };
+        for (said, expected) in [
+            (
+                "error: invalid peer certificate: UnknownIssuer",
+                &["ACME_CA_BUNDLE"][..],
+            ),
+            (
+                "context \"x\" does not exist: no such cluster",
+                &["KUBE_CONTEXT"],
+            ),
+            ("Unable to locate credentials", &["VENDOR_PROFILE"]),
+            ("cannot open display", &[]),
+            ("set GITHUB_TOKEN", &["GITHUB_TOKEN"]),
+            ("something else", &[]),
+        ] {
+            assert_eq!(found(said), expected, "{said}");
+        }
     }
 }

@@ -98,7 +98,8 @@ impl Words {
         )
     }
 
-    /// What to do where the child names variables that are set here and that it does not get.
+    /// What to do where the child names variables that are set here and that it does not get, or
+    /// lacks what such variables have.
     fn hint_at_variables(&self, lines: &str) -> String {
         let names = environment::withheld(lines, &self.pass_env);
         if names.is_empty() {
