@@ -1,6 +1,7 @@
 //! A user's home, for one test: configuration, cache and runtime folders that
 //! nobody else has.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -234,6 +235,22 @@ impl Home {
                 String::from_utf8_lossy(&output.stdout)
             )
         })
+    }
+
+    /// The names of all subcommands, as `--help` lists them, but for `help`.
+    ///
+    /// # Errors
+    /// It does not list any.
+    pub fn subcommands(&self) -> Result<BTreeSet<String>> {
+        let output = self.run(&["--help"])?;
+        let help = String::from_utf8(output.stdout)?;
+        let (_, commands) = help.split_once("Commands:\n").context("no commands")?;
+        let lines = commands.lines().take_while(|line| !line.is_empty());
+        let names = lines.filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help").map(str::to_owned);
+        let names: BTreeSet<_> = names.collect();
+        ensure!(names.len() > 10, "hardly any commands: {names:?}");
+        Ok(names)
     }
 
     /// What `dormouse status` says of the one host that runs in this home. It

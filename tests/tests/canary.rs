@@ -9,6 +9,7 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
@@ -328,6 +329,7 @@ fn no_command_says_a_secret() {
     let home = home();
     let mut hidden = Hidden::written();
     let mut said = 0;
+    let mut tried = BTreeSet::new();
     for words in [
         &["list"][..],
         &["list", "--json"],
@@ -402,6 +404,8 @@ fn no_command_says_a_secret() {
         &["grant", "web"],
         &["remove", "adapted"],
         &["cache", "list"],
+        &["wit"],
+        &["completions", "bash"],
         &["import", "cursor", "--dry-run"],
         &["import", "vscode", "--dry-run"],
         &["import", "--dry-run"],
@@ -429,6 +433,7 @@ fn no_command_says_a_secret() {
         &["forget", "talks"],
         &["remove", "talks"],
     ] {
+        tried.extend(words.first().map(|word| (*word).to_owned()));
         if words == ["sync", "talks", "--json"] {
             std::fs::write(home.path().join("talks.py.changed"), "").unwrap();
         }
@@ -454,7 +459,34 @@ fn no_command_says_a_secret() {
             }
         }
     }
+    assert_eq!(tried, home.subcommands().unwrap());
     assert!(said > 1000, "hardly anything was said");
+    // What a project's files say is shown to whoever is to trust it: a command whole, and of
+    // variables and headers the names.
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let servers = json!({ "mcpServers": {
+        "of_project": { "command": "python3", "args": ["x.py"], "env": { "K": "canary-cursor-env" } },
+        "web_of_project": {
+            "url": "https://127.0.0.1:9/",
+            "headers": { "Authorization": "Bearer canary-cursor-bearer" },
+        },
+    } });
+    std::fs::write(project.join(".mcp.json"), servers.to_string()).unwrap();
+    for words in [&["trust"][..], &["trust", "--yes"], &["list"], &["doctor"]] {
+        let mut command = command(&home, words);
+        let output = command.current_dir(&project).output().unwrap();
+        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        let text = text.concat();
+        assert!(
+            words != ["trust"] || text.contains("web_of_project"),
+            "{text}"
+        );
+        hidden.are_not_in(
+            &format!("`dormouse {}` in a project", words.join(" ")),
+            &text,
+        );
+    }
     assert!(
         hidden.0.len() > Hidden::written().0.len(),
         "no token was made"

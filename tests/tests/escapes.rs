@@ -10,6 +10,7 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -471,6 +472,9 @@ fn no_command_lets_a_text_steer_the_terminal() {
         (".", &["restart", "up"]),
         (".", &["disable", TEXT]),
         (".", &["cache", "list"]),
+        (".", &["wit"]),
+        (".", &["completions", "bash"]),
+        (".", &["completions", TEXT]),
         // Plugins: what they declare, and what they say.
         (".", &["inspect", "bad.wasm"]),
         (".", &["inspect", "bad.wasm", "--json"]),
@@ -553,7 +557,10 @@ fn no_command_lets_a_text_steer_the_terminal() {
         ("project", &["trust", "--list"]),
     ];
     let mut all = String::new();
+    let mut tried = BTreeSet::new();
     for (folder, words) in commands {
+        let command = words.iter().find(|word| !word.starts_with('-'));
+        tried.extend(command.map(|word| (*word).to_owned()));
         if words == &["grant", "folders"] {
             // By now it is recorded where the link has led.
             let link = place.home.path().join("link");
@@ -585,10 +592,12 @@ fn no_command_lets_a_text_steer_the_terminal() {
         &["read", "dormouse://instructions/up"],
         &["forget", "up"],
     ] {
+        tried.extend(words.first().map(|word| (*word).to_owned()));
         let shown = place.shown(words, ".");
         steers_nothing(words, &shown);
         all.push_str(&shown);
     }
+    assert_eq!(tried, place.home.subcommands().unwrap());
     for part in [
         "[y/N]",
         "is granted",
