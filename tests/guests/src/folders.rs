@@ -6,10 +6,12 @@ struct Folders;
 
 dormouse_sdk::plugin!(Folders, world = "folders");
 
+use wasip2::clocks::wall_clock::Datetime;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
     Descriptor, DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags,
 };
+use wasip2::io::streams::OutputStream;
 
 /// How much of a file is read, in bytes.
 const MAX_READ: u64 = 4096;
@@ -79,6 +81,107 @@ impl Granted<'_> {
                 file.write(text.as_bytes(), 0)?;
                 Ok(done())
             }
+            ["create", path] => {
+                let how = OpenFlags::CREATE | OpenFlags::EXCLUSIVE;
+                self.open(path, how, DescriptorFlags::WRITE)?;
+                Ok(done())
+            }
+            ["create-to-read", path] => {
+                self.open(path, OpenFlags::CREATE, DescriptorFlags::READ)?;
+                Ok(done())
+            }
+            ["truncate", path] => {
+                self.open(path, OpenFlags::TRUNCATE, DescriptorFlags::WRITE)?;
+                Ok(done())
+            }
+            ["truncate-to-read", path] => {
+                self.open(path, OpenFlags::TRUNCATE, DescriptorFlags::READ)?;
+                Ok(done())
+            }
+            ["resize", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::WRITE)?;
+                file.set_size(3)?;
+                Ok(done())
+            }
+            ["resize-what-is-read", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                file.set_size(3)?;
+                Ok(done())
+            }
+            ["write-what-is-read", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                file.write(b"written", 0)?;
+                Ok(done())
+            }
+            ["append", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::WRITE)?;
+                Self::send(&file.append_via_stream()?)
+            }
+            ["append-to-what-is-read", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                Self::send(&file.append_via_stream()?)
+            }
+            ["stream", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::WRITE)?;
+                Self::send(&file.write_via_stream(0)?)
+            }
+            ["stream-to-what-is-read", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                Self::send(&file.write_via_stream(0)?)
+            }
+            ["unlink", path] => {
+                let (folder, path) = self.at(path)?;
+                folder.unlink_file_at(path)?;
+                Ok(done())
+            }
+            ["mkdir", path] => {
+                let (folder, path) = self.at(path)?;
+                folder.create_directory_at(path)?;
+                Ok(done())
+            }
+            ["rmdir", path] => {
+                let (folder, path) = self.at(path)?;
+                folder.remove_directory_at(path)?;
+                Ok(done())
+            }
+            ["touch-opened", path] => {
+                let file = self.open(path, OpenFlags::empty(), DescriptorFlags::READ)?;
+                let at = NewTimestamp::Timestamp(Datetime {
+                    seconds: 1,
+                    nanoseconds: 0,
+                });
+                file.set_times(at, at)?;
+                Ok(done())
+            }
+            ["open-to-change", path] => {
+                let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+                self.open(path, OpenFlags::DIRECTORY, flags)?;
+                Ok(done())
+            }
+            ["stat", path] => {
+                let (folder, path) = self.at(path)?;
+                let stat = folder.stat_at(PathFlags::SYMLINK_FOLLOW, path)?;
+                Ok(format!("{} bytes", stat.size))
+            }
+            ["hash", path] => {
+                let (folder, path) = self.at(path)?;
+                folder.metadata_hash_at(PathFlags::SYMLINK_FOLLOW, path)?;
+                Ok(done())
+            }
+            ["readlink", path] => {
+                let (folder, path) = self.at(path)?;
+                Ok(folder.readlink_at(path)?)
+            }
+            // The same within a folder that is opened by itself, with all that it may have.
+            ["in", path, ref step @ ..] => {
+                let change = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+                let opened = self.open(path, OpenFlags::DIRECTORY, change);
+                let folder = match opened {
+                    Ok(folder) => folder,
+                    Err(_) => self.open(path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?,
+                };
+                Granted(&[(folder, "sub".to_owned())]).step(&step.join("|"))
+            }
             ["rename", from, to] => {
                 let (folder, from) = self.at(from)?;
                 let (other, to) = self.at(to)?;
@@ -135,6 +238,13 @@ impl Granted<'_> {
                 Ok(done())
             }
             _ => Err(ErrorCode::Invalid),
+        }
+    }
+
+    fn send(stream: &OutputStream) -> Result<String, ErrorCode> {
+        match stream.blocking_write_and_flush(b"sent") {
+            Ok(()) => Ok("ok".to_owned()),
+            Err(_) => Err(ErrorCode::Io),
         }
     }
 

@@ -12,6 +12,7 @@ mod adapter;
 mod asker;
 mod blobs;
 #[cfg(target_os = "linux")]
+mod folder_paths;
 mod folder_races;
 mod folders;
 mod http;
