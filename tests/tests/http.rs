@@ -350,6 +350,16 @@ fn foreign_pages_and_names_are_refused() {
         (list().header("host", "mcp.example"), 200),
         (list().header("host", "evil.example"), 403),
         (list().header("host", ""), 403),
+        (list().header("host", "localhost.evil.example"), 403),
+        (list().header("host", "127.0.0.1.evil.example"), 403),
+        (list().header("host", "evil.example:127.0.0.1"), 403),
+        (list().header("host", "localhost@evil.example"), 403),
+        (list().header("host", "evil.example/localhost"), 403),
+        // Browsers write them as 127.0.0.1.
+        (list().header("host", "2130706433"), 403),
+        (list().header("host", "0x7f000001"), 403),
+        (list().header("host", "127.1"), 403),
+        (list().header("host", "0"), 403),
         (list().header("origin", &own), 200),
         (list().header("origin", "https://app.example"), 200),
         (list().header("origin", "http://app.example"), 403),
@@ -427,6 +437,26 @@ fn a_token_is_made_where_none_is_given() {
     for said in [&challenge, &text] {
         assert!(!said.contains("resource_metadata"), "{said}");
         assert!(!said.contains(&token), "{said}");
+    }
+    // Another way to write the path, or another place for the token, is no way in.
+    let elsewhere = [
+        "//mcp",
+        "/MCP",
+        "/mcp/",
+        "/./mcp",
+        "/x/../mcp",
+        "/%6dcp",
+        "/mcp;x",
+        "/mcp%00",
+    ];
+    let elsewhere = elsewhere.map(str::to_owned).into_iter();
+    let queries = ["token", "access_token", "authorization", "key"];
+    let queries = queries.map(|name| format!("/mcp?{name}={token}"));
+    for path in elsewhere.chain(queries) {
+        let mut request = list().header("authorization", "");
+        request.line = format!("POST {path}");
+        let status = server.ask(&request).unwrap().status;
+        assert!([400, 401, 404].contains(&status), "{path}: {status}");
     }
     for path in [
         "/.well-known/oauth-protected-resource",
