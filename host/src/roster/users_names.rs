@@ -96,6 +96,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_compared_in_linear_time() {
+        let servers = |number: usize| -> Vec<String> {
+            let long = "a_".repeat(names::LONGEST);
+            (0..number).map(|at| format!("{long}{at}")).collect()
+        };
+        dormouse_tests::growth::is_linear("servers", 500, servers, |servers: &Vec<String>| {
+            let mut users = UsersNames::default();
+            for server in servers {
+                users.add_beginning(server, None);
+            }
+            users.add(servers.iter().map(String::as_str));
+            for server in servers {
+                std::hint::black_box(users.has(server));
+            }
+        });
+    }
+
+    #[test]
     fn names_that_begin_like_the_users_are_theirs() {
         let long = "x".repeat(60);
         let servers = [("gh", None), ("a_", None), ("s", Some("")), (&*long, None)];

@@ -58,7 +58,7 @@ fn an_answer_is_filled_in_and_kept_to_itself() {
         assert_eq!(stdio.env["K"].expose(), value);
         assert_eq!(stdio.args, [format!("--key={value}")]);
         // What people see and what is kept of it is the question.
-        assert_eq!(bridge.written.to_string(), "x --key=${input:api key}");
+        assert_eq!(bridge.written.to_string(), "x '--key=${input:api key}'");
         assert_eq!(
             bridge.fingerprint,
             unanswered.server.bridge().unwrap().fingerprint
