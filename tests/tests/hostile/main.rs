@@ -92,7 +92,7 @@ fn beside_a_good_client(server: &Server, harm: impl FnOnce()) {
     );
     assert!(count > 0);
     assert!(
-        slowest < 5 * SECOND,
+        slowest < 10 * SECOND,
         "the good client waited for {slowest:?}"
     );
     assert!(after <= before + KEPT, "{before} KiB became {after} KiB");
@@ -237,7 +237,9 @@ fn heavy_a_reader_that_never_reads_is_left_alone() {
                 server.begin(&request).unwrap()
             })
             .collect();
-        std::thread::sleep(Duration::from_secs(34));
+        // Given up is who has read nothing for 30 s, which begin with the first byte.
+        never.peek(&mut [0]).unwrap();
+        std::thread::sleep(Duration::from_secs(36));
         println!(
             "memory at the end of the wait: {} KiB",
             server.memory().unwrap()
