@@ -8,6 +8,12 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod hostile_answers;
+mod hostile_login;
+mod hostile_redirects;
+mod hostile_servers;
+mod hostile_site;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -57,11 +63,24 @@ impl Waiting {
     }
 
     /// Whether it succeeds, and what it says.
-    fn end(mut self) -> (bool, String) {
+    fn end(self) -> (bool, String) {
+        let (code, said) = self.end_with_code();
+        (code == Some(0), said)
+    }
+
+    /// The code that it ends with, and what it says.
+    fn end_with_code(mut self) -> (Option<i32>, String) {
         let mut said = String::new();
         let stderr = self.child.stderr.as_mut().unwrap();
         stderr.read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().success(), said)
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

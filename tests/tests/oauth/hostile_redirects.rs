@@ -1,0 +1,106 @@
+//! What a browser comes back with that is not the answer to the login that waits for it.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::{Mutex, mpsc};
+
+use anyhow::ensure;
+use dormouse_tests::{oauth, wait};
+use serde_json::json;
+
+use crate::hostile_login::Scene;
+use crate::hostile_site::{Answer, METADATA, changed, metadata};
+
+/// A page whose address has a state and a place to go back to already.
+#[test]
+fn a_state_that_a_server_has_chosen_is_none_of_a_login() {
+    let scene = Scene::of(|own, other, asked| match asked.path.as_str() {
+        METADATA => {
+            let page = format!("{own}/authorize?redirect_uri={other}/steal&state=fixed");
+            let wrong = json!({ "authorization_endpoint": page });
+            Some(Answer::json(&changed(metadata(own), &wrong)))
+        }
+        "/authorize" => {
+            let back = &asked.query["redirect_uri"];
+            let to = format!("{back}?code=canary-code&state=fixed");
+            Some(Answer::redirect(302, &to))
+        }
+        _ => None,
+    });
+    scene.failed();
+    assert_eq!(scene.site.count("POST", "/token"), 0);
+    assert_eq!(scene.stranger.asked().len(), 0);
+}
+
+#[test]
+fn only_what_has_the_state_of_a_login_is_its_answer() {
+    let scene = Scene::of(|_, _, _| None);
+    let login = scene.waiting();
+    let (_, redirect) = oauth::once("GET", &login.link).unwrap();
+    let redirect = redirect.unwrap();
+    let (place, query) = redirect.split_once('?').unwrap();
+    let (_, state) = query.split_once("state=").unwrap();
+    for wrong in [
+        "code=canary-code".to_owned(),
+        "code=canary-code&state=".to_owned(),
+        "code=canary-code&state=other".to_owned(),
+        format!("code=canary-code&state={state}x"),
+        format!("code=canary-code&state={}", state.to_ascii_uppercase()),
+        format!("code=canary-code&state={state}&state=other"),
+        format!("state={state}"),
+        "error=access_denied&state=other".to_owned(),
+        "error=access_denied".to_owned(),
+    ] {
+        let page = oauth::get(&format!("{place}?{wrong}")).unwrap();
+        assert_eq!(page.status, 400, "{wrong}: {page:?}");
+    }
+    assert_eq!(scene.site.count("POST", "/token"), 0);
+    assert_eq!(oauth::get(&redirect).unwrap().status, 200);
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    assert_eq!(scene.site.count("POST", "/token"), 1);
+}
+
+/// The second time while the first is being exchanged, and the third after the end.
+#[test]
+fn a_code_that_comes_three_times_is_sent_once() {
+    let (go, gone) = mpsc::channel();
+    let gone = Mutex::new(gone);
+    let scene = Scene::of(move |_, _, asked| {
+        if asked.path == "/token" {
+            gone.lock().unwrap().recv().unwrap();
+        }
+        None
+    });
+    let login = scene.waiting();
+    let (_, redirect) = oauth::once("GET", &login.link).unwrap();
+    let redirect = redirect.unwrap();
+    let first = std::thread::spawn({
+        let redirect = redirect.clone();
+        move || oauth::get(&redirect).unwrap()
+    });
+    wait::until("the code", || {
+        ensure!(scene.site.count("POST", "/token") == 1, "it has not come");
+        Ok(())
+    })
+    .unwrap();
+    let rest = redirect.strip_prefix("http://").unwrap();
+    let (address, target) = rest.split_once('/').unwrap();
+    let mut second = TcpStream::connect(address).unwrap();
+    write!(second, "GET /{target} HTTP/1.1\r\nhost: {address}\r\n\r\n").unwrap();
+    go.send(()).unwrap();
+    // A second code would wait for this.
+    drop(go);
+    assert!(first.join().unwrap().text.contains("You are logged in"));
+    let (success, said) = login.end();
+    assert!(success, "{said}");
+    let mut page = Vec::new();
+    // The port is closed by then: that may be an answer, an end or a reset.
+    let _ = second.read_to_end(&mut page);
+    let second = String::from_utf8_lossy(&page).into_owned();
+    let third = oauth::get(&redirect).map_or(String::new(), |page| page.text);
+    for page in [second, third] {
+        assert!(!page.contains("You are logged in"), "{page}");
+    }
+    assert_eq!(scene.site.count("POST", "/token"), 1);
+}
