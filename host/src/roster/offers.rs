@@ -290,20 +290,10 @@ impl Offers {
                 let shown = of_users.map(|offer| offer.key.as_str());
                 let known = |server| Server::known_prompts(server).collect();
                 let users = UsersNames::of(servers.clone(), shown, known, reserved_names);
-                let waiting = WaitingNames::of(Gated::Prompt, servers);
                 let (theirs, all): (Vec<_>, Vec<_>) = all.into_iter().partition(|offer| {
                     let server = offer.server.config();
                     server.is_of_project() && users.have(server, &offer.key)
                 });
-                let (taken, all): (Vec<_>, Vec<_>) = all
-                    .into_iter()
-                    .partition(|offer| waiting.taken_by(&offer.server, &offer.key).is_some());
-                reserved.extend(taken.iter().filter_map(|offer| {
-                    let owner = waiting.taken_by(&offer.server, &offer.key)?;
-                    let owners = [owner, (offer.server(), offer.own_key())];
-                    Some(Collision::with_waiting(kind.noun(), &offer.key, owners))
-                }));
-                hidden.extend(taken.into_iter().map(Arc::new));
                 reserved.extend(theirs.iter().map(|offer| {
                     let owner = (offer.server(), offer.own_key());
                     Collision::with_user(kind.noun(), &offer.key, owner)
@@ -313,6 +303,7 @@ impl Offers {
             }
             Kind::Resource | Kind::Template => {
                 let withheld: Vec<WithheldTemplate> = servers
+                    .clone()
                     .filter(|_| kind == Kind::Template)
                     .flat_map(WithheldTemplate::all_of)
                     .collect();
@@ -338,6 +329,20 @@ impl Offers {
                 .into_iter()
                 .partition(|offer| colliding.contains(&offer.key));
             hidden.extend(contested);
+        }
+        // Resources and templates of one URI are told apart by their servers.
+        if kind == Kind::Prompt {
+            let waiting = WaitingNames::of(Gated::Prompt, servers);
+            let taken: Vec<_>;
+            (taken, all) = all.into_iter().partition(|offer| {
+                let owner = (offer.server(), offer.own_key());
+                let other = waiting.taken_by((&offer.server, owner.1), &offer.key);
+                collisions.extend(other.map(|other| {
+                    Collision::with_waiting(kind.noun(), &offer.key, [other, owner])
+                }));
+                other.is_some()
+            });
+            hidden.extend(taken);
         }
         hidden.sort_by(|one, other| one.own_key().cmp(other.own_key()));
         let with_server =

@@ -103,25 +103,23 @@ impl Snapshot {
             let server = tool.server.config();
             server.is_of_project() && users.have(server, &tool.name)
         });
-        let waiting = WaitingNames::of(Gated::Tool, servers.values());
-        let mut all = Vec::new();
-        tools.retain(|tool| {
-            let taken = waiting.taken_by(&tool.server, &tool.name);
-            all.extend(taken.map(|owner| {
-                let owners = [owner, (tool.server(), tool.tool())];
-                Collision::with_waiting("tool", &tool.name, owners)
-            }));
-            taken.is_none()
-        });
         let owners = tools
             .iter()
             .map(|tool| (tool.name.as_str(), tool.server(), tool.tool()));
-        let collisions = collisions("tool", owners);
-        if !collisions.is_empty() {
-            let colliding = colliding(&collisions);
+        let mut all = collisions("tool", owners);
+        if !all.is_empty() {
+            let colliding = colliding(&all);
             tools.retain(|tool| !colliding.contains(&tool.name));
         }
-        all.extend(collisions);
+        let waiting = WaitingNames::of(Gated::Tool, servers.values());
+        tools.retain(|tool| {
+            let owner = (tool.server(), tool.tool());
+            let taken = waiting.taken_by((&tool.server, owner.1), &tool.name);
+            all.extend(
+                taken.map(|other| Collision::with_waiting("tool", &tool.name, [other, owner])),
+            );
+            taken.is_none()
+        });
         all.extend(own.iter().map(|tool| {
             let owner = (tool.server(), tool.tool());
             Collision::with_dormouse("tool", &tool.name, owner)
@@ -174,16 +172,32 @@ impl Snapshot {
     }
 
     /// The tool that an agent would see under this name, were it still what its user
-    /// knows: its server's name and its own.
+    /// knows: its server's name and its own. None where more than one would be seen under it: of a
+    /// call it could not be told which of them it is meant for.
     #[must_use]
     pub fn hidden(&self, name: &str) -> Option<(&str, &str)> {
-        self.servers.values().find_map(|server| {
-            let config = server.config();
-            let shown = |tool: &str| names::shown(&config.name, config.prefix.as_deref(), tool);
-            let mut hidden = server.hidden().filter(|_| config.enabled);
-            let found = hidden.find(|tool| shown(tool) == name)?;
-            Some((config.name.as_str(), found))
-        })
+        let mut collisions = self.collisions.iter();
+        if collisions.any(|one| one.what == "tool" && one.owners.len() > 1 && one.name == name) {
+            return None;
+        }
+        let (of_projects, of_users): (Vec<_>, Vec<_>) = self
+            .servers
+            .values()
+            .filter(|server| server.config().enabled)
+            .partition(|server| server.config().is_of_project());
+        // A project's server takes no name of the user's.
+        [of_users, of_projects].into_iter().find_map(|servers| {
+            let mut found = servers.into_iter().flat_map(|server| {
+                let config = server.config();
+                let hidden = server.hidden();
+                let hidden = hidden.filter(|tool| {
+                    names::shown(&config.name, config.prefix.as_deref(), tool) == name
+                });
+                hidden.map(|tool| (config.name.as_str(), tool))
+            });
+            let one = found.next()?;
+            Some(found.next().is_none().then_some(one))
+        })?
     }
 
     /// All prompts that agents see.

@@ -7,31 +7,58 @@ use std::sync::Arc;
 use super::{Server, names};
 use crate::store::Gated;
 
-/// Names of one kind, each with the server and its own name for it.
-pub(super) struct WaitingNames<'s>(HashMap<String, (&'s Arc<Server>, &'s str)>);
+/// Names of one kind, each with what would be shown under it.
+pub(super) struct WaitingNames<'s>(HashMap<String, Vec<WaitingItem<'s>>>);
+
+/// Something of a server that is withheld, by its own name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct WaitingItem<'s> {
+    server: &'s str,
+    own: &'s str,
+    is_of_project: bool,
+}
 
 impl<'s> WaitingNames<'s> {
     /// Those of tools or prompts of these servers.
     pub(super) fn of(kind: Gated, servers: impl Iterator<Item = &'s Arc<Server>>) -> Self {
-        let all = servers.flat_map(|server| {
+        let mut all: HashMap<String, Vec<WaitingItem<'s>>> = HashMap::new();
+        for server in servers {
             let config = server.config();
             // What nobody knows yet takes no name from anybody.
             let known = server.withheld(kind).filter(|(_, is_known)| *is_known);
-            known.map(move |(own, _)| {
+            for (own, _) in known {
                 let name = names::shown(&config.name, config.prefix.as_deref(), own);
-                (name, (server, own))
-            })
-        });
-        Self(all.collect())
+                let item = WaitingItem {
+                    server: &config.name,
+                    own,
+                    is_of_project: config.is_of_project(),
+                };
+                let items = all.entry(name).or_default();
+                let alike = items.iter();
+                let alike = alike.filter(|other| other.is_of_project == item.is_of_project);
+                // Of two, one is another than whatever is asked about.
+                if alike.count() < 2 && !items.contains(&item) {
+                    items.push(item);
+                }
+            }
+        }
+        Self(all)
     }
 
-    /// The owner of a name that something of a server would be shown under, as (server, own name).
-    /// None where it is nobody's, or its own. A project's names are kept from projects alone.
-    pub(super) fn taken_by(&self, server: &Arc<Server>, shown: &str) -> Option<(&'s str, &'s str)> {
-        let (owner, own) = self.0.get(shown)?;
-        let owner = owner.config();
-        let is_other = owner.name != server.config().name;
-        let counts = !owner.is_of_project() || server.config().is_of_project();
-        (is_other && counts).then_some((owner.name.as_str(), *own))
+    /// What waits under the name that something of a server, by its own name, would be shown
+    /// under, as (server, own name). None where there is nothing but itself. A project's names are
+    /// kept from projects alone.
+    pub(super) fn taken_by(
+        &self,
+        (server, own): (&Arc<Server>, &str),
+        shown: &str,
+    ) -> Option<(&'s str, &'s str)> {
+        let config = server.config();
+        let mut items = self.0.get(shown)?.iter();
+        let other = items.find(|item| {
+            let is_itself = item.server == config.name && item.own == own;
+            !is_itself && (!item.is_of_project || config.is_of_project())
+        })?;
+        Some((other.server, other.own))
     }
 }

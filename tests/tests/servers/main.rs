@@ -26,6 +26,7 @@ mod instructions;
 mod leftovers;
 mod log_floods;
 mod odd;
+mod one_name;
 mod over_http;
 mod redirects;
 mod replaced;
