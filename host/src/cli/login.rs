@@ -45,6 +45,9 @@ impl Login {
             let pending = auth.begin(None).await?;
             output::say("open this link in a browser, or paste here where it has led you:");
             output::print(&output::clean(pending.link()))?;
+            if let Some(host) = pending.host_elsewhere() {
+                output::say(&format!("what you are given there goes to `{host}`"));
+            }
             if self.browser {
                 open(pending.link());
             }

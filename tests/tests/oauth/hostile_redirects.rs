@@ -6,31 +6,8 @@ use std::sync::{Mutex, mpsc};
 
 use anyhow::ensure;
 use dormouse_tests::{oauth, wait};
-use serde_json::json;
 
 use crate::hostile_login::Scene;
-use crate::hostile_site::{Answer, METADATA, changed, metadata};
-
-/// A page whose address has a state and a place to go back to already.
-#[test]
-fn a_state_that_a_server_has_chosen_is_none_of_a_login() {
-    let scene = Scene::of(|own, other, asked| match asked.path.as_str() {
-        METADATA => {
-            let page = format!("{own}/authorize?redirect_uri={other}/steal&state=fixed");
-            let wrong = json!({ "authorization_endpoint": page });
-            Some(Answer::json(&changed(metadata(own), &wrong)))
-        }
-        "/authorize" => {
-            let back = &asked.query["redirect_uri"];
-            let to = format!("{back}?code=canary-code&state=fixed");
-            Some(Answer::redirect(302, &to))
-        }
-        _ => None,
-    });
-    scene.failed();
-    assert_eq!(scene.site.count("POST", "/token"), 0);
-    assert_eq!(scene.stranger.asked().len(), 0);
-}
 
 #[test]
 fn only_what_has_the_state_of_a_login_is_its_answer() {

@@ -13,6 +13,7 @@ mod hostile_login;
 mod hostile_redirects;
 mod hostile_servers;
 mod hostile_site;
+mod unusable_tokens;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;

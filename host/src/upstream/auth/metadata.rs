@@ -15,6 +15,10 @@ use crate::upstream::http::{Reach, client};
 /// How long the metadata of an authorization server may take to come.
 const FETCH: Duration = Duration::from_secs(30);
 
+/// How long all that is asked before a login may take together. Whom to ask is an upstream's to
+/// say, and it may name thousands.
+const DISCOVERY: Duration = Duration::from_secs(60);
+
 /// How large that metadata may be, in bytes.
 const LARGEST: usize = 1 << 20;
 
@@ -27,7 +31,12 @@ pub(super) async fn metadata(
     reach: &LoginReach,
     challenge: Option<&str>,
 ) -> Result<(AuthorizationMetadata, bool), String> {
-    let (metadata, is_guessed) = found(manager, (http, reach), challenge).await?;
+    let found = found(manager, (http, reach), challenge);
+    let found = tokio::time::timeout(DISCOVERY, found).await;
+    let (metadata, is_guessed) = found.map_err(|_| {
+        let seconds = DISCOVERY.as_secs();
+        format!("it was not found within {seconds} s where to log in")
+    })??;
     reach.check(&metadata)?;
     Ok((metadata, is_guessed))
 }
@@ -58,37 +67,72 @@ async fn found(
     Ok((resolution.metadata, guessed))
 }
 
-/// Sees that the authorization server that metadata name as their issuer says the same of itself,
-/// where secrets would be sent to another host than the issuer's: whoever is named by an upstream
-/// may have written them, and the name of another beside its own endpoints. The error is for people.
+/// Sees that metadata that an upstream has led to are those of whom they name: whoever is named by
+/// an upstream may have written them, and another's issuer or page beside their own endpoints. The
+/// error is for people.
 async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result<(), String> {
+    let page = Url::parse(&metadata.authorization_endpoint)
+        .map_err(|_| "its `authorization_endpoint` is no URL".to_owned())?;
+    let is_elsewhere = |from: &Url| {
+        let endpoints = endpoints(metadata).into_iter().flatten();
+        let mut urls = endpoints.filter_map(|endpoint| Url::parse(endpoint).ok());
+        urls.any(|endpoint| endpoint.origin() != from.origin())
+    };
     let Some(issuer) = &metadata.issuer else {
-        return Ok(());
+        return match is_elsewhere(&page) {
+            false => Ok(()),
+            true => Err(
+                "it does not say who the authorization server is (`issuer`), whose page is at \
+                 another host than what it gives goes to"
+                    .to_owned(),
+            ),
+        };
     };
     let issuer_url = Url::parse(issuer).map_err(|_| format!("its issuer `{issuer}` is no URL"))?;
-    let is_elsewhere = |endpoint: &str| {
-        Url::parse(endpoint).is_ok_and(|endpoint| endpoint.origin() != issuer_url.origin())
-    };
-    if !endpoints(metadata).into_iter().flatten().any(is_elsewhere) {
+    if is_elsewhere(&issuer_url) {
+        let is_same = |own: &AuthorizationMetadata| {
+            let is_issuer = own.issuer.as_deref().map(without_slash) == Some(without_slash(issuer));
+            is_issuer && endpoints(own) == endpoints(metadata)
+        };
+        if !of_itself(reach, &issuer_url).await.iter().any(is_same) {
+            return Err(format!(
+                "it names the authorization server `{issuer}`, which does not say the same of \
+                 itself, so nothing is sent to the hosts that it names"
+            ));
+        }
+    }
+    if page.origin() == issuer_url.origin() || !is_elsewhere(&page) {
         return Ok(());
     }
-    let client = reach.client().map_err(|lost| lost.to_string())?;
-    for url in places_of_metadata(&issuer_url) {
-        if !reach.allows_url(&url) {
-            continue;
-        }
-        let Ok(own) = fetch(&client, url).await else {
-            continue;
-        };
-        let is_same = own.issuer.as_deref().map(without_slash) == Some(without_slash(issuer));
-        if is_same && endpoints(&own) == endpoints(metadata) {
-            return Ok(());
+    // Whoever logs in at that page is known there, and what they are given would go elsewhere.
+    let origin = page.join("/").unwrap_or(page);
+    let own = of_itself(reach, &origin).await;
+    let token = |metadata: &AuthorizationMetadata| {
+        Url::parse(&metadata.token_endpoint).map(|url| url.origin())
+    };
+    match own.is_empty() || own.iter().any(|own| token(own) == token(metadata)) {
+        true => Ok(()),
+        false => Err(format!(
+            "it has people log in at `{origin}`, which has its tokens elsewhere by what it says of \
+             itself, so nothing is sent to the hosts that are named"
+        )),
+    }
+}
+
+/// What an authorization server says of itself, at each place where it may.
+async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadata> {
+    let mut all = Vec::new();
+    let Ok(client) = reach.client() else {
+        return all;
+    };
+    for url in places_of_metadata(issuer) {
+        if reach.allows_url(&url)
+            && let Ok(own) = fetch(&client, url).await
+        {
+            all.push(own);
         }
     }
-    Err(format!(
-        "it names the authorization server `{issuer}`, which does not say the same of itself, so \
-         nothing is sent to the hosts that it names"
-    ))
+    all
 }
 
 /// Where secrets are sent, by metadata.
@@ -151,6 +195,13 @@ async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, Strin
     }
     serde_json::from_slice(&body)
         .map_err(|error| format!("this is no metadata of an authorization server: {error}"))
+}
+
+/// The host that the code of a login goes to, where that is not the one at which its user logs in.
+pub(super) fn host_elsewhere(metadata: &AuthorizationMetadata) -> Option<String> {
+    let page = Url::parse(&metadata.authorization_endpoint).ok()?;
+    let token = Url::parse(&metadata.token_endpoint).ok()?;
+    (page.host() != token.host()).then(|| token.host_str().unwrap_or_default().to_owned())
 }
 
 /// Where tokens are given back. Not without TLS, unless they have come from there.

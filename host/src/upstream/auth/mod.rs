@@ -207,8 +207,12 @@ impl Auth {
         if !listener.outlives_call() {
             return Err(by_command());
         }
+        let elsewhere = match pending.host_elsewhere() {
+            Some(host) => format!(" (what you are given there goes to `{host}`)"),
+            None => String::new(),
+        };
         Err(format!(
-            "`{server}` needs a login; open this link in a browser, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
+            "`{server}` needs a login; open this link in a browser{elsewhere}, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
             pending.link()
         ))
     }
@@ -244,13 +248,17 @@ impl Auth {
 
     fn question(&self, pending: &Pending) -> Question {
         let server = &self.0.server;
+        let elsewhere = match pending.host_elsewhere() {
+            Some(host) => format!("; what you are given there goes to `{host}`"),
+            None => String::new(),
+        };
         let mut params = serde_json::Map::new();
         for (name, value) in [
             ("mode", json!("url")),
             (
                 "message",
                 json!(format!(
-                    "The server `{server}` wants you to log in at `{}`.",
+                    "The server `{server}` wants you to log in at `{}`{elsewhere}.",
                     host(pending.link()).unwrap_or_default()
                 )),
             ),

@@ -23,6 +23,7 @@ pub struct Pending {
     id: String,
     url: String,
     link: String,
+    host_elsewhere: Option<String>,
     arrivals: mpsc::Sender<Arrival>,
     outcome: watch::Receiver<Option<Result<(), Failure>>>,
     /// Ends it, when something is sent.
@@ -65,6 +66,7 @@ impl Pending {
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
         let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect).await?;
         let link = attempt.link.clone();
+        let host_elsewhere = attempt.host_elsewhere.clone();
         // Not the state itself, which is for the browser alone.
         let id = blake3::hash(attempt.state.as_bytes()).to_hex().to_string();
         let waiting = Waiting {
@@ -80,6 +82,7 @@ impl Pending {
             id,
             url: http.shown(),
             link,
+            host_elsewhere,
             arrivals,
             outcome,
             decline,
@@ -91,6 +94,12 @@ impl Pending {
     #[must_use]
     pub fn link(&self) -> &str {
         &self.link
+    }
+
+    /// The host that gets what its user is given at the link's, where that is another.
+    #[must_use]
+    pub fn host_elsewhere(&self) -> Option<&str> {
+        self.host_elsewhere.as_deref()
     }
 
     /// What tells it from others, for clients.

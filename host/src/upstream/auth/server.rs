@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use oauth2::TokenResponse as _;
+use reqwest::header::HeaderValue;
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, CredentialStore as _,
     InMemoryCredentialStore, InMemoryStateStore, OAuthClientConfig, StateStore as _,
-    WWWAuthenticateParams,
+    StoredCredentials, WWWAuthenticateParams,
 };
 
 use super::Failure;
-use super::metadata::{metadata, revocation};
+use super::metadata::{host_elsewhere, metadata, revocation};
 use super::reach::LoginReach;
 use super::store::Login;
 use crate::upstream::question_links::is_page;
@@ -44,6 +46,9 @@ pub(super) struct Attempt {
     challenge: Option<String>,
     registered_secret: Option<String>,
     revocation: Option<String>,
+    token_endpoint: String,
+    /// The host that its code goes to, where that is not the link's.
+    pub(super) host_elsewhere: Option<String>,
     /// The link that the user has to follow.
     pub(super) link: String,
     /// What the redirect has to bring with it.
@@ -133,6 +138,8 @@ impl Attempt {
             challenge: challenge.map(str::to_owned),
             registered_secret,
             revocation: revocation(&metadata).map(Into::into),
+            host_elsewhere: host_elsewhere(&metadata),
+            token_endpoint: metadata.token_endpoint,
             link,
             state,
         })
@@ -161,15 +168,19 @@ impl Attempt {
                 AuthError::AuthorizationServerMismatch { .. }
                 | AuthError::AuthorizationServerMissingIssuer { .. },
             ) => return None,
-            Err(error) => return Some(Err(failure(causes(&error)))),
+            Err(error) => return Some(Err(failure(without_quoted_value(causes(&error))))),
         }
         Some(match self.memory.load().await {
+            Ok(Some(credentials)) if let Some(why) = unusable(&credentials) => {
+                Err(failure(why.to_owned()))
+            }
             Ok(Some(credentials)) => {
                 let login = Login {
                     url: self.http.url.clone(),
                     challenge: self.challenge.clone(),
                     client_secret: self.registered_secret.clone(),
                     revocation: self.revocation.clone(),
+                    token_endpoint: Some(self.token_endpoint.clone()),
                     credentials,
                 };
                 self.secrets
@@ -190,7 +201,7 @@ pub(super) async fn refresh(
 ) -> Result<Option<Login>, Failure> {
     let failure = |error: &AuthError| Failure::Refresh {
         url: http.shown(),
-        why: shown(secrets, &causes(error)),
+        why: shown(secrets, &without_quoted_value(causes(error))),
     };
     let memory = InMemoryCredentialStore::new();
     let kept = login.credentials.clone();
@@ -206,7 +217,9 @@ pub(super) async fn refresh(
             url: http.shown(),
             why: shown(secrets, &why),
         })?;
-    if metadata.issuer != issuer {
+    let token_endpoint = metadata.token_endpoint.clone();
+    let is_moved = |kept: &String| *kept != token_endpoint;
+    if metadata.issuer != issuer || login.token_endpoint.as_ref().is_some_and(is_moved) {
         // Else an upstream could have its users' tokens sent to whom it likes.
         tracing::warn!(
             "`{}` has another authorization server than when you logged in there, so you have to log in again",
@@ -229,8 +242,15 @@ pub(super) async fn refresh(
         Err(error) => return Err(failure(&error)),
     }
     let credentials = memory.load().await.map_err(|error| failure(&error))?;
+    if let Some(why) = credentials.as_ref().and_then(unusable) {
+        return Err(Failure::Refresh {
+            url: http.shown(),
+            why: why.to_owned(),
+        });
+    }
     Ok(credentials.map(|credentials| Login {
         credentials,
+        token_endpoint: Some(token_endpoint),
         ..login.clone()
     }))
 }
@@ -337,11 +357,25 @@ async fn scopes(
     Ok(scopes)
 }
 
+/// What a link says of its login. Twice, the page would choose which of them counts.
+const LINK_PARAMETERS: [&str; 6] = [
+    "client_id",
+    "code_challenge",
+    "code_challenge_method",
+    "redirect_uri",
+    "response_type",
+    "state",
+];
+
 /// The state in a link, if a browser may be sent there. The page is what a stranger's
-/// metadata says, and must not be a file or a program.
+/// metadata says, and must not be a file or a program, nor have parameters of a login itself.
 fn state(link: &str) -> Option<String> {
     let link = reqwest::Url::parse(link).ok()?;
     if !matches!(link.scheme(), "https" | "http") || !link.has_host() {
+        return None;
+    }
+    let count = |name: &str| link.query_pairs().filter(|pair| pair.0 == name).count();
+    if LINK_PARAMETERS.into_iter().any(|name| count(name) > 1) {
         return None;
     }
     let mut pairs = link.query_pairs();
@@ -352,6 +386,34 @@ fn discovery(http: &Http, secrets: &ServerSecrets, error: &AuthError) -> Failure
     Failure::Discovery {
         url: http.shown(),
         why: shown(secrets, &causes(error)),
+    }
+}
+
+/// Why a token cannot be sent as one that whoever has it may use. None where it can.
+fn unusable(credentials: &StoredCredentials) -> Option<&'static str> {
+    let response = credentials.token_response.as_ref()?;
+    let token = response.access_token().secret();
+    if token.is_empty() {
+        return Some("the token in the answer is empty");
+    }
+    if HeaderValue::from_str(token).is_err() {
+        return Some("the token in the answer holds what no header may");
+    }
+    // What is misnamed otherwise is a bearer token all the same wherever this was seen.
+    let kind = response.token_type().as_ref().to_ascii_lowercase();
+    ["dpop", "mac", "pop"]
+        .contains(&kind.as_str())
+        .then_some("the token in the answer is not one for whoever bears it (`Bearer`)")
+}
+
+/// What is said of an answer that could not be read, without the value that was found there: it
+/// may be a token in the wrong place.
+fn without_quoted_value(text: String) -> String {
+    let found = ["invalid type: string ", "invalid value: string "].into_iter();
+    let found = found.filter_map(|begin| Some(text.find(begin)? + begin.len()));
+    match (found.min(), text.rfind('"')) {
+        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to + 1..]),
+        _ => text,
     }
 }
 

@@ -43,6 +43,10 @@ pub(super) struct Login {
     /// Where tokens are given back, if the authorization server takes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) revocation: Option<String>,
+    /// Where its tokens have come from: nobody else gets them for renewal, whatever the upstream
+    /// says of its authorization server then. None in a login that an older version has kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) token_endpoint: Option<String>,
     /// Tokens, client, scopes, issuer.
     pub(super) credentials: StoredCredentials,
 }
@@ -261,6 +265,7 @@ mod tests {
             challenge: None,
             client_secret: Some("c-secret".into()),
             revocation: None,
+            token_endpoint: None,
             credentials: StoredCredentials::new(
                 "client".into(),
                 Some(response),

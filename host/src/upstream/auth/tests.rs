@@ -588,56 +588,85 @@ async fn tokens_are_renewed_only_where_they_are_from() {
     assert_eq!(user.count("refreshes"), 0);
 }
 
-/// Metadata at an address of no known form name another as their issuer, whose page a user knows,
-/// and have the code and all secrets sent to themselves.
+/// Metadata that an upstream has led to name another's issuer or page, which a user knows, and have
+/// the code and all secrets sent to themselves.
 #[tokio::test]
 async fn nobody_takes_the_name_of_another_authorization_server() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let user = User::of(&[]);
-    let issuer = Url::parse(user.server.url()).unwrap();
-    let issuer = issuer.origin().ascii_serialization();
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let evil = format!("http://{}", listener.local_addr().unwrap());
-    let url = format!("{evil}/mcp");
-    let resource = json!({
-        "resource": url, "authorization_servers": [format!("{evil}/x/.well-known/y")],
-    });
-    let metadata = json!({
-        "issuer": issuer, "authorization_endpoint": format!("{issuer}/authorize"),
-        "token_endpoint": format!("{evil}/token"),
-        "registration_endpoint": format!("{evil}/register"),
-        "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
-    });
-    let challenge = format!("www-authenticate: Bearer resource_metadata=\"{evil}/resource\"\r\n");
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut request = [0; 4096];
-            let length = stream.read(&mut request).await.unwrap_or(0);
-            let request = String::from_utf8_lossy(&request[..length]).into_owned();
-            let (status, headers, body) = match request.split(' ').nth(1) {
-                Some("/resource") => ("200 OK", "", resource.to_string()),
-                Some("/x/.well-known/y") => ("200 OK", "", metadata.to_string()),
-                Some("/mcp") => ("401 Unauthorized", challenge.as_str(), String::new()),
-                _ => ("404 Not Found", "", String::new()),
-            };
-            let answer = format!(
-                "HTTP/1.1 {status}\r\n{headers}content-type: application/json\r\n\
-                 content-length: {}\r\nconnection: close\r\n\r\n{body}",
-                body.len()
-            );
-            let _ = stream.write_all(answer.as_bytes()).await;
+    for (issuer_is, expected) in [
+        ("another", "`HONEST`, which does not say the same of itself"),
+        ("itself", "`HONEST/`, which has its tokens elsewhere"),
+        ("nobody", "does not say who the authorization server is"),
+    ] {
+        let user = User::of(&[]);
+        let honest = Url::parse(user.server.url()).unwrap();
+        let honest = honest.origin().ascii_serialization();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let evil = format!("http://{}", listener.local_addr().unwrap());
+        let url = format!("{evil}/mcp");
+        let resource = json!({
+            "resource": url, "authorization_servers": [format!("{evil}/x/.well-known/y")],
+        });
+        let mut metadata = json!({
+            "authorization_endpoint": format!("{honest}/authorize"),
+            "token_endpoint": format!("{evil}/token"),
+            "registration_endpoint": format!("{evil}/register"),
+            "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
+        });
+        match issuer_is {
+            "another" => metadata["issuer"] = json!(honest),
+            "itself" => metadata["issuer"] = json!(evil),
+            _ => {}
         }
+        let challenge =
+            format!("www-authenticate: Bearer resource_metadata=\"{evil}/resource\"\r\n");
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 4096];
+                let length = stream.read(&mut request).await.unwrap_or(0);
+                let request = String::from_utf8_lossy(&request[..length]).into_owned();
+                let (status, headers, body) = match request.split(' ').nth(1) {
+                    Some("/resource") => ("200 OK", "", resource.to_string()),
+                    Some("/x/.well-known/y" | "/.well-known/oauth-authorization-server") => {
+                        ("200 OK", "", metadata.to_string())
+                    }
+                    Some("/mcp") => ("401 Unauthorized", challenge.as_str(), String::new()),
+                    _ => ("404 Not Found", "", String::new()),
+                };
+                let answer = format!(
+                    "HTTP/1.1 {status}\r\n{headers}content-type: application/json\r\n\
+                     content-length: {}\r\nconnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        let http = Http {
+            url,
+            ..Http::default()
+        };
+        let data = tempfile::tempdir().unwrap();
+        let auth = Auth::new("notes", &http, data.path());
+        let error = auth.begin(None).await.err().unwrap().to_string();
+        let expected = expected.replace("HONEST", &honest);
+        assert!(error.contains(&expected), "{error}");
+        assert_eq!(user.count("registrations"), 0);
+    }
+}
+
+/// The tokens are from where they were got, not from whoever the upstream names later.
+#[tokio::test]
+async fn tokens_are_renewed_only_at_the_endpoint_that_gave_them() {
+    let user = User::of(&[]);
+    let auth = user.logged_in().await;
+    user.edit(|login| {
+        let kept = login.token_endpoint.as_mut().unwrap();
+        assert!(kept.ends_with("/token"), "{kept}");
+        *kept = "https://elsewhere.example/token".to_owned();
     });
-    let http = Http {
-        url,
-        ..Http::default()
-    };
-    let data = tempfile::tempdir().unwrap();
-    let auth = Auth::new("notes", &http, data.path());
-    let error = auth.begin(None).await.err().unwrap().to_string();
-    let expected = format!("`{issuer}`, which does not say the same of itself");
-    assert!(error.contains(&expected), "{error}");
-    assert_eq!(user.count("registrations"), 0);
+    user.server.make("expire").unwrap();
+    challenge(&auth).await;
+    assert_eq!(user.count("refreshes"), 0);
 }
 
 #[tokio::test]
