@@ -27,10 +27,7 @@ impl Host {
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        // Requests over HTTP that are each for itself are those of many.
-        if self.session.is_some() {
-            self.listed.note(&snapshot);
-        }
+        self.listed.note(&snapshot);
         list("tools", params, caller, |text| {
             snapshot.write_list(caller.stateless, text);
             if trust::is_offered(caller, &snapshot) {

@@ -132,3 +132,40 @@ fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
     call("notes__add", "one");
     assert_eq!(all.starts("notes") - synced, 3);
 }
+
+/// Clients hold a result against the output schema that they have listed, also those whose
+/// requests belong to no session.
+#[test]
+fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_text() {
+    let offer = |member: &str| {
+        let send = json!({
+            "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
+            "outputSchema": {
+                "type": "object", "properties": { (member): {} }, "required": [member],
+            },
+        });
+        let content = json!([{ "type": "text", "text": "sent" }]);
+        let result = json!({ "content": content, "structuredContent": { (member): 7 } });
+        json!({ "tools": [send], "results": { "send": result } })
+    };
+    let all = Scripted::new();
+    all.offers_just("post", &offer("a"));
+    all.own("post", "");
+    all.home.synced("post").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let call = || {
+        let params = json!({ "name": "post__send", "arguments": {} });
+        server.stateless("tools/call", params).unwrap()
+    };
+    let listed = server.stateless("tools/list", json!({})).unwrap();
+    assert_eq!(listed["tools"][0]["outputSchema"]["required"], json!(["a"]));
+    all.offers_just("post", &offer("b"));
+    let result = call();
+    assert_eq!(result["isError"], true, "{result}");
+    assert_eq!(result["content"][0]["text"], "sent", "{result}");
+    assert_eq!(result.get("structuredContent"), None, "{result}");
+    let listed = server.stateless("tools/list", json!({})).unwrap();
+    assert_eq!(listed["tools"][0].get("outputSchema"), None, "{listed}");
+    let result = call();
+    assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
+}

@@ -12,7 +12,9 @@ use crate::roster::Snapshot;
 use crate::runtime::{Answer, Edit};
 
 /// The tools of all servers as an agent has listed them last. Many clients hold a result against
-/// the output schema that they have listed, and lose all of it where it does not fit.
+/// the output schema that they have listed, and lose all of it where it does not fit. Requests
+/// over HTTP without a session are taken for those of one agent: whoever lists the tools again
+/// does so for all.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ListedTools(Mutex<BTreeMap<String, Arc<Listing>>>);
 
