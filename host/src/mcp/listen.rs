@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::announce::{Audience, Changed, News, announce};
 use super::commands;
 use super::handler::{Host, misunderstood};
-use super::resources::{MAX_URI_BYTES, SUBSCRIPTIONS};
+use super::resources::leave_allowed;
 use crate::roster::FollowedResource;
 use crate::runtime::Answer;
 
@@ -43,8 +43,8 @@ impl Host {
         let info = self.get_info();
         let mut accepted = params.notifications.supported_by(&info.capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| !commands::is_status(uri) && uri.len() <= MAX_URI_BYTES);
-            uris.truncate(SUBSCRIPTIONS);
+            uris.retain(|uri| !commands::is_status(uri));
+            leave_allowed(uris);
         }
         accepted
             .resource_subscriptions

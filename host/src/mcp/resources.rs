@@ -16,14 +16,28 @@ use crate::roster::{FollowedResource, Refusal, Roster};
 use crate::runtime::{Answer, Arguments};
 
 /// How many resources one client may subscribe to.
-pub(super) const SUBSCRIPTIONS: usize = 1024;
+const MAX_SUBSCRIPTIONS: usize = 1024;
+
+/// How many bytes the URIs that one client subscribes to may have together.
+const MAX_SUBSCRIBED_BYTES: usize = 256 << 10;
 
 /// Longest URI that is subscribed to, in bytes: it is kept as long as its session.
-pub(super) const MAX_URI_BYTES: usize = 4 << 10;
+const MAX_URI_BYTES: usize = 4 << 10;
 
 /// The resources whose changes a client of the era with sessions wants to hear of.
 #[derive(Default)]
 pub(super) struct Subscriptions(Mutex<HashMap<String, FollowedResource>>);
+
+/// Leaves of URIs that a client wants to hear of as many as it may.
+pub(super) fn leave_allowed(uris: &mut Vec<String>) {
+    let mut bytes = 0;
+    uris.retain(|uri| {
+        let has_room = uri.len() <= MAX_URI_BYTES && bytes + uri.len() <= MAX_SUBSCRIBED_BYTES;
+        bytes += if has_room { uri.len() } else { 0 };
+        has_room
+    });
+    uris.truncate(MAX_SUBSCRIPTIONS);
+}
 
 impl Subscriptions {
     pub(super) fn list(&self) -> Vec<String> {
@@ -47,13 +61,31 @@ impl Subscriptions {
             return Err(ErrorData::invalid_params(why, None));
         }
         let mut all = self.all();
-        if all.len() >= SUBSCRIPTIONS && !all.contains_key(&uri) {
+        if all.len() >= MAX_SUBSCRIPTIONS && !all.contains_key(&uri) {
             return Err(ErrorData::invalid_params(
-                format!("`{uri}` is one subscription more than the {SUBSCRIPTIONS} allowed"),
+                format!("`{uri}` is one subscription more than the {MAX_SUBSCRIPTIONS} allowed"),
+                None,
+            ));
+        }
+        let bytes: usize = all.keys().map(String::len).sum();
+        if bytes + uri.len() > MAX_SUBSCRIBED_BYTES && !all.contains_key(&uri) {
+            return Err(ErrorData::invalid_params(
+                format!(
+                    "the URIs that are subscribed to may have {MAX_SUBSCRIBED_BYTES} bytes \
+                     together, and would have {}",
+                    bytes + uri.len()
+                ),
                 None,
             ));
         }
         let followed = roster.follow(&uri);
+        if !followed.has_room() {
+            let why = format!(
+                "`{uri}` cannot be subscribed to: too many resources of its server are already, by \
+                 all clients together"
+            );
+            return Err(ErrorData::invalid_params(why, None));
+        }
         let known = followed.known();
         all.insert(uri, followed);
         Ok(known)

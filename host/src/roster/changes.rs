@@ -21,10 +21,10 @@ pub struct Changes {
 
 /// The resources that somebody wants to hear of, each with how many want that.
 #[derive(Debug, Default)]
-struct WantedResources(Mutex<HashMap<String, usize>>);
+struct WantedResources(Mutex<HashMap<Arc<str>, usize>>);
 
 impl WantedResources {
-    fn counts(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -32,7 +32,7 @@ impl WantedResources {
 /// A resource that somebody wants to hear of, until this is dropped.
 #[derive(Debug)]
 pub(super) struct WantedResource {
-    uri: String,
+    uri: Arc<str>,
     all: Arc<WantedResources>,
 }
 
@@ -76,9 +76,14 @@ impl Changes {
 
     /// Has somebody hear of a resource, until what this returns is dropped.
     pub(super) fn want(&self, uri: &str) -> WantedResource {
-        *self.wanted.counts().entry(uri.to_owned()).or_default() += 1;
+        let mut counts = self.wanted.counts();
+        let uri = match counts.get_key_value(uri) {
+            Some((known, _)) => Arc::clone(known),
+            None => uri.into(),
+        };
+        *counts.entry(Arc::clone(&uri)).or_default() += 1;
         WantedResource {
-            uri: uri.to_owned(),
+            uri,
             all: Arc::clone(&self.wanted),
         }
     }

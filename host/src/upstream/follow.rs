@@ -66,16 +66,16 @@ async fn subscribe(peer: &Arc<Peer>, hello: &Hello, mut follower: Follower) {
     if !declares(hello, "resources", "subscribe") {
         return;
     }
-    let mut told = BTreeSet::new();
+    let mut told: BTreeSet<Arc<str>> = BTreeSet::new();
     loop {
         let now = follower.wanted();
         let new = now
             .uris
             .difference(&told)
-            .map(|uri| ("resources/subscribe", uri));
+            .map(|uri| ("resources/subscribe", uri.as_ref()));
         let old = told
             .difference(&now.uris)
-            .map(|uri| ("resources/unsubscribe", uri));
+            .map(|uri| ("resources/unsubscribe", uri.as_ref()));
         for (method, uri) in new.chain(old) {
             let params = message::params([("uri", json!(uri))]);
             if let Err(failure) = peer.request(method, &params, None).await {

@@ -112,7 +112,8 @@ fn filter(hello: &Hello, wanted: &Wanted) -> Map<String, Value> {
         }
     }
     if !wanted.uris.is_empty() && declares(hello, "resources", "subscribe") {
-        filter.insert("resourceSubscriptions".to_owned(), json!(wanted.uris));
+        let uris: Vec<&str> = wanted.uris.iter().map(AsRef::as_ref).collect();
+        filter.insert("resourceSubscriptions".to_owned(), json!(uris));
     }
     filter
 }

@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// heard.
 const MAX_URIS: usize = 1 << 14;
 
+/// How many bytes their URIs may have together. Of more, nothing is heard, either.
+const MAX_BYTES: usize = 4 << 20;
+
 /// The resources of one upstream that are wanted, and by how many.
 #[derive(Default)]
 pub(super) struct Subscriptions {
@@ -30,7 +33,10 @@ pub(super) struct Subscriptions {
 
 #[derive(Default)]
 struct Counts {
-    by_uri: BTreeMap<String, usize>,
+    /// Connections have the same texts, each in a set of its own.
+    by_uri: BTreeMap<Arc<str>, usize>,
+    /// How many bytes all URIs have together.
+    bytes: usize,
     /// How often something else was wanted before.
     number: u64,
 }
@@ -38,7 +44,7 @@ struct Counts {
 /// The resources that somebody wants to hear of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wanted {
-    pub(super) uris: BTreeSet<String>,
+    pub(super) uris: BTreeSet<Arc<str>>,
     /// How often something else was wanted before.
     pub(super) number: u64,
 }
@@ -47,7 +53,7 @@ pub(super) struct Wanted {
 pub struct Subscription {
     all: Arc<Subscriptions>,
     /// None where too much is wanted already.
-    uri: Option<String>,
+    uri: Option<Arc<str>>,
 }
 
 /// A connection that tells its upstream what is wanted.
@@ -60,17 +66,24 @@ pub(super) struct Follower {
 impl Subscriptions {
     pub(super) fn add(self: &Arc<Self>, uri: &str) -> Subscription {
         let mut counts = lock(&self.counts);
-        let is_new = !counts.by_uri.contains_key(uri);
-        let has_room = !is_new || counts.by_uri.len() < MAX_URIS;
-        if has_room {
-            *counts.by_uri.entry(uri.to_owned()).or_default() += 1;
-        }
-        if is_new && has_room {
-            self.change(&mut counts);
+        let known = counts.by_uri.get_key_value(uri);
+        let known = known.map(|(known, _)| Arc::clone(known));
+        let has_room = counts.by_uri.len() < MAX_URIS && counts.bytes + uri.len() <= MAX_BYTES;
+        let uri = match known {
+            Some(known) => Some(known),
+            None if has_room => {
+                counts.bytes += uri.len();
+                self.change(&mut counts);
+                Some(uri.into())
+            }
+            None => None,
+        };
+        if let Some(uri) = &uri {
+            *counts.by_uri.entry(Arc::clone(uri)).or_default() += 1;
         }
         Subscription {
             all: Arc::clone(self),
-            uri: has_room.then(|| uri.to_owned()),
+            uri,
         }
     }
 
@@ -110,6 +123,12 @@ impl Subscriptions {
 }
 
 impl Subscription {
+    /// Whether the upstream is told of it. It is not where too much is wanted already.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.uri.is_some()
+    }
+
     /// Waits, but not for long, until the upstream knows of it, if it is connected.
     #[must_use]
     pub fn known(&self) -> BoxFuture<'static, ()> {
@@ -129,6 +148,7 @@ impl Drop for Subscription {
         });
         if left == Some(0) {
             counts.by_uri.remove(uri);
+            counts.bytes -= uri.len();
             self.all.change(&mut counts);
         }
     }
@@ -177,5 +197,19 @@ mod tests {
             drop(held);
             assert!(follower.wanted().uris.is_empty());
         });
+    }
+
+    #[test]
+    fn uris_have_a_size_together() {
+        let all = Arc::new(Subscriptions::default());
+        let long = "x".repeat(MAX_BYTES / 4 - 1);
+        let held: Vec<_> = (0..4).map(|one| all.add(&format!("{one}{long}"))).collect();
+        assert!(held.iter().all(Subscription::has_room));
+        assert!(!all.add("y").has_room());
+        // What is known already takes no more room.
+        assert!(all.add(&format!("0{long}")).has_room());
+        drop(held);
+        assert!(all.add("y").has_room());
+        assert_eq!(lock(&all.counts).bytes, 0);
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Json,
     /// A stream of events.
     Events,
-    /// Neither; its content type.
+    /// Neither; its content type, as the server writes it.
     Other(String),
 }
 
@@ -31,13 +31,14 @@ pub(super) fn kind(response: &Response) -> Kind {
     let Some(value) = response.headers().get(CONTENT_TYPE) else {
         return Kind::Json;
     };
-    let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+    let value = String::from_utf8_lossy(value.as_bytes());
     let essence = value.split(';').next().unwrap_or_default().trim();
-    match essence {
+    match essence.to_ascii_lowercase().as_str() {
         "text/event-stream" => Kind::Events,
         "application/json" => Kind::Json,
         other if other.ends_with("+json") => Kind::Json,
-        other => Kind::Other(other.to_owned()),
+        // As it was written: a secret in it is found by its letters.
+        _ => Kind::Other(essence.to_owned()),
     }
 }
 
