@@ -211,6 +211,28 @@ fn a_full_house_says_so() {
     }
 }
 
+/// A request to listen is never answered in full, in either era.
+#[test]
+fn clients_that_only_listen_keep_nobody_out() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--max-connections", "8"]).unwrap();
+    let notifications = json!({ "notifications": { "toolsListChanged": true } });
+    let listen = Request::stateless(1, "subscriptions/listen", notifications);
+    let mut listening = Vec::new();
+    for _ in 0..20 {
+        listening.push(server.ask(&listen).unwrap());
+        assert_eq!(listening.last().unwrap().status, 200);
+    }
+    server.text("echo__echo", json!({ "text": "x" })).unwrap();
+    // Streams of sessions are as good as for ever, too.
+    for _ in 0..20 {
+        let session = Session::open(&server).unwrap();
+        listening.push(server.ask(&session.news()).unwrap());
+        assert_eq!(listening.last().unwrap().status, 200);
+    }
+    server.text("echo__echo", json!({ "text": "x" })).unwrap();
+}
+
 /// What is sent to it is more than the system's buffers hold.
 #[test]
 fn heavy_a_reader_that_never_reads_is_left_alone() {

@@ -41,7 +41,7 @@ pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Inf
 
 /// What is held until an answer has gone out, or nobody wants it any more.
 pub(super) struct Held {
-    pub(super) _busy: Busy,
+    pub(super) busy: Busy,
     pub(super) _running: Option<TaskTrackerToken>,
 }
 

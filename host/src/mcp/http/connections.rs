@@ -69,7 +69,9 @@ struct Seat {
 struct Usage {
     /// Requests that were received in full and are not answered in full.
     busy: usize,
-    /// Since when there are none.
+    /// How many of them only listen, and may do so for ever.
+    listening: usize,
+    /// Since when there are none, or none but such as listen.
     idle: Instant,
 }
 
@@ -78,6 +80,7 @@ impl Seat {
         Self {
             usage: Mutex::new(Usage {
                 busy: 0,
+                listening: 0,
                 idle: Instant::now(),
             }),
             close: CancellationToken::new(),
@@ -89,10 +92,10 @@ impl Seat {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Since when it is idle, if it is.
-    fn idle(&self) -> Option<Instant> {
+    /// Whether it only listens, and since when, if nothing else is asked.
+    fn idle(&self) -> Option<(bool, Instant)> {
         let used = self.usage();
-        (used.busy == 0).then_some(used.idle)
+        (used.busy == used.listening).then_some((used.busy > 0, used.idle))
     }
 }
 
@@ -192,12 +195,13 @@ impl Connections {
 
 impl Open {
     /// Takes a seat, if need be that of the connection which has been idle for
-    /// longest.
+    /// longest; where none is, of that which has only listened for longest: its client
+    /// listens again.
     fn sit(&mut self, most: usize) -> Result<(u64, Arc<Seat>), Full> {
         if self.seats.len() >= most {
             let seats = self.seats.iter();
             let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
-            let (since, number) = idle.min().ok_or(Full::OfBusy)?;
+            let ((_, since), number) = idle.min().ok_or(Full::OfBusy)?;
             let left = MOMENT.saturating_sub(since.elapsed());
             if !left.is_zero() {
                 return Err(Full::ForNow(left));
@@ -219,17 +223,34 @@ impl Connection {
     /// a whole request does not hold one.
     pub(super) fn busy(&self) -> Busy {
         self.seat.usage().busy += 1;
-        Busy(self.seat.clone())
+        Busy {
+            seat: self.seat.clone(),
+            listens: false,
+        }
     }
 }
 
 /// A request that is being answered.
-pub(super) struct Busy(Arc<Seat>);
+pub(super) struct Busy {
+    seat: Arc<Seat>,
+    listens: bool,
+}
+
+impl Busy {
+    /// Takes note that it only listens from now on.
+    pub(super) fn listens(&mut self) {
+        let mut usage = self.seat.usage();
+        usage.listening += usize::from(!self.listens);
+        usage.idle = Instant::now();
+        self.listens = true;
+    }
+}
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut usage = self.0.usage();
+        let mut usage = self.seat.usage();
         usage.busy -= 1;
+        usage.listening -= usize::from(self.listens);
         usage.idle = Instant::now();
     }
 }
@@ -302,5 +323,39 @@ mod tests {
         drop(also);
         assert!(sit().await.is_some() && fourth.close.is_cancelled());
         drop(busy);
+    }
+
+    /// A request to listen is never answered in full: as many as there are connections would keep
+    /// everybody else out.
+    #[tokio::test]
+    async fn who_only_listens_makes_room_where_nobody_is_idle() {
+        let connections = Connections::new(2, Duration::from_secs(1));
+        let sit = async || connections.seat().await.unwrap().1;
+        let busy = |seat: &Arc<Seat>| {
+            let connection = Connection {
+                seat: seat.clone(),
+                local: Ipv4Addr::LOCALHOST.into(),
+            };
+            connection.busy()
+        };
+        let (first, second) = (sit().await, sit().await);
+        let mut listens = busy(&first);
+        listens.listens();
+        tokio::time::sleep(MOMENT).await;
+        let third = sit().await;
+        assert!(second.close.is_cancelled() && !first.close.is_cancelled());
+        let mut listens_since = busy(&third);
+        listens_since.listens();
+        tokio::time::sleep(MOMENT).await;
+        // What asks for something else, too, is busy.
+        let also = busy(&first);
+        let fourth = sit().await;
+        assert!(third.close.is_cancelled() && !first.close.is_cancelled());
+        drop((also, listens_since));
+        let answered = busy(&fourth);
+        tokio::time::sleep(MOMENT).await;
+        sit().await;
+        assert!(first.close.is_cancelled() && !fourth.close.is_cancelled());
+        drop((listens, answered));
     }
 }

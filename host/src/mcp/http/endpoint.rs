@@ -111,10 +111,11 @@ impl Endpoint {
             }
             Method::DELETE => self.end(request).await,
             _ => {
-                let held = Held {
-                    _busy: connection.busy(),
+                let mut held = Held {
+                    busy: connection.busy(),
                     _running: None,
                 };
+                held.busy.listens();
                 answer::hold(self.pass(request).await, held)
             }
         }
@@ -146,7 +147,7 @@ impl Endpoint {
         body: Bytes,
     ) -> Result<Response, Box<Response>> {
         let mut held = Held {
-            _busy: connection.busy(),
+            busy: connection.busy(),
             _running: None,
         };
         let message = without_blocking(body.len(), || message::read(&body))
@@ -159,6 +160,7 @@ impl Endpoint {
                 let params = body.get(message.params.clone()).unwrap_or_default();
                 claimed = self.admit(&parts.headers, id, (method, params))?;
                 let tracker = if method == listen::METHOD {
+                    held.busy.listens();
                     &self.listening
                 } else {
                     &self.running
