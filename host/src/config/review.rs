@@ -459,19 +459,23 @@ fn quoted(word: &str) -> String {
     format!("`{}`", plain(word))
 }
 
-/// A text of a project's within a line, which cannot end the quotes around it.
+/// A text of a project's within a line, which cannot end the quotes around it, and in which what is
+/// escaped is not to be mistaken for what is written so.
 fn plain(text: &str) -> String {
-    visible_line(text).replace('`', "\\u{60}")
+    visible_line(&text.replace('\\', "\\\\")).replace('`', "\\u{60}")
 }
 
-/// A word of a command, in quotes where it would not be seen to be one.
+/// A word of a command as a shell would read it, in quotes where it would not be seen to be one:
+/// in `$'…'` where something in it is escaped, else in `'…'`, where nothing can be.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
-    let shown = plain(word);
-    match !word.is_empty() && word.chars().all(simple) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', "'\\''")),
+    let is_simple = !word.is_empty() && word.chars().all(simple);
+    let is_escaped = word.contains('`') || visible_line(word) != word;
+    match (is_simple, is_escaped) {
+        (_, true) => format!("$'{}'", plain(word).replace('\'', "\\'")),
+        (true, false) => word.to_owned(),
+        (false, false) => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
@@ -487,12 +491,16 @@ mod tests {
             ("two words", "'two words'"),
             ("$(x)", "'$(x)'"),
             ("it's", "'it'\\''s'"),
-            ("a\nb\u{1b}[2K\u{202e}", "'a\\nb\\u{1b}[2K\\u{202e}'"),
-            ("`", "'\\u{60}'"),
+            ("a\\nb", "'a\\nb'"),
+            ("a\nb\\n'", "$'a\\nb\\\\n\\''"),
+            ("a\nb\u{1b}[2K\u{202e}", "$'a\\nb\\u{1b}[2K\\u{202e}'"),
+            ("`", "$'\\u{60}'"),
+            ("\\u{60}", "'\\u{60}'"),
         ] {
             assert_eq!(shell_word(word), shown);
         }
         assert_eq!(quoted("x` (yours)"), "`x\\u{60} (yours)`");
+        assert_eq!(quoted("a\\nb\n"), "`a\\\\nb\\n`");
     }
 
     #[test]
