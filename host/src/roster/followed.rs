@@ -17,7 +17,9 @@ impl FollowedResource {
     /// Whether its changes are told. They are not where too much is followed of its upstream.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.subscription.as_ref().is_none_or(Subscription::has_room)
+        self.subscription
+            .as_ref()
+            .is_none_or(Subscription::has_room)
     }
 
     /// Waits, but not for long, until its upstream knows of it, if it is connected.

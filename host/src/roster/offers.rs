@@ -334,14 +334,15 @@ impl Offers {
         if kind == Kind::Prompt {
             let waiting = WaitingNames::of(Gated::Prompt, servers);
             let taken: Vec<_>;
-            (taken, all) = all.into_iter().partition(|offer| {
-                let owner = (offer.server(), offer.own_key());
-                let other = waiting.taken_by((&offer.server, owner.1), &offer.key);
-                collisions.extend(other.map(|other| {
-                    Collision::with_waiting(kind.noun(), &offer.key, [other, owner])
-                }));
-                other.is_some()
-            });
+            (taken, all) =
+                all.into_iter().partition(|offer| {
+                    let owner = (offer.server(), offer.own_key());
+                    let other = waiting.taken_by((&offer.server, owner.1), &offer.key);
+                    collisions.extend(other.map(|other| {
+                        Collision::with_waiting(kind.noun(), &offer.key, [other, owner])
+                    }));
+                    other.is_some()
+                });
             hidden.extend(taken);
         }
         hidden.sort_by(|one, other| one.own_key().cmp(other.own_key()));
