@@ -332,6 +332,45 @@ fn doctor_tells_of_folders_that_are_shared_or_cannot_be_granted() {
     assert_eq!(of("server alone", ""), "ok");
 }
 
+/// A client keeps the log of its servers, and each overlap is in it once, when it comes about.
+#[test]
+fn the_log_tells_of_folders_that_two_servers_reach() {
+    let place = Granted::new(&["work/archive", "notes/tools"]);
+    place
+        .server("outer", &[("work", "rw")])
+        .server("inner", &[("work/archive", "ro")])
+        .server("alone", &[("notes", "rw")]);
+    let path = place.at("log");
+    let log = std::fs::File::create(&path).unwrap();
+    let mut client = Client::start(place.home.command(&["serve"]).stderr(log)).unwrap();
+    stays_well(&mut client);
+    let logged = || std::fs::read_to_string(&path).unwrap();
+    let shared = |inner: &str, folder: &str, outer: &str| {
+        format!(
+            "the folder `{}` of server `{inner}` is in reach of server `{outer}` too",
+            place.at(folder).display()
+        )
+    };
+    let first = shared("inner", "work/archive", "outer");
+    assert_eq!(logged().matches(&first).count(), 1, "{}", logged());
+    assert!(!logged().contains("`alone`"), "{}", logged());
+    // Grants that change while it runs are judged again, and what was told is not repeated.
+    place.server("guest", &[("notes/tools", "rw")]);
+    let second = shared("guest", "notes/tools", "alone");
+    dormouse_tests::wait::until("the log tells", || {
+        anyhow::ensure!(logged().contains(&second), "{}", logged());
+        Ok(())
+    })
+    .unwrap();
+    stays_well(&mut client);
+    assert_eq!(
+        logged().matches("is in reach of").count(),
+        2,
+        "{}",
+        logged()
+    );
+}
+
 #[test]
 fn grants_of_one_server_that_contain_one_another_are_refused() {
     let place = Granted::new(&["notes/archive", "bound"]);
