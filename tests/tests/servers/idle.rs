@@ -30,6 +30,44 @@ fn asked_ones_fall_asleep() {
     assert_eq!(all.starts("notes"), 2);
 }
 
+/// However often others come and go.
+#[test]
+fn what_is_never_idle_stays_when_others_are_stopped() {
+    let all = Scripted::new();
+    for (name, idle) in [("stays", "never"), ("goes", "1s"), ("follows", "2s")] {
+        all.offers(name, &[("add", "Adds a note.")]);
+        all.own(name, &format!("limits = {{ idle = \"{idle}\" }}\n"));
+    }
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    host.text("stays__add", json!({})).unwrap();
+    let pids = all.home.server_status("stays").unwrap()["pids"].clone();
+    assert_eq!(pids.as_array().map(Vec::len), Some(1), "{pids}");
+    for _ in 0..2 {
+        for name in ["goes", "follows"] {
+            host.text(&format!("{name}__add"), json!({})).unwrap();
+        }
+        wait::until("the others sleep", || {
+            for name in ["goes", "follows"] {
+                let status = all.home.server_status(name)?;
+                ensure!(status["state"] == "idle", "{status}");
+            }
+            Ok(())
+        })
+        .unwrap();
+        let status = all.home.server_status("stays").unwrap();
+        assert_eq!(status["state"], "ready", "{status}");
+        assert_eq!(status["pids"], pids, "{status}");
+    }
+    host.text("stays__add", json!({})).unwrap();
+    assert_eq!(all.starts("stays"), 2, "to know it, and to call it");
+    assert_eq!(all.starts("goes"), 3);
+    // A session is told of what was stopped.
+    let told = json!(host.notifications).to_string();
+    assert!(told.contains("server `goes` was stopped"), "{told}");
+    assert!(!told.contains("`stays`"), "{told}");
+}
+
 /// A browser or a shell that a session has started is of use only as long as it is there.
 #[cfg(target_os = "linux")]
 #[test]
