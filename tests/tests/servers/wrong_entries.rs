@@ -1,5 +1,7 @@
 //! Entries that are wrong, and have a secret where it does not belong: errors do not repeat it.
 
+use anyhow::ensure;
+use dormouse_tests::{Client, wait};
 use serde_json::json;
 
 use crate::scripted::{Scripted, comes_to, tools, write};
@@ -153,6 +155,123 @@ fn every_key_can_be_said_of_a_server_in_a_clients_file() {
     assert!(environment.contains("DORMOUSE_TEST_MARK=here"));
     assert!(environment.contains("SECRET=hunter-two"));
     assert_eq!(std::fs::read(all.cursor()).unwrap(), before);
+}
+
+/// What is to happen to changes is its user's to say, whatever file the server is in.
+#[test]
+fn what_happens_to_changes_can_be_said_of_a_server_in_a_clients_file() {
+    const OLD: [(&str, &str); 3] = [("send", "Sends."), ("read", "Reads."), ("find", "Finds.")];
+    const NEW: [(&str, &str); 4] = [
+        ("send", "Sends all."),
+        ("read", "Reads all."),
+        ("find", "Finds."),
+        ("more", "Is new."),
+    ];
+    for (own, described, added) in [
+        ("prefix = 'post'", ["Sends.", "Reads."], false),
+        (
+            "tools_on_change = { 're*' = 'accept' }",
+            ["Sends.", "Reads all."],
+            false,
+        ),
+        ("new_tools = 'show'", ["Sends.", "Reads."], true),
+        (
+            "on_change = 'accept'\ntools_on_change = { send = 'freeze' }",
+            ["Sends.", "Reads all."],
+            true,
+        ),
+    ] {
+        let all = Scripted::new();
+        all.offers("post", &OLD);
+        all.configure(&all.cursor(), &["post"]);
+        all.run(&["sync"]);
+        write(&all.home.config(), &format!("[servers.post]\n{own}\n"));
+        all.offers("post", &NEW);
+        all.run(&["sync"]);
+        let mut host = all.serve(&[]);
+        let tools = host.tools().unwrap();
+        let of = |name: &str| {
+            let tool = tools
+                .iter()
+                .find(|tool| tool["name"] == format!("post__{name}"));
+            tool.map(|tool| tool["description"].as_str().unwrap())
+        };
+        assert_eq!(
+            ["send", "read"].map(|name| of(name).unwrap()),
+            described,
+            "{own}"
+        );
+        assert_eq!(of("find"), Some("Finds."), "{own}");
+        assert_eq!(of("more").is_some(), added, "{own}");
+        let call = json!({ "name": "post__more", "arguments": {} });
+        let answer = host.outcome("tools/call", call).unwrap();
+        let is_called = answer["result"]["content"][0]["text"] == "more {}";
+        assert_eq!(is_called, added, "{own}: {answer}");
+    }
+}
+
+/// A client shows the log of a host to whoever looks, models too: it says which table is wrong,
+/// and `doctor` which key.
+#[test]
+fn the_log_names_the_server_of_a_wrong_table_and_doctor_the_key() {
+    let all = Scripted::new();
+    for name in ["post", "good"] {
+        all.offers(name, &[("add", "Adds.")]);
+    }
+    all.configure(&all.cursor(), &["post", "good"]);
+    all.run(&["sync"]);
+    let path = all.home.path().join("log");
+    let mut host = None;
+    for (number, (table, key)) in [
+        ("new_tools = 'hunter-two'", "servers.post.new_tools"),
+        ("clients = { emacs = {} }", "servers.post.clients.emacs"),
+        ("pass_env = 'hunter-two'", "servers.post.pass_env"),
+        (
+            "tools_on_change = 'hunter-two'",
+            "servers.post.tools_on_change",
+        ),
+        (
+            "tools_on_change = { add = 'hunter-two' }",
+            "servers.post.tools_on_change.add",
+        ),
+        ("tools_on_chnage = { add = 'accept' }", "`tools_on_chnage`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lines = "\n".repeat(number);
+        write(
+            &all.home.config(),
+            &format!("{lines}[servers.post]\n{table}\n"),
+        );
+        // The first one is there from the start, the others come while it runs.
+        let host = host.get_or_insert_with(|| {
+            let log = std::fs::File::create(&path).unwrap();
+            Client::start(all.home.command(&["serve"]).stderr(log)).unwrap()
+        });
+        let told = format!(
+            "server `post`: something is wrong in its table in your configuration, line {}",
+            number + 1
+        );
+        wait::until("the log tells", || {
+            let log = std::fs::read_to_string(&path)?;
+            let line = log.lines().find(|line| line.contains(&told));
+            ensure!(
+                line.is_some_and(|line| line.contains("ERROR")),
+                "{table}: {log}"
+            );
+            ensure!(log.contains("`dormouse doctor` says what"), "{log}");
+            assert!(!log.contains("hunter"), "{log}");
+            Ok(())
+        })
+        .unwrap();
+        comes_to(host, &["good__add"]);
+        let doctor = all.fails(&["doctor"]);
+        assert!(
+            doctor.contains(key) && !doctor.contains("hunter"),
+            "{doctor}"
+        );
+    }
 }
 
 /// A value of the wrong kind may be a secret in a wrong place.
