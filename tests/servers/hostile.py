@@ -34,6 +34,31 @@ def text(value):
     return {"content": [{"type": "text", "text": value}]}
 
 
+def flood(params):
+    """Says one thing, 128 MB of it and more, until a file is there; and in another one that it
+    has begun."""
+    token, long = json.dumps(params.get("_meta", {}).get("progressToken")), "x" * 1000
+    line = {
+        "endless progress": '{"jsonrpc":"2.0","method":"notifications/progress","params":'
+                            '{"progressToken":' + token + ',"progress":%d,"message":"' + long + '"}}\n',
+        "endless changes": '{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":'
+                           '{"_meta":{"n":%d,"x":"' + long + '"}}}\n',
+        "endless news": '{"jsonrpc":"2.0","method":"notifications/message","params":'
+                        '{"level":"error","data":"%d ' + long + '"}}\n',
+        "endless answers": '{"jsonrpc":"2.0","id":1%09d,"result":{"x":"' + long + '"}}\n',
+        "endless lines on stderr": "%d " + long + "\n",
+        "an endless line on stderr": "%d " + long,
+    }[KIND]
+    stream = sys.stderr.buffer if "stderr" in KIND else OUT
+    number = said = 0
+    while said < 128_000_000 or not os.path.exists(STARTS + ".end"):
+        lines = "".join(line % (number + more) for more in range(500)).encode()
+        stream.write(lines)
+        stream.flush()
+        number, said = number + 500, said + len(lines)
+        open(STARTS + ".begun", "a", encoding="utf-8").close()
+
+
 def call(id, params):
     good = answer(id, text(params["name"]))
     if KIND == "no answer":
@@ -44,6 +69,8 @@ def call(id, params):
             token = params.get("_meta", {}).get("progressToken")
             write({"jsonrpc": "2.0", "method": "notifications/progress",
                    "params": {"progressToken": token, "progress": number}})
+    if "endless" in KIND and KIND != "an endless list":
+        flood(params)
     if KIND == "wrong ids":
         write(answer(id + 1000, text("not yours")), answer(-1, {}), answer(None, {}), good)
     elif KIND == "odd ids":
@@ -140,6 +167,8 @@ def listed(cursor):
         name = cursor or "0"
         return {"tools": [*TOOLS, {"name": "t" + name, "inputSchema": {"type": "object"}}],
                 "nextCursor": str(int(name) + 1)}
+    if KIND == "a list that begins again":
+        return {"tools": TOOLS, "nextCursor": "again"}
     if KIND == "10000 tools":
         return {"tools": TOOLS + [{"name": f"tool{number}", "description": "x" * 100,
                                    "inputSchema": {"type": "object"}} for number in range(10_000)]}

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::hostile::Hostile;
 
 /// A server that is hostile in that way, of which one tool is known by name.
-fn hostile(kind: &str) -> Hostile {
+pub(crate) fn hostile(kind: &str) -> Hostile {
     Hostile::new()
         .and("good", "nothing", "tools = [\"echo\"]\n")
         .and(
@@ -24,7 +24,7 @@ fn hostile(kind: &str) -> Hostile {
 
 /// Whether the host answers its client, another server's tool and `dormouse status`.
 #[track_caller]
-fn goes_on(home: &Home, host: &mut Client) {
+pub(crate) fn goes_on(home: &Home, host: &mut Client) {
     host.request("ping", json!({})).unwrap();
     assert_eq!(host.text("good__echo", json!({})).unwrap(), "echo");
     assert_eq!(home.server_status("good").unwrap()["state"], "ready");
@@ -33,7 +33,7 @@ fn goes_on(home: &Home, host: &mut Client) {
 /// Asks the hostile server's tool, and everybody else meanwhile. Gives what the host
 /// answers of it, and how much memory it has had at most.
 #[track_caller]
-fn asked(kind: &str) -> (Value, u64) {
+pub(crate) fn asked(kind: &str) -> (Value, u64) {
     let all = hostile(kind);
     // It can be asked, and does not answer.
     let able = json!({ "sampling": {} });
@@ -53,7 +53,7 @@ fn asked(kind: &str) -> (Value, u64) {
     (answer, memory)
 }
 
-fn text(answer: &Value) -> &str {
+pub(crate) fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"]
         .as_str()
         .or_else(|| answer["error"]["message"].as_str())

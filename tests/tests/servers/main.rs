@@ -11,11 +11,15 @@
 
 mod adapting;
 mod approval;
+#[cfg(target_os = "linux")]
+mod beside_a_host;
 mod by_folder;
 mod changing;
 mod client_rules;
 mod discovery;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod endless;
 mod environment;
 mod floods;
 mod forged_words;
@@ -23,6 +27,7 @@ mod frozen;
 mod hostile;
 mod idle;
 mod instructions;
+mod itself;
 mod leftovers;
 mod log_floods;
 mod odd;

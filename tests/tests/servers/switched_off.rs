@@ -2,21 +2,24 @@
 //! command starts or connects one.
 
 use std::fs;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, write};
 use crate::trust::counting;
 
-#[test]
-fn no_command_starts_what_is_switched_off() {
+pub(crate) const STATES: [&str; 3] = ["denied", "disabled", "waiting"];
+
+/// A home with a program and a URL in each of the states, and the number of those who have
+/// connected to the URLs.
+pub(crate) fn switched_off() -> (Scripted, Arc<AtomicUsize>) {
     let all = Scripted::new();
     let (port, connections) = counting();
-    let states = ["denied", "disabled", "waiting"];
     let mut denied = Vec::new();
     let mut found = serde_json::Map::new();
-    for state in states {
+    for state in STATES {
         let (local, far) = (format!("{state}-local"), format!("{state}-far"));
         all.offers(&local, &[("go", "Goes.")]);
         let words = all.words(&local);
@@ -43,7 +46,13 @@ fn no_command_starts_what_is_switched_off() {
     fs::create_dir_all(home.join(".claude")).unwrap();
     let policy = json!({ "deniedMcpServers": denied });
     write(&home.join(".claude/settings.json"), &policy.to_string());
-    for state in states {
+    (all, connections)
+}
+
+#[test]
+fn no_command_starts_what_is_switched_off() {
+    let (all, connections) = switched_off();
+    for state in STATES {
         for kind in ["local", "far"] {
             let server = format!("{state}-{kind}");
             let table: &[&[&str]] = &[

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::scripted::{Scripted, asks, tools, write};
 
 /// Files that say who of them has been opened.
-struct WatchedFiles {
+pub(crate) struct WatchedFiles {
     events: OwnedFd,
     paths: HashMap<i32, PathBuf>,
     opened: BTreeSet<PathBuf>,
 }
 
 impl WatchedFiles {
-    fn new(paths: &[PathBuf]) -> Self {
+    pub(crate) fn new(paths: &[PathBuf]) -> Self {
         let events = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
         let watched = paths.iter().map(|path| {
             write(path, "KEY=value\n");
@@ -35,7 +35,7 @@ impl WatchedFiles {
     }
 
     /// All that were opened so far, however shortly.
-    fn opened(&mut self) -> Vec<&PathBuf> {
+    pub(crate) fn opened(&mut self) -> Vec<&PathBuf> {
         let mut room = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = inotify::Reader::new(&self.events, &mut room);
         while let Ok(event) = events.next() {
