@@ -161,9 +161,6 @@ fn read_text(mut reader: Reader<'_>) -> (Option<Config>, Vec<Problem>) {
     (config, reader.problems)
 }
 
-/// What is said where a table names nothing to run.
-const NOTHING: &str = "add the plugin's file (`component = \"path/to/plugin.wasm\"`), or how its MCP server is reached (`command = \"npx\"`, `url = \"https://…\"`)";
-
 const INSTANCE: [(&str, Instance); 2] = [
     ("per-call", Instance::PerCall),
     ("per-session", Instance::PerSession),
@@ -384,10 +381,6 @@ impl Reader<'_> {
             (None, _) if table.contains_key("component") => return None,
             (None, UpstreamEntry::Overlay(upstream)) => {
                 // Nothing to run: it is about a server that is configured elsewhere.
-                if table.is_empty() {
-                    let message = format!("`[{at}]` has no `component`, `command` or `url`");
-                    self.problem(span, message, Some(NOTHING.to_owned()));
-                }
                 overlay.upstream = *upstream;
                 return Some(Entry::Overlay(Box::new(overlay)));
             }

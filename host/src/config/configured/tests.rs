@@ -159,6 +159,16 @@ fn program(all: &Configured, name: &str) -> (String, Vec<String>, Vec<(String, S
     (stdio.command.clone(), stdio.args.clone(), env.collect())
 }
 
+/// Whoever makes the last key of a table a comment has not said that the server is wrong.
+#[test]
+fn an_empty_table_changes_nothing_of_a_server_that_was_found() {
+    let all = with("[servers.git]\n[servers.nobodys]\n");
+    assert!(all.own_problems.is_empty(), "{:?}", all.own_problems);
+    assert_eq!(program(&all, "git"), program(&with(""), "git"));
+    // `doctor` tells of what is about no server.
+    assert_eq!(all.stray.keys().collect::<Vec<_>>(), ["nobodys"]);
+}
+
 #[test]
 fn every_key_changes_a_server_that_was_found() {
     let all = with(

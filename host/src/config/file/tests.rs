@@ -415,12 +415,6 @@ fn each_kind_of_mistake_is_told_with_its_place_and_a_way_out() {
             "use letters (a-z, A-Z), digits, `-` and `_`",
         ),
         (
-            "[servers.u]",
-            "3:10",
-            "`[servers.u]` has no `component`, `command` or `url`",
-            NOTHING,
-        ),
-        (
             "[servers]\nu = 1",
             "4:5",
             "`servers.u` has to be a table, and `1` is an integer",
