@@ -10,6 +10,7 @@
 )]
 
 mod adapting;
+mod announcing;
 mod approval;
 #[cfg(target_os = "linux")]
 mod beside_a_host;
@@ -24,14 +25,18 @@ mod environment;
 mod floods;
 mod forged_words;
 mod frozen;
+mod frozen_prompts;
 mod hostile;
 mod idle;
 mod instructions;
 mod itself;
+mod kinds_of_clients;
 mod leftovers;
 mod log_floods;
+mod mid_session;
 mod odd;
 mod one_name;
+mod open_forms;
 mod over_http;
 mod redirects;
 mod replaced;
