@@ -4,7 +4,8 @@ is something else now when its tool `announce` is called, and notes what it gets
 Its arguments: a file to which it adds a line when it is started (and beside it, with the ending
 `.got`, one for each introduction, call, prompt and answer to a question of its own), and the file
 with an object of all that it lists. In that, `to` has what it lists instead to clients with a
-capability of some name, or of the era without sessions (`stateless`).
+capability of some name, of some revision of the protocol, or of the era without sessions
+(`stateless`).
 """
 
 import json
@@ -110,7 +111,7 @@ for line in sys.stdin:
     if id is None or method is None:
         continue
     if method == "initialize":
-        handshake = params["capabilities"]
+        handshake = {params["protocolVersion"]: {}, **params["capabilities"]}
         got(f"speaks {params['protocolVersion']}")
         answer(id, protocolVersion=params["protocolVersion"],
                serverInfo={"name": "announcing", "version": "1"}, **introduction(params))

@@ -81,13 +81,14 @@ async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
     let streams = mcp::stdio::streams();
     let stop = CancellationToken::new();
     signals::stop_on_signal(&stop)?;
+    let socket = control_socket();
     let roster = Roster::open(places)?;
+    let reachable = socket.map(|socket| socket.answer(roster.clone()));
     let ready = CancellationToken::new();
-    let background = tokio::spawn(background(roster.clone(), ready.clone()));
+    let settling = tokio::spawn(settle(roster.clone(), ready.clone()));
     let outcome = mcp::serve(roster.clone(), streams, max_bodies, stop, ready).await;
-    background.abort();
-    // Dropping what it holds takes the control socket away.
-    let _ = background.await;
+    settling.abort();
+    drop(reachable);
     finish(&roster).await;
     outcome
 }
@@ -95,17 +96,16 @@ async fn serve_stdio(places: Places, max_bodies: usize) -> anyhow::Result<()> {
 async fn serve_http(places: Places, options: mcp::http::Options) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
     signals::stop_on_signal(&stop)?;
+    let socket = control_socket();
     let roster = Roster::open(places)?;
     let server = mcp::http::Server::bind(roster.clone(), options).await?;
+    let reachable = socket.map(|socket| socket.answer(roster.clone()));
     http::say_token(server.token());
     // There is no one agent that waits for its first answer.
-    let ready = CancellationToken::new();
-    ready.cancel();
-    let background = tokio::spawn(background(roster.clone(), ready));
+    roster.settle();
     output::say(&format!("listening on {}", server.url()));
     server.run(stop).await;
-    background.abort();
-    let _ = background.await;
+    drop(reachable);
     finish(&roster).await;
     Ok(())
 }
@@ -118,13 +118,16 @@ async fn finish(roster: &Roster) {
     roster.save();
 }
 
-/// What a host does beside answering its agent, once the first answer is out.
-async fn background(roster: Arc<Roster>, ready: CancellationToken) {
+/// The socket by which edits of the configuration reach this host. It is there before anything is
+/// read: between the two, a decision of the user's would be missed.
+fn control_socket() -> Option<control::Socket> {
+    control::Socket::bind()
+        .inspect_err(|error| tracing::warn!("`dormouse status` will not see this host: {error:#}"))
+        .ok()
+}
+
+/// Does what has to wait until the first answer is out.
+async fn settle(roster: Arc<Roster>, ready: CancellationToken) {
     ready.cancelled().await;
     roster.settle();
-    let control = control::listen(roster);
-    if let Err(error) = &control {
-        tracing::warn!("`dormouse status` will not see this host: {error:#}");
-    }
-    std::future::pending::<()>().await;
 }

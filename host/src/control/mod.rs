@@ -18,7 +18,7 @@ mod server;
 mod wire;
 
 pub use client::{Answer, Host, RequestError, ask_all, hosts};
-pub use server::{Guard, listen};
+pub use server::{Guard, Socket};
 pub use wire::RpcError;
 
 #[cfg(test)]

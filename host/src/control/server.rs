@@ -82,42 +82,78 @@ impl Drop for SilentConnection {
     }
 }
 
+/// A host's own socket. Whoever connects waits until the host answers.
+///
+/// It is there before its host reads anything: what is changed later is told to the host, and
+/// what was changed earlier is what it reads.
+#[derive(Debug)]
+pub struct Socket {
+    listener: Listener,
+    file: SocketFile,
+}
+
 /// Keeps a host reachable: dropped, it takes the socket away.
 #[derive(Debug)]
 pub struct Guard {
-    file: PathBuf,
+    _file: SocketFile,
     task: AbortHandle,
 }
+
+/// The file by which a host is found, removed when this is dropped.
+#[derive(Debug)]
+struct SocketFile(PathBuf);
 
 impl Drop for Guard {
     fn drop(&mut self) {
         self.task.abort();
-        if let Err(error) = std::fs::remove_file(&self.file) {
-            tracing::debug!("`{}` is not removed: {error}", self.file.display());
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.0) {
+            tracing::debug!("`{}` is not removed: {error}", self.0.display());
         }
     }
 }
 
-/// Makes this host reachable by `dormouse status` and its like, until the guard
-/// is dropped. Needs a running tokio runtime.
-///
-/// # Errors
-/// The socket cannot be made; a host does well to go on without one.
-pub fn listen(roster: Arc<Roster>) -> anyhow::Result<Guard> {
-    listen_in(&paths::runtime_dir()?, std::process::id(), roster)
-}
+impl Socket {
+    /// The socket by which `dormouse status` and its like reach this process. Needs a running
+    /// tokio runtime.
+    ///
+    /// # Errors
+    /// The socket cannot be made; a host does well to go on without one.
+    pub fn bind() -> anyhow::Result<Self> {
+        Self::bind_in(&paths::runtime_dir()?, std::process::id())
+    }
 
-/// Listens as the host of a process id, in a folder.
-pub(super) fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> anyhow::Result<Guard> {
-    let file = place::file(folder, pid);
-    let bind = || {
-        paths::make_private(folder)?;
-        place::bind(&file)
-    };
-    let listener = bind()
-        .with_context(|| format!("the control socket `{}` cannot be made", file.display()))?;
-    let task = tokio::spawn(accept(listener, methods)).abort_handle();
-    Ok(Guard { file, task })
+    /// The socket of the host with a process id, in a folder.
+    pub(super) fn bind_in(folder: &Path, pid: u32) -> anyhow::Result<Self> {
+        let file = place::file(folder, pid);
+        let bind = || {
+            paths::make_private(folder)?;
+            place::bind(&file)
+        };
+        let listener = bind()
+            .with_context(|| format!("the control socket `{}` cannot be made", file.display()))?;
+        Ok(Self {
+            listener,
+            file: SocketFile(file),
+        })
+    }
+
+    /// Answers whoever connects until the guard is dropped.
+    pub fn answer(self, roster: Arc<Roster>) -> Guard {
+        self.answer_with(roster)
+    }
+
+    pub(super) fn answer_with(self, methods: impl Methods) -> Guard {
+        let task = tokio::spawn(accept(self.listener, methods)).abort_handle();
+        Guard {
+            _file: self.file,
+            task,
+        }
+    }
 }
 
 async fn accept(listener: Listener, methods: impl Methods) {

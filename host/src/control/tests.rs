@@ -1,16 +1,23 @@
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Guard;
 use super::client::hosts_in;
 use super::methods::Methods;
-use super::server::listen_in;
+use super::server::Socket;
 use super::{RequestError, RpcError, place};
 use crate::roster::{Places, Roster};
 
 /// Says its name, after a while if asked to.
 #[derive(Clone)]
 struct Echo(&'static str);
+
+/// A host that answers at once.
+fn listen_in(folder: &Path, pid: u32, methods: impl Methods) -> Guard {
+    Socket::bind_in(folder, pid).unwrap().answer_with(methods)
+}
 
 impl Methods for Echo {
     async fn call(&self, method: &str, params: Value) -> Result<Value, RpcError> {
@@ -30,8 +37,8 @@ impl Methods for Echo {
 async fn hosts_are_found_asked_and_gone_again() {
     let folder = tempfile::tempdir().unwrap();
     assert!(hosts_in(&folder.path().join("none")).await.is_empty());
-    let one = listen_in(folder.path(), 11, Echo("one")).unwrap();
-    let two = listen_in(folder.path(), 7, Echo("two")).unwrap();
+    let one = listen_in(folder.path(), 11, Echo("one"));
+    let two = listen_in(folder.path(), 7, Echo("two"));
 
     let mut hosts = hosts_in(folder.path()).await;
     assert_eq!(
@@ -73,7 +80,7 @@ async fn a_real_host_answers() {
     })
     .unwrap();
     let run = folder.path().join("run");
-    let _guard = listen_in(&run, 1, roster).unwrap();
+    let _guard = listen_in(&run, 1, roster);
     let mut host = hosts_in(&run).await.remove(0);
     let status = host.request("status", Value::Null).await.unwrap();
     assert_eq!(status["servers"][0]["name"], "x");
@@ -110,7 +117,7 @@ async fn only_the_user_gets_in() {
     let inner = folder.path().join("run");
     std::fs::create_dir(&inner).unwrap();
     std::fs::set_permissions(&inner, std::fs::Permissions::from_mode(0o777)).unwrap();
-    let _guard = listen_in(&inner, 1, Echo("x")).unwrap();
+    let _guard = listen_in(&inner, 1, Echo("x"));
     let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&inner), 0o700);
     if cfg!(target_os = "linux") {
@@ -140,14 +147,14 @@ async fn what_a_killed_host_leaves_is_swept() {
     // It may be just about to listen.
     assert!(fresh.exists());
     // A host with the id of a dead one takes its place.
-    let _guard = listen_in(folder.path(), 2, Echo("new")).unwrap();
+    let _guard = listen_in(folder.path(), 2, Echo("new"));
     assert_eq!(hosts_in(folder.path()).await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_silent_host_is_given_up_on_and_others_are_not() {
     let folder = tempfile::tempdir().unwrap();
-    let _guard = listen_in(folder.path(), 1, Echo("x")).unwrap();
+    let _guard = listen_in(folder.path(), 1, Echo("x"));
     let mut hosts = hosts_in(folder.path()).await;
     hosts[0].patience = Duration::from_millis(50);
     let error = hosts[0].request("slow", Value::Null).await.unwrap_err();
@@ -162,7 +169,7 @@ async fn a_silent_host_is_given_up_on_and_others_are_not() {
 async fn nonsense_is_answered_and_the_connection_goes_on() {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     let folder = tempfile::tempdir().unwrap();
-    let _guard = listen_in(folder.path(), 1, Echo("x")).unwrap();
+    let _guard = listen_in(folder.path(), 1, Echo("x"));
     let connect = || tokio::net::UnixStream::connect(place::file(folder.path(), 1));
 
     let mut stream = BufReader::new(connect().await.unwrap());
@@ -196,7 +203,7 @@ async fn silent_connections_and_many_requests_keep_nobody_out() {
     use interprocess::local_socket::tokio::{Stream, prelude::*};
 
     let folder = tempfile::tempdir().unwrap();
-    let _guard = listen_in(folder.path(), 5, Echo("one")).unwrap();
+    let _guard = listen_in(folder.path(), 5, Echo("one"));
     let file = place::file(folder.path(), 5);
     let mut silent = Vec::new();
     for _ in 0..40 {

@@ -1,13 +1,17 @@
-//! The tools that each kind of clients is offered.
+//! Kinds of clients, and the tools that each of them is offered.
 
 use std::collections::BTreeSet;
 
+use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
 
-use crate::upstream::Able;
+use crate::upstream::{Able, MODERN, Offered};
 
 /// Most kinds of clients of which it is kept.
 const MAX_KINDS_OF_CLIENTS: usize = 16;
+
+/// What stands for a revision of MCP with a handshake that is not known.
+const SOME_HANDSHAKE: &str = "handshake";
 
 /// The tools that clients of one kind were last offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +36,7 @@ impl OfferedTo {
         let gone = before.filter(|name| !self.tools.contains(*name));
         let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
         for other in &mut *all {
-            let is_covered = self.is_of_era_of(other) && self.able.covers(&other.able);
+            let is_covered = self.is_of_revision_of(other) && self.able.covers(&other.able);
             other
                 .tools
                 .retain(|name| !gone.contains(name) && (!is_covered || self.tools.contains(name)));
@@ -43,8 +47,24 @@ impl OfferedTo {
         all.iter().flat_map(|of| &of.tools).cloned().collect()
     }
 
-    fn is_of_era_of(&self, other: &Self) -> bool {
-        let era = |of: &Self| of.clients.split(' ').next().map(str::to_owned);
-        other.clients.is_empty() || era(self) == era(other)
+    fn is_of_revision_of(&self, other: &Self) -> bool {
+        let revision = |of: &Self| of.clients.split(' ').next().map(str::to_owned);
+        // Of some an older Dormouse has not kept it.
+        other.clients.is_empty()
+            || other.clients.starts_with(SOME_HANDSHAKE)
+            || revision(self) == revision(other)
     }
+}
+
+/// The kind of clients that something was offered to (see [`Clients`](super::unseen::Clients)).
+pub(super) fn kind_of_clients(offered: &Offered) -> String {
+    // A server may name whatever revision it likes, and must not make a kind of each.
+    let is_known = |revision: &ProtocolVersion| revision.as_str() == offered.protocol;
+    let revision = match offered.protocol.as_str() {
+        MODERN => "stateless",
+        revision if ProtocolVersion::KNOWN_VERSIONS.iter().any(is_known) => revision,
+        _ => SOME_HANDSHAKE,
+    };
+    let able = serde_json::to_string(&offered.able).unwrap_or_default();
+    format!("{revision} {able}")
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::by_folder::KnownElsewhere;
 use super::canonical::canonical;
 use super::gated::{Gated, keyed};
-use super::offered_to::OfferedTo;
+use super::offered_to::{OfferedTo, kind_of_clients};
 use super::pending::{Pending, PendingItem, Selection};
 use super::unseen::{Change, Clients, Unseen};
 use crate::config::ChangePolicy;
@@ -404,16 +404,6 @@ impl Record {
         }
         Pending(pending)
     }
-}
-
-/// The kind of clients that something was offered to (see [`Clients`]).
-fn kind_of_clients(offered: &Offered) -> String {
-    let era = match offered.protocol == MODERN {
-        true => "stateless",
-        false => "handshake",
-    };
-    let able = serde_json::to_string(&offered.able).unwrap_or_default();
-    format!("{era} {able}")
 }
 
 /// Whether two things that a server has said of itself (MCP `serverInfo`) name different versions

@@ -997,8 +997,8 @@ fn what_is_new_is_found_in_linear_time() {
     }
 }
 
-/// What one kind of clients is offered, by what they can be asked and by their era, is no change of
-/// what another one is offered: it is approved once.
+/// What one kind of clients is offered, by what they can be asked and by their revision of MCP, is
+/// no change of what another one is offered: it is approved once.
 #[test]
 fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
     let (_folder, store, of) = fixture();
@@ -1006,6 +1006,7 @@ fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
         (json!({}), "2025-11-25"),
         (json!({ "sampling": {} }), "2025-11-25"),
         (json!({}), "2026-07-28"),
+        (json!({}), "2025-03-26"),
     ];
     let learn = |kind: usize, text: &str| {
         let (able, protocol) = kinds[kind].clone();
@@ -1020,7 +1021,7 @@ fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
     };
     learn(0, "for 0");
     // The first time that another kind comes, nobody has approved what it is offered.
-    for kind in [1, 2] {
+    for kind in [1, 2, 3] {
         let text = format!("for {kind}");
         let news = learn(kind, &text);
         assert_eq!(news.pending, ["a", "instructions"], "{kind}");
@@ -1030,23 +1031,52 @@ fn what_one_kind_of_clients_is_offered_is_no_change_of_what_others_are() {
         assert_eq!(descriptions(&store, &of), [text.as_str(), "B"]);
     }
     // From then on no list changes for any of them.
-    for kind in [0, 1, 2, 1, 0, 2] {
+    for kind in [0, 1, 3, 2, 1, 0, 2, 3] {
         assert_eq!(learn(kind, &format!("for {kind}")), News::default());
-        assert_eq!(descriptions(&store, &of), ["for 2", "B"]);
+        assert_eq!(descriptions(&store, &of), ["for 3", "B"]);
         assert_eq!(pending(&store, &of), [""; 0]);
     }
     // What nobody has approved for anybody waits, whoever is offered it, and what is approved
     // for one kind is what it is for another.
-    for kind in [0, 1, 2] {
+    for kind in [0, 1, 2, 3] {
         assert_eq!(learn(kind, "EVIL").pending, ["a", "instructions"]);
-        assert_eq!(descriptions(&store, &of), ["for 2", "B"]);
+        assert_eq!(descriptions(&store, &of), ["for 3", "B"]);
     }
     assert_eq!(learn(0, "for 1").untold, [""; 0]);
     let size = std::fs::metadata(store.file(&of)).unwrap().len();
     for round in 0..50 {
-        learn(round % 3, &format!("round {round}"));
+        learn(round % 4, &format!("round {round}"));
     }
     assert!(std::fs::metadata(store.file(&of)).unwrap().len() < size + 1000);
+}
+
+/// A tool that clients of one revision of MCP alone are offered is not taken from them by others,
+/// and is gone when they are not offered it any longer.
+#[test]
+fn a_client_of_another_revision_takes_no_tool_away() {
+    let (_folder, store, of) = fixture();
+    let learn = |protocol: &str, tools: &[(&str, &str)]| {
+        let offered = Offered {
+            protocol: protocol.to_owned(),
+            ..offered(tools)
+        };
+        let changes = ChangePolicy::default();
+        store.learn(&of, offered, (&changes, None)).unwrap();
+        descriptions(&store, &of)
+    };
+    let (both, one) = ([("a", "A"), ("b", "B")], [("a", "A")]);
+    for _ in 0..2 {
+        assert_eq!(learn("2025-11-25", &both), ["A", "B"]);
+        assert_eq!(learn("2025-03-26", &one), ["A", "B"]);
+    }
+    assert_eq!(learn("2025-11-25", &one), ["A"]);
+    // A server can name as many revisions as it likes.
+    for number in 0..100 {
+        learn(&format!("2030-01-{number}"), &both);
+    }
+    let size = std::fs::metadata(store.file(&of)).unwrap().len();
+    learn("2031-01-01", &both);
+    assert_eq!(std::fs::metadata(store.file(&of)).unwrap().len(), size);
 }
 
 /// All kinds of clients are shown one tool, which is as careful as each of them needs it.

@@ -60,7 +60,7 @@ pub(super) struct Unseen {
 }
 
 /// The kinds of clients that an upstream may offer different things to, because of what they can
-/// be asked or of the era of MCP that they are of. What one kind is offered is no change of what
+/// be asked or of the revision of MCP that they speak. What one kind is offered is no change of what
 /// another one is offered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clients<'a> {

@@ -1,9 +1,9 @@
 //! Servers that offer other things to each kind of clients, by what these can be asked and by their
-//! era of the protocol.
+//! revision of the protocol.
 
 use anyhow::ensure;
 use dormouse_tests::http::{Server, Session};
-use dormouse_tests::wait;
+use dormouse_tests::{Client, wait, wire};
 use serde_json::{Value, json};
 
 use crate::announcing::Announcing;
@@ -173,4 +173,36 @@ fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no
     kinds.pays(OTHERS);
     kinds.all.comes_to_wait(&two);
     kinds.all_see("EVIL");
+}
+
+/// A client of an older revision of the protocol is another kind, too: what it is offered is
+/// approved once, and takes nothing from the others.
+#[test]
+fn what_one_revision_is_offered_is_no_change_of_what_another_one_is() {
+    let newer = [tool("pay", "for newer"), tool("refund", "Pays back.")];
+    let older = json!({ "2025-03-26": { "tools": [tool("pay", "for older")] } });
+    let all = Announcing::known(&json!({ "tools": newer, "to": older }), "");
+    let serve = |revision: &str| {
+        let mut host = Client::spawn(&mut all.0.home.command(&["serve"])).unwrap();
+        let mut hello = wire::initialize(json!({}));
+        hello["protocolVersion"] = json!(revision);
+        host.request("initialize", hello).unwrap();
+        host.notify("notifications/initialized", json!({})).unwrap();
+        host.text("post__pay", json!({})).unwrap();
+        host
+    };
+    let first = serve("2025-03-26");
+    all.comes_to_wait(&json!(["pay"]));
+    drop(first);
+    all.approve();
+    for revision in ["2025-11-25", "2025-03-26", "2025-11-25", "2025-03-26"] {
+        let mut host = serve(revision);
+        all.comes_to_wait(&json!([]));
+        let tools = host.tools().unwrap();
+        let shown = tools.iter().map(|tool| &tool["description"]);
+        assert!(
+            shown.eq(&["for older", "Pays back."]),
+            "{revision}: {tools:?}"
+        );
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::ensure;
 use dormouse_tests::client::PATIENCE;
@@ -56,8 +58,6 @@ fn run(all: &Announcing, words: &[&str]) {
 
 /// Takes the server away; the host has noticed when this is over.
 fn end(all: &Announcing, how: &str) {
-    // It can be told something.
-    all.0.home.server_status("post").unwrap();
     match how {
         "revoke" => return run(all, &["trust", "--revoke"]),
         "disable" => return run(all, &["disable", "post"]),
@@ -164,5 +164,21 @@ fn what_is_approved_in_a_form_is_not_called_of_a_server_that_is_trusted_no_longe
         is_refused(&answer, how);
         assert!(host.close(PATIENCE).unwrap().success());
         is_left_alone(&all, (&got, starts), how);
+    }
+}
+
+/// What is decided while a host starts is either what it reads, or what it is told.
+#[test]
+fn a_host_that_starts_hears_that_a_project_is_trusted_no_longer() {
+    let all = trusted("");
+    for wait in 0..12 {
+        let mut command = all.0.home.command(&["serve"]);
+        let mut host = Client::spawn(command.current_dir(all.0.project())).unwrap();
+        thread::sleep(Duration::from_millis(wait * 3));
+        run(&all, &["trust", "--revoke"]);
+        let listed = host.request("tools/list", stateless(json!({}), json!({})));
+        let listed = listed.unwrap().to_string();
+        assert!(!listed.contains("post__"), "after {wait}: {listed}");
+        run(&all, &["trust", "--yes"]);
     }
 }
