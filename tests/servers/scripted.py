@@ -61,6 +61,13 @@ def call(params):
         questions = arguments["questions"]
         for number, question in enumerate(questions):
             send({"id": f"question-{number}", **question})
+        # And what is said until they are answered.
+        for number, said in enumerate(arguments.get("meanwhile", [])):
+            time.sleep(0.2)
+            token = params["_meta"]["progressToken"]
+            progress = {"progressToken": token, "progress": number + 1, "message": said}
+            send({"method": "notifications/progress", "params": progress})
+            send({"method": "notifications/message", "params": {"level": "info", "data": said}})
         answers = {}
         while len(answers) < len(questions):
             message = json.loads(sys.stdin.readline())

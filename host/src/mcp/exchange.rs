@@ -268,6 +268,9 @@ impl Host {
                 () = &mut impatient => return put_aside(begun, caller),
             }
         };
+        if end.is_err() {
+            begun.exchange.line.suspend();
+        }
         // What the plugin has said goes out before its answer, nothing after it.
         relay.close();
         if caller.peer.is_none() && !relay.is_empty() {

@@ -81,15 +81,27 @@ impl Line {
         (Arc::new(line), receiver)
     }
 
-    /// Has the call heard by another request.
+    /// Has the call heard by another request, which is told first what was said since the last
+    /// one was answered.
     pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {
         let mut state = self.state();
-        state.relay = Some(Arc::clone(relay));
+        if let Some(earlier) = state.relay.replace(Arc::clone(relay)) {
+            relay.follow(&earlier);
+        }
         state.capabilities = caller.capabilities.clone();
         state.may_decide = caller.may_decide;
         state.declared = client::declared(&caller.capabilities, &caller.era);
         state.era = caller.era.clone();
         state.meta = caller.meta.clone();
+    }
+
+    /// Has what the call says kept until another request goes on with it.
+    pub(super) fn suspend(&self) {
+        let mut state = self.state();
+        state.relay = state
+            .relay
+            .take()
+            .map(|relay| Arc::new(relay.while_suspended()));
     }
 
     /// What MCP answers to a call that has failed after it asked for something that

@@ -31,6 +31,10 @@ const WAITING: usize = 64;
 /// How much memory all that wait may take, in bytes.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 
+/// How much memory what a suspended call says may take, in bytes: many calls can be suspended,
+/// for minutes.
+const MAX_SUSPENDED_BYTES: usize = 64 << 10;
+
 /// Takes what one call says, or what belongs to no call, without ever blocking whoever
 /// says it, and sends it to the agent at a pace that the agent can bear.
 pub(super) struct Relay {
@@ -38,6 +42,8 @@ pub(super) struct Relay {
     token: Option<ProgressToken>,
     /// The logs that the agent wants to hear.
     logs: WantedLogs,
+    /// How much memory all that waits may take, in bytes.
+    max_bytes: usize,
     queue: Mutex<Queue>,
     changed: Notify,
 }
@@ -98,9 +104,9 @@ fn value_bytes(value: &Value) -> usize {
 impl Queue {
     /// Puts something in the queue, if there is room for it. Tells the user once for each
     /// queue when there is none.
-    fn push(&mut self, note: Note) {
+    fn push(&mut self, note: Note, max_bytes: usize) {
         let bytes = note.bytes();
-        if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > MAX_WAITING_BYTES {
+        if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > max_bytes {
             return self.drop_one();
         }
         self.bytes += bytes;
@@ -134,9 +140,33 @@ impl Relay {
         Self {
             token,
             logs,
+            max_bytes: MAX_WAITING_BYTES,
             queue: Mutex::default(),
             changed: Notify::new(),
         }
+    }
+
+    /// A relay that keeps what a call says while its client answers a question: the request that
+    /// the call goes on with is told, see [`Self::follow`].
+    pub(super) fn while_suspended(&self) -> Self {
+        Self {
+            max_bytes: MAX_SUSPENDED_BYTES,
+            ..Self::new(self.token.clone(), self.logs)
+        }
+    }
+
+    /// Takes over what waits in another relay, to be sent before all that waits here.
+    pub(super) fn follow(&self, earlier: &Self) {
+        let mut earlier = std::mem::take(&mut *earlier.queue());
+        let mut queue = self.queue();
+        queue.bytes += earlier.bytes;
+        earlier.notes.append(&mut queue.notes);
+        queue.notes = earlier.notes;
+        queue.said = queue.said.or(earlier.said);
+        queue.told = queue.told.or(earlier.told);
+        queue.dropped += earlier.dropped;
+        drop(queue);
+        self.changed.notify_one();
     }
 
     /// Takes nothing more. What waits is still sent.
@@ -256,7 +286,7 @@ impl Relay {
             total,
             message,
         };
-        let is_full = queue.notes.len() >= WAITING / 2 || queue.bytes >= MAX_WAITING_BYTES / 2;
+        let is_full = queue.notes.len() >= WAITING / 2 || queue.bytes >= self.max_bytes / 2;
         if is_full && matches!(queue.notes.back(), Some(Note::Progress { .. })) {
             let last = queue.notes.pop_back();
             let bytes = last.as_ref().map_or(0, Note::bytes);
@@ -265,12 +295,12 @@ impl Relay {
         // The newest progress is worth more than the oldest log message.
         let bytes = note.bytes();
         while queue.notes.len() >= WAITING
-            || queue.bytes > 0 && queue.bytes.saturating_add(bytes) > MAX_WAITING_BYTES
+            || queue.bytes > 0 && queue.bytes.saturating_add(bytes) > self.max_bytes
         {
             queue.pop();
             queue.drop_one();
         }
-        queue.push(note);
+        queue.push(note, self.max_bytes);
         drop(queue);
         self.changed.notify_one();
     }
@@ -317,11 +347,12 @@ impl Listener for Relay {
         if queue.closed {
             return;
         }
-        queue.push(Note::Log {
+        let note = Note::Log {
             level,
             logger,
             data,
-        });
+        };
+        queue.push(note, self.max_bytes);
         drop(queue);
         self.changed.notify_one();
     }
@@ -350,6 +381,35 @@ mod tests {
             waiting.push(json["params"].to_string());
         }
         waiting
+    }
+
+    #[test]
+    fn what_a_suspended_call_says_comes_before_what_it_says_later() {
+        let first = relay(WantedLogs::Nothing);
+        first.progress(1.0, None, None);
+        let meanwhile = first.while_suspended();
+        first.close();
+        meanwhile.progress(2.0, None, None);
+        let later = relay(WantedLogs::Nothing);
+        later.progress(3.0, None, None);
+        later.follow(&meanwhile);
+        later.progress(4.0, None, None);
+        // Nothing is told that the request before was told already.
+        let told =
+            [2.0, 3.0, 4.0].map(|n| json!({ "progressToken": 1, "progress": n }).to_string());
+        assert_eq!(waiting(&later), told);
+        assert!(waiting(&meanwhile).is_empty());
+        // Many can be suspended, and for long.
+        let meanwhile = first.while_suspended();
+        for n in 0..100 {
+            meanwhile.progress(f64::from(n), None, Some("x".repeat(8 << 10)));
+        }
+        let kept = meanwhile.queue();
+        assert!(
+            kept.bytes <= MAX_SUSPENDED_BYTES && kept.notes.len() > 1,
+            "{}",
+            kept.bytes
+        );
     }
 
     #[test]

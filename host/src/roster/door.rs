@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
 
 use super::confirm::{Asked, MAX_QUESTION_BYTES};
 use super::server::Server;
@@ -106,7 +105,7 @@ impl Gate for Door {
     fn admit<'a>(
         &'a self,
         method: &'a str,
-        params: &'a Map<String, Value>,
+        name: Option<&'a str>,
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>> {
         async move {
@@ -121,7 +120,7 @@ impl Gate for Door {
                 "prompts/get" => Gated::Prompt,
                 _ => return Ok(()),
             };
-            match params.get("name").and_then(Value::as_str) {
+            match name {
                 Some(name) => roster.admit(&self.server, (kind, name), caller).await,
                 None => Ok(()),
             }

@@ -13,19 +13,21 @@ const MAX_KEPT_BYTES: u64 = 64 << 10;
 pub(super) struct Params {
     kept: Option<Vec<Val>>,
     bytes: u64,
+    max_bytes: u64,
 }
 
 impl Params {
-    /// Makes them, to see whether they are right.
+    /// Makes them, to see whether they are right. They may take `max_bytes` of memory.
     ///
     /// # Errors
-    /// They are not.
-    pub(super) fn of(wanted: &Wanted) -> Result<Self, Cause> {
-        let values = wanted.params()?;
+    /// They are not right, or take more.
+    pub(super) fn of(wanted: &Wanted, max_bytes: u64) -> Result<Self, Cause> {
+        let values = wanted.params(max_bytes)?;
         let bytes = values.iter().map(memory_of).sum();
         Ok(Self {
             kept: (bytes <= MAX_KEPT_BYTES).then_some(values),
             bytes,
+            max_bytes,
         })
     }
 
@@ -39,7 +41,7 @@ impl Params {
     /// # Errors
     /// They are not right.
     pub(super) fn values(self, wanted: &Wanted) -> Result<Vec<Val>, Cause> {
-        self.kept.map_or_else(|| wanted.params(), Ok)
+        self.kept.map_or_else(|| wanted.params(self.max_bytes), Ok)
     }
 }
 

@@ -174,7 +174,7 @@ impl Slot {
             });
         }
         wanted.check()?;
-        Params::of(wanted)
+        Params::of(wanted, self.target.limits.memory)
     }
 
     /// The loaded component, loaded now if need be. All who wait share one load,

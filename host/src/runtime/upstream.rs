@@ -19,6 +19,13 @@ use super::{
 };
 use crate::upstream::{Failure, Lost};
 
+/// Copies of a request that there are until it is answered: as the guest gave it, and on the way
+/// to the upstream.
+const COPIES: usize = 3;
+
+/// Memory of a request up to which it is not counted, in bytes.
+const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
+
 impl upstream::Host for State {
     async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
         let failure = match self.forward(&method, &params).await {
@@ -53,6 +60,19 @@ impl upstream::Host for State {
 impl State {
     async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
         let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
+        let copies = params.len().saturating_mul(COPIES);
+        let mut held = None;
+        if copies > MAX_UNCOUNTED_BYTES {
+            held = self.memory.charge(copies as u64).await;
+            if held.is_none() {
+                self.memory.refused = None;
+                return Err(none(&format!(
+                    "there is no memory for a request of {} bytes\n\
+                     hint: ask for less at once, or give the server more `limits.memory`",
+                    params.len()
+                )));
+            }
+        }
         let Some(upstream) = &self.upstream else {
             return Err(none("this server has no upstream"));
         };
@@ -80,6 +100,7 @@ impl State {
         let _waiting = pace.patience.guest_waits();
         let asking = upstream.request((call.session, connection), (method, params), &listener);
         let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
+        drop(held);
         answer.ok_or_else(|| none(CANCELLED))?
     }
 }

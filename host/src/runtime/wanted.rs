@@ -184,8 +184,9 @@ impl Wanted {
         Ok(())
     }
 
-    /// The parameters, if they are right.
-    pub(super) fn params(&self) -> Result<Vec<Val>, Cause> {
+    /// The parameters, if they are right and the values of a function's arguments take no more than
+    /// `max_bytes` of memory.
+    pub(super) fn params(&self, max_bytes: u64) -> Result<Vec<Val>, Cause> {
         let text = |text: &str| Val::String(text.to_owned());
         match self {
             Self::Tool(Tool {
@@ -197,9 +198,11 @@ impl Wanted {
                 let Some(function) = &callable.function else {
                     return Ok(vec![text(name), Val::String(arguments.to_text())]);
                 };
-                value::arguments(function, &arguments.values).map_err(|mismatch| match schemas {
-                    Some(schemas) => schemas.problem(name, format!("- {mismatch}")),
-                    None => Cause::Invalid(format!("- {mismatch}")),
+                value::arguments(function, &arguments.values, max_bytes).map_err(|mismatch| {
+                    match schemas {
+                        Some(schemas) => schemas.problem(name, format!("- {mismatch}")),
+                        None => Cause::Invalid(format!("- {mismatch}")),
+                    }
                 })
             }
             Self::Prompt(Prompt {
@@ -211,7 +214,7 @@ impl Wanted {
                 function: Some(function),
                 variables: values,
                 ..
-            }) => value::texts(function, values)
+            }) => value::texts(function, values, max_bytes)
                 .map_err(|mismatch| Cause::Invalid(mismatch.to_string())),
             Self::Prompt(prompt) => Ok(vec![
                 text(&prompt.name),

@@ -18,7 +18,7 @@ use super::introduction::Introduction;
 use super::large::without_blocking;
 use super::launch::Launch;
 use super::links::{Connecting, Link, Links, Stage};
-use super::message::HEADER_MISMATCH;
+use super::message::{self, HEADER_MISMATCH};
 use super::peer::lock;
 use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
@@ -488,9 +488,12 @@ impl Upstream {
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
-        let values: Map<String, Value> =
-            without_blocking(params.len(), || serde_json::from_str(params)).map_err(not)?;
-        self.admit(&line.connection, (method, &values), listener)
+        // Nothing else of them is made to values, which take many times the memory of their text.
+        let name = without_blocking(params.len(), || message::object(params))
+            .map_err(not)?
+            .string("name");
+        let name = name.as_deref();
+        self.admit(&line.connection, (method, name), listener)
             .await?;
         let caller = (session, listener);
         let mut answer = line.connection.request(caller, method, params).await;
@@ -521,7 +524,7 @@ impl Upstream {
         if again {
             drop(line.take());
             let next = self.connect(session, listener).await?;
-            self.admit(&next.connection, (method, &values), listener)
+            self.admit(&next.connection, (method, name), listener)
                 .await?;
             answer = next.connection.request(caller, method, params).await;
             line = Some(next);
@@ -539,13 +542,12 @@ impl Upstream {
     async fn admit(
         &self,
         connection: &Connection,
-        (method, params): (&str, &Map<String, Value>),
+        (method, name): (&str, Option<&str>),
         listener: &Arc<dyn Listener>,
     ) -> Result<(), Failure> {
-        let admitted = self.setup.gate.admit(method, params, listener).await;
+        let admitted = self.setup.gate.admit(method, name, listener).await;
         admitted.map_err(Failure::Barred)?;
-        let tool = params.get("name").and_then(Value::as_str);
-        let tool = tool.filter(|_| method == "tools/call");
+        let tool = name.filter(|_| method == "tools/call");
         let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
         else {
             return Ok(());

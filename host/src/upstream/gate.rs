@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
 
 use super::{Offered, Reactions};
 use crate::runtime::{Listener, SessionId};
@@ -30,7 +29,8 @@ pub trait Gate: Send + Sync {
     /// known.
     fn reactions(&self) -> Reactions;
 
-    /// Whether a request may go to the upstream as it is now. A tool that has
+    /// Whether a request may go to the upstream as it is now: for the tool, prompt or whatever
+    /// else `name` names in it. A tool that has
     /// changed since its user last saw it may not; where the caller can ask the
     /// user, this asks.
     ///
@@ -39,7 +39,7 @@ pub trait Gate: Send + Sync {
     fn admit<'a>(
         &'a self,
         method: &'a str,
-        params: &'a Map<String, Value>,
+        name: Option<&'a str>,
         caller: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>>;
 

@@ -200,9 +200,13 @@ impl Peer {
             // Neither may be taken back.
             quiet: matches!(method, "initialize" | "server/discover"),
         };
-        let (params, name) = without_blocking(params.len(), || self.params(id, params, listener))?;
+        let (text, name) = without_blocking(params.len(), || {
+            let (params, name) = self.params(id, params, listener)?;
+            let text = dormouse_jsonrpc::request(&id.to_string(), method, Some(&params));
+            Ok::<_, Failure>((text, name))
+        })?;
         let mut sending = self.outlet.send(Outgoing {
-            text: dormouse_jsonrpc::request(&id.to_string(), method, Some(&params)),
+            text,
             method: Some(method.to_owned()),
             id: Some(id),
             name,

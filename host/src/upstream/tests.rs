@@ -166,13 +166,10 @@ impl Gate for Door {
     fn admit<'a>(
         &'a self,
         method: &'a str,
-        params: &'a Map<String, Value>,
+        name: Option<&'a str>,
         _: &'a Arc<dyn Listener>,
     ) -> BoxFuture<'a, Result<(), String>> {
-        let name = params
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let name = name.unwrap_or_default();
         let told = format!("admit {method} {name}");
         self.told.lock().unwrap().push(told);
         let barred = name == "barred";

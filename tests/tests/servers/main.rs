@@ -43,6 +43,7 @@ mod replaced;
 mod same_uri;
 mod scripted;
 mod session;
+mod suspended_calls;
 mod switched_off;
 mod switching;
 mod templates;

@@ -151,6 +151,31 @@ async fn a_refusal_passes_through_the_bridge_with_code_and_data() {
     }
 }
 
+/// What a guest has its upstream asked is memory of the host for as long as that takes to answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_take_memory_of_the_server() {
+    let arguments = json!({ "text": "x".repeat(8 << 20) });
+    // The guest itself takes 50 MiB of it.
+    for (memory, is_answered) in [(64, false), (160, true)] {
+        let limits = Limits {
+            memory: memory << 20,
+            result: 16 << 20,
+            ..Limits::default()
+        };
+        let odd = bridged(launch(&[]), limits);
+        match odd.tool("echo", arguments.clone()).await {
+            Ok(answer) => assert!(is_answered && answer["arguments"] == arguments),
+            Err(error) => {
+                assert!(!is_answered, "{memory}: {error}");
+                let error = error.to_string();
+                assert!(error.contains("no memory for a request of 83"), "{error}");
+            }
+        }
+        // What is small is not held against it.
+        odd.tool("echo", json!({})).await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_dies_is_told_with_its_last_words() {
     let odd = bridged(launch(&[]), Limits::default());

@@ -55,46 +55,81 @@ const MAX_STEPS: usize = 1 << 27;
 /// Comparisons that a value counts for.
 const VALUE_STEPS: usize = 64;
 
+/// What may still be made of one call's arguments.
+#[derive(Debug, Clone, Copy)]
+struct Allowance {
+    steps: usize,
+    /// Memory, in bytes.
+    bytes: u64,
+}
+
 thread_local! {
-    /// What is left of the steps of the arguments that are made on this thread. None where nobody
-    /// counts.
-    static STEPS_LEFT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// What is left for the arguments that are made on this thread. None where nobody counts.
+    static ALLOWANCE: Cell<Option<Allowance>> = const { Cell::new(None) };
 }
 
 /// Counts steps of what is made.
 fn spend(steps: usize) -> Result<(), Mismatch> {
-    let Some(left) = STEPS_LEFT.get() else {
+    let Some(left) = ALLOWANCE.get() else {
         return Ok(());
     };
-    let left = left.checked_sub(steps);
-    STEPS_LEFT.set(Some(left.unwrap_or_default()));
-    left.map(drop).ok_or_else(|| {
+    let steps = left.steps.checked_sub(steps);
+    ALLOWANCE.set(Some(Allowance {
+        steps: steps.unwrap_or_default(),
+        ..left
+    }));
+    steps.map(drop).ok_or_else(|| {
         Mismatch::new("there are too many values, with all that stands for what is left out")
     })
 }
 
-/// Has steps be counted until it is dropped.
-struct CountedSteps;
+/// Counts so many values of so many bytes of text in all, before they are made.
+fn spend_memory(values: usize, text_bytes: usize) -> Result<(), Mismatch> {
+    let Some(left) = ALLOWANCE.get() else {
+        return Ok(());
+    };
+    let wanted = values
+        .saturating_mul(size_of::<Val>())
+        .saturating_add(text_bytes);
+    let bytes = left.bytes.checked_sub(wanted as u64);
+    ALLOWANCE.set(Some(Allowance {
+        bytes: bytes.unwrap_or_default(),
+        ..left
+    }));
+    bytes.map(drop).ok_or_else(|| {
+        Mismatch::new(
+            "the values take more memory than the server may have, with all that stands for what \
+             is left out\nhint: send less at once, or give the server more `limits.memory`",
+        )
+    })
+}
 
-impl CountedSteps {
-    fn begin() -> Self {
-        STEPS_LEFT.set(Some(MAX_STEPS));
+/// Has what is made be counted until it is dropped.
+struct Counted;
+
+impl Counted {
+    fn begin(max_bytes: u64) -> Self {
+        ALLOWANCE.set(Some(Allowance {
+            steps: MAX_STEPS,
+            bytes: max_bytes,
+        }));
         Self
     }
 }
 
-impl Drop for CountedSteps {
+impl Drop for Counted {
     fn drop(&mut self) {
-        STEPS_LEFT.set(None);
+        ALLOWANCE.set(None);
     }
 }
 
-/// The parameters of a function from a tool's arguments.
+/// The parameters of a function from a tool's arguments. They may take `max_bytes` of memory.
 pub(crate) fn arguments(
     function: &Function,
     arguments: &Map<String, Value>,
+    max_bytes: u64,
 ) -> Result<Vec<Val>, Mismatch> {
-    let _counted = CountedSteps::begin();
+    let _counted = Counted::begin(max_bytes);
     let values = record(function.arguments(), arguments)?;
     if function.spread {
         return Ok(vec![Val::Record(values)]);
@@ -103,8 +138,13 @@ pub(crate) fn arguments(
 }
 
 /// The parameters of a function from texts, as prompts and resource templates get
-/// them: a number is its digits, and what is left out is not there.
-pub(crate) fn texts(function: &Function, texts: &Map<String, Value>) -> Result<Vec<Val>, Mismatch> {
+/// them: a number is its digits, and what is left out is not there. They may take `max_bytes` of
+/// memory.
+pub(crate) fn texts(
+    function: &Function,
+    texts: &Map<String, Value>,
+    max_bytes: u64,
+) -> Result<Vec<Val>, Mismatch> {
     let mut values = Map::new();
     for (name, text) in texts {
         let field = function
@@ -115,7 +155,7 @@ pub(crate) fn texts(function: &Function, texts: &Map<String, Value>) -> Result<V
         };
         values.insert(field.json.clone(), from_text(&field.ty, text));
     }
-    arguments(function, &values)
+    arguments(function, &values, max_bytes)
 }
 
 /// A text as the JSON of a type. What is not of that type stays a text, which
@@ -143,6 +183,7 @@ pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>
 /// A value of type `ty`.
 pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
     spend(VALUE_STEPS)?;
+    spend_memory(1, 0)?;
     let wrong = || Mismatch::new(format!("expected {}, got {}", ty.kind(), shown(value)));
     Ok(match (ty, value) {
         (Type::Bool, Value::Bool(value)) => Val::Bool(*value),
@@ -168,8 +209,13 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
                 _ => return Err(wrong()),
             }
         }
-        (Type::String, Value::String(text)) => Val::String(text.clone()),
+        (Type::String, Value::String(text)) => {
+            spend_memory(0, text.len())?;
+            Val::String(text.clone())
+        }
         (Type::Bytes, Value::String(text)) => {
+            // Four characters are three bytes, each of which is a value.
+            spend_memory(text.len() / 4 * 3, text.len())?;
             let bytes = STANDARD
                 .decode(text)
                 .map_err(|error| Mismatch::new(format!("not base64: {error}")))?;
@@ -196,7 +242,9 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
         (Type::Option(inner), value) => Val::Option(Some(Box::new(decode(inner, value)?))),
         (Type::Enum(cases), Value::String(text)) => {
             spend(cases.len())?;
-            Val::Enum(named(cases, text).ok_or_else(|| one_of(cases, text))?)
+            let name = named(cases, text).ok_or_else(|| one_of(cases, text))?;
+            spend_memory(0, name.len())?;
+            Val::Enum(name)
         }
         (Type::Flags(flags), Value::Array(values)) => flag_set(flags, values)?,
         (Type::Variant(cases), Value::Object(members)) => {
@@ -222,6 +270,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
                     return Err(Mismatch::new(format!("case `{tag}` takes no `value`")));
                 }
             };
+            spend_memory(0, case.wit.len())?;
             Val::Variant(case.wit.clone(), payload)
         }
         (Type::Result { ok, err }, Value::Object(members)) => {
@@ -243,6 +292,7 @@ pub(crate) fn decode(ty: &Type, value: &Value) -> Result<Val, Mismatch> {
                 .iter()
                 .map(|(key, value)| {
                     let value = decode(item, value).map_err(|error| error.below(key))?;
+                    spend_memory(1, key.len())?;
                     Ok((Val::String(key.clone()), value))
                 })
                 .collect::<Result<_, _>>()?,
@@ -282,6 +332,7 @@ fn record(fields: &[Field], members: &Map<String, Value>) -> Result<Vec<(String,
                 (None, Type::Option(_)) => Val::Option(None),
                 (None, _) => return Err(Mismatch::new(format!("`{}` is missing", field.json))),
             };
+            spend_memory(1, field.wit.len())?;
             Ok((field.wit.clone(), value))
         })
         .collect()
@@ -314,6 +365,7 @@ fn flag_set(flags: &[Case], values: &[Value]) -> Result<Val, Mismatch> {
             )))
         })?;
         let name = named(flags, text).ok_or_else(|| at(one_of(flags, text)))?;
+        spend_memory(1, name.len()).map_err(at)?;
         if set.contains(&name) {
             return Err(at(Mismatch::new(format!("`{text}` is there twice"))));
         }

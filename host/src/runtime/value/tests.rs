@@ -335,13 +335,32 @@ fn defaults_of_defaults_are_counted() {
     }))
     .unwrap();
     let start = dormouse_tests::growth::cpu_time();
-    let refused = arguments(&function, &serde_json::Map::new()).unwrap_err();
+    let refused = arguments(&function, &serde_json::Map::new(), u64::MAX).unwrap_err();
     assert!(refused.message.contains("too many values"), "{refused}");
     assert!(dormouse_tests::growth::cpu_time() - start < std::time::Duration::from_secs(10));
+    // Few values may have long texts.
+    let text = field(Type::String, json!("x".repeat(30_000)));
+    let texts = field(
+        Type::List(Box::new(Type::Record(vec![text]))),
+        json!(vec![json!({}); 1000]),
+    );
+    let lists = field(
+        Type::List(Box::new(Type::Record(vec![texts]))),
+        json!(vec![json!({}); 600]),
+    );
+    let function: Function = serde_json::from_value(json!({
+        "export": { "function": "f" }, "params": [serde_json::to_value(lists).unwrap()],
+    }))
+    .unwrap();
+    let most = || dormouse_tests::processes::most_memory(std::process::id()).unwrap();
+    let before = most();
+    let refused = arguments(&function, &serde_json::Map::new(), 64 << 20).unwrap_err();
+    assert!(refused.message.contains("more memory"), "{refused}");
+    assert!(most() - before < 200 << 10);
     // It counts for one call alone.
     let few: Function = serde_json::from_value(json!({
         "export": { "function": "f" }, "params": [],
     }))
     .unwrap();
-    assert!(arguments(&few, &serde_json::Map::new()).is_ok());
+    assert!(arguments(&few, &serde_json::Map::new(), 1000).is_ok());
 }
