@@ -259,14 +259,16 @@ pub fn difference(item: &PendingItem) -> String {
             text.push_str(&format!("  {sign} {}\n", visible_line(line)));
         }
     };
-    let told = |members: &BTreeMap<String, Box<RawValue>>, name: &str| {
-        members
-            .get(name)
-            .map_or_else(String::new, |value| member_text(value))
-    };
     let mut differs = false;
     for name in names {
-        let (before, after) = (told(&was, name), told(&is, name));
+        let values = [was.get(name), is.get(name)];
+        let is_text = values.map(|value| value.map(|value| value.get().starts_with('"')));
+        let [before, after] = values.map(|value| match (value, is_text) {
+            (None, _) => String::new(),
+            // A text may read as what it becomes: `"5"` as 5, and that of an object as that object.
+            (Some(value), [Some(was), Some(is)]) if was != is => format!("{}\n", value.get()),
+            (Some(value), _) => member_text(value),
+        });
         let is_there = was.contains_key(name) == is.contains_key(name);
         if before != after || !is_there {
             differs = true;
@@ -376,6 +378,34 @@ mod tests {
                 "{text}"
             );
             assert_eq!(text.contains("description"), description == "b", "{text}");
+        }
+    }
+
+    /// A text is not what it reads as: an agent is not shown one where MCP has an object.
+    #[test]
+    fn a_text_that_becomes_what_it_reads_as_is_shown() {
+        let object = json!({ "readOnlyHint": true });
+        let text = serde_json::to_string_pretty(&object).unwrap();
+        let more = json!({ "readOnlyHint": true, "title": "Read" });
+        for (was, is) in [
+            (json!(text), object.clone()),
+            (object, json!(text)),
+            (json!(text), more),
+            (json!("5"), json!(5)),
+            (json!("true"), json!(true)),
+            (json!("[]"), json!([])),
+        ] {
+            let tool = |description: &str, annotations: &Value| json!({ "name": "x", "description": description, "annotations": annotations });
+            let shown = difference(&item(&tool("Reads.", &was), &tool("Writes.", &is)));
+            for line in [
+                "  description".to_owned(),
+                "  annotations".to_owned(),
+                format!("  - {was}"),
+                format!("  + {is}"),
+            ] {
+                let mut lines = shown.lines();
+                assert!(lines.any(|shown| shown == line), "no `{line}` in {shown}");
+            }
         }
     }
 

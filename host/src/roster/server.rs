@@ -423,6 +423,14 @@ impl Server {
         self.known_tools().any(|tool| tool == name)
     }
 
+    /// Whether agents see a tool of it under that name when it is shown, as far as that is known.
+    #[must_use]
+    pub fn has_tool_shown_as(&self, name: &str) -> bool {
+        let prefix = self.config.prefix.as_deref();
+        let mut known = self.known_tools();
+        known.any(|tool| names::shown(&self.config.name, prefix, tool) == name)
+    }
+
     /// Whether it has pages that clients show for tools, shown or not, as far as that is known.
     #[must_use]
     pub fn has_pages(&self) -> bool {

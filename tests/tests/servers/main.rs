@@ -38,6 +38,7 @@ mod odd;
 mod one_name;
 mod open_forms;
 mod over_http;
+mod page_names;
 mod redirects;
 mod replaced;
 mod same_uri;

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_catalog::{Listing, validator};
 use dormouse_jsonrpc::member;
 use serde_json::{Value, json};
 
+use crate::config::name::SEPARATOR;
 use crate::roster::Snapshot;
 use crate::runtime::{Answer, Edit};
 
@@ -16,7 +17,22 @@ use crate::runtime::{Answer, Edit};
 /// over HTTP without a session are taken for those of one agent: whoever lists the tools again
 /// does so for all.
 #[derive(Debug, Default)]
-pub(in crate::mcp) struct ListedTools(Mutex<BTreeMap<String, Arc<Listing>>>);
+pub(in crate::mcp) struct ListedTools(Mutex<Listed>);
+
+#[derive(Debug, Default)]
+struct Listed {
+    /// What an agent has listed last, by servers.
+    listings: BTreeMap<String, Arc<Listing>>,
+    /// The servers of tools that were ever listed by names without a prefix, by those names.
+    without_prefix: BTreeMap<String, String>,
+}
+
+/// Length of a result beyond which it is not held against a schema, in bytes: values take up to 40
+/// times as much memory as their text.
+const MAX_JUDGED_BYTES: u64 = 1 << 20;
+
+/// Names without a prefix that are remembered. Where there are more, any name may be one of them.
+const MAX_NAMES: usize = 1 << 16;
 
 /// A tool that was called.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +60,34 @@ impl ListedTools {
             let listing = server.listed()?;
             Some((name.clone(), Arc::clone(listing)))
         });
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = listings.collect();
+        let listings = listings.collect();
+        let mut listed = self.listed();
+        listed.listings = listings;
+        for tool in snapshot.tools() {
+            let is_known = listed.without_prefix.contains_key(&tool.name);
+            if tool.name.contains(SEPARATOR) || is_known {
+                continue;
+            }
+            if listed.without_prefix.len() == MAX_NAMES {
+                break;
+            }
+            let server = tool.server().to_owned();
+            listed.without_prefix.insert(tool.name.clone(), server);
+        }
+    }
+
+    /// Whether an agent may have listed a tool of another server by a name without a prefix.
+    pub(in crate::mcp) fn is_of_another(&self, server: &str, name: &str) -> bool {
+        let listed = self.listed();
+        match listed.without_prefix.get(name) {
+            Some(known) => known != server,
+            None => listed.without_prefix.len() == MAX_NAMES,
+        }
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        // Nothing that is done under this lock can be left half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A result as its client takes it: one that does not fit the output schema that it has
@@ -55,10 +98,7 @@ impl ListedTools {
         tool: CalledTool<'_>,
         snapshot: &Snapshot,
     ) -> Answer {
-        let listed = {
-            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.get(tool.server).cloned()
-        };
+        let listed = self.listed().listings.get(tool.server).cloned();
         let Some(listed) = listed else {
             return result;
         };
@@ -76,8 +116,12 @@ impl ListedTools {
     }
 }
 
-/// A result that fits an output schema, or else an error with the same content.
+/// A result that fits an output schema, or else an error with the same content. A large one is
+/// taken to fit.
 fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
+    if result.size() > MAX_JUDGED_BYTES {
+        return result;
+    }
     let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
     let content = result.get("structuredContent").map(Cow::into_owned);
     if failed || fits(content.as_ref(), schema) {
@@ -123,6 +167,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn of_very_many_names_each_may_be_anothers() {
+        let listed = ListedTools::default();
+        let name = |n: usize| (format!("tool{n}"), "notes".to_owned());
+        listed
+            .listed()
+            .without_prefix
+            .extend((0..MAX_NAMES - 1).map(name));
+        assert!(!listed.is_of_another("page", "send"));
+        assert!(!listed.is_of_another("notes", "tool7"));
+        assert!(listed.is_of_another("page", "tool7"));
+        listed.listed().without_prefix.extend([name(MAX_NAMES)]);
+        assert!(listed.is_of_another("page", "send"));
+    }
+
+    #[test]
     fn what_does_not_fit_is_an_error_with_the_same_content() {
         let schema = r#"{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}"#;
         let text = |text: &str| json!({ "type": "text", "text": text });
@@ -164,6 +223,10 @@ mod tests {
                 );
             }
         }
+        // Nor is what is large made into values.
+        let large = json!({ "content": [], "structuredContent": { "b": "x".repeat(1 << 20) } });
+        let fitting_large = fitting(Answer::Verbatim(large.to_string()), schema, "post");
+        assert_eq!(fitting_large.into_value().unwrap(), large);
         // What nobody can hold a result against, nobody does.
         for schema in ["7", r#"{"$ref":"https://example.com/x"}"#] {
             let result = json!({ "content": [], "structuredContent": {} });

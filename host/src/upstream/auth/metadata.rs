@@ -204,12 +204,13 @@ pub(super) fn host_elsewhere(metadata: &AuthorizationMetadata) -> Option<String>
     (page.host() != token.host()).then(|| token.host_str().unwrap_or_default().to_owned())
 }
 
-/// Where tokens are given back. Not without TLS, unless they have come from there.
+/// Where tokens are given back: to the host that they have come from, and to no other, whoever
+/// has written the metadata.
 pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
     let endpoint = metadata.additional_fields.get("revocation_endpoint")?;
     let endpoint = Url::parse(endpoint.as_str()?).ok()?;
     let token = Url::parse(&metadata.token_endpoint).ok()?;
-    (endpoint.scheme() == "https" || endpoint.origin() == token.origin()).then_some(endpoint)
+    (endpoint.origin() == token.origin()).then_some(endpoint)
 }
 
 #[cfg(test)]

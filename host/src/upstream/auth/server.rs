@@ -456,6 +456,16 @@ pub(super) async fn revoke(
         (None, None) => return Ok(()),
     };
     let mut endpoint = reqwest::Url::parse(endpoint).map_err(|error| error.to_string())?;
+    // Earlier versions have kept whatever an upstream has named.
+    let issuer = login.credentials.issuer.as_deref();
+    let gave = login.token_endpoint.as_deref().or(issuer);
+    let gave = gave.and_then(|gave| reqwest::Url::parse(gave).ok());
+    if gave.is_none_or(|gave| gave.origin() != endpoint.origin()) {
+        let host = endpoint.host_str().unwrap_or_default();
+        return Err(format!(
+            "`{host}` would have them, which has not given them"
+        ));
+    }
     let secret = secret(&http.oauth, login);
     let mut form = endpoint.clone();
     form.set_query(None);
@@ -468,7 +478,6 @@ pub(super) async fn revoke(
         .append_pair("client_secret", secret.as_deref().unwrap_or_default());
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
-    let issuer = login.credentials.issuer.as_deref();
     let reach = LoginReach::of(http, issuer).await;
     if !reach.allows_url(&endpoint) {
         return Err("it would have them where this server's logins may not lead".to_owned());

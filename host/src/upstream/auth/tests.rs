@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dormouse_tests::oauth::{self, Page, Server};
 use futures::future::join_all;
 use reqwest::Url;
+use rmcp::transport::auth::AuthorizationMetadata;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::metadata::revocation;
 use super::*;
 use crate::runtime::{Answer, QuestionLimit, SessionId};
 use crate::upstream::channel::Outgoing;
@@ -682,6 +684,40 @@ async fn more_is_asked_for_where_more_is_needed() {
     assert_eq!(scopes.as_deref(), Some("notes admin"));
     // Until then the old one is as good as it was.
     ask(&auth).await.unwrap();
+}
+
+/// Whoever writes metadata for an upstream may name another host for what is given back.
+#[tokio::test]
+async fn tokens_are_given_back_only_to_the_host_that_gave_them() {
+    let metadata = |revocation: &str| -> AuthorizationMetadata {
+        let metadata = json!({
+            "authorization_endpoint": "https://honest.example/authorize",
+            "token_endpoint": "https://honest.example/token",
+            "revocation_endpoint": revocation
+        });
+        serde_json::from_value(metadata).unwrap()
+    };
+    for (endpoint, counts) in [
+        ("https://honest.example/revoke", true),
+        ("https://evil.example/revoke", false),
+        ("https://honest.example:8443/revoke", false),
+        ("http://honest.example/revoke", false),
+    ] {
+        let found = revocation(&metadata(endpoint));
+        assert_eq!(found.is_some(), counts, "{endpoint}");
+    }
+    // Nor are those of a login that an earlier version has kept with whatever was named.
+    for with_token_endpoint in [true, false] {
+        let user = User::of(&[]);
+        let auth = user.logged_in().await;
+        user.edit(|login| {
+            login.token_endpoint = with_token_endpoint.then(|| "https://gave.example/token".into());
+            login.credentials.issuer = Some("https://gave.example".into());
+            assert!(login.revocation.as_ref().unwrap().ends_with("/revoke"));
+        });
+        assert!(auth.logout().await.unwrap());
+        assert_eq!(user.count("revocations"), 0);
+    }
 }
 
 #[tokio::test]
