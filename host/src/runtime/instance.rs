@@ -14,6 +14,7 @@ use super::answer::Answer;
 use super::engine::Origin;
 use super::error::Cause;
 use super::host_share;
+use super::lifted::LiftedValues;
 use super::load::Loaded;
 use super::memory::{InstanceMemory, Refused};
 use super::params::Params;
@@ -77,6 +78,13 @@ impl Live {
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter_async(|state| &mut state.memory);
         bound.share.limit(&mut store);
+        store.call_hook(|mut store, passage| {
+            let State { lifted, memory, .. } = store.data_mut();
+            match lifted.passes(passage, memory) {
+                true => Ok(()),
+                false => Err(wasmtime::format_err!("there is no memory for its result")),
+            }
+        });
         store.set_hostcall_fuel(fuel(target.limits.result, 1));
         store.set_epoch_deadline(1);
         // Tokio looks for what has arrived before it goes on with whoever yields so; whoever only
@@ -161,12 +169,15 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
+        self.store.data_mut().lifted = LiftedValues::default();
         let fuel = fuel(target.limits.result, call.wanted.uncounted_factor());
         self.store.set_hostcall_fuel(fuel);
         let called = function
             .call_async(&mut self.store, &params, &mut results)
             .await;
         drop((params, charge));
+        // What they take counts for as long as they are there.
+        let _lifted = std::mem::take(&mut self.store.data_mut().lifted);
         self.store.data().output.end();
         if let Err(error) = called {
             return Err(cause(&self.store, target, &error));

@@ -339,6 +339,28 @@ impl InstanceMemory {
         })
     }
 
+    /// Takes memory of the host for what is made of an instance's values, as long as the charge is
+    /// there: what its server may have with all its instances, at once or not at all. The limit of
+    /// an instance does not count, for a result of the size that is allowed may take more.
+    pub(super) fn charge_server(&mut self, bytes: u64) -> Option<ServerCharge> {
+        let server = &self.server;
+        let mut taken = server.try_take(bytes);
+        if let Err(no_room) = taken {
+            let only = (no_room == NoRoom::InShare).then_some(&**server);
+            if server.host.end_idle(bytes, only) {
+                taken = server.try_take(bytes);
+            }
+        }
+        if taken.is_err() {
+            self.refused = Some(Refused::Host(server.host.limit()));
+            return None;
+        }
+        Some(ServerCharge {
+            server: Arc::clone(server),
+            bytes,
+        })
+    }
+
     /// Takes more memory, as soon as there is room for it. Returns whether it may be had.
     async fn grow(&mut self, bytes: u64) -> bool {
         let wanted = self.taken().saturating_add(bytes);
@@ -406,6 +428,18 @@ impl Drop for MemoryCharge {
             .taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         self.server.release(updated.unwrap_or(0).min(self.bytes));
+    }
+}
+
+/// Memory of the host that is counted as a server's, and is given back when this goes.
+pub(super) struct ServerCharge {
+    server: Arc<ServerMemory>,
+    bytes: u64,
+}
+
+impl Drop for ServerCharge {
+    fn drop(&mut self) {
+        self.server.release(self.bytes);
     }
 }
 

@@ -24,6 +24,7 @@ mod hint;
 mod host_share;
 mod instance;
 mod instances;
+mod lifted;
 mod link;
 mod listener;
 mod load;

@@ -14,6 +14,7 @@ use super::ask::{AskError, Question, check_size};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::capability::Capability;
 use super::error::Cause;
+use super::lifted::LiftedValues;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
 use super::question_size::QuestionSize;
@@ -63,6 +64,8 @@ pub(super) struct State {
     /// What it stands in front of.
     pub upstream: Option<Arc<Upstream>>,
     pub memory: InstanceMemory,
+    /// What its call has returned so far.
+    pub lifted: LiftedValues,
 }
 
 /// The call that an instance is busy with.
@@ -127,6 +130,7 @@ impl State {
             settings,
             upstream: target.upstream.clone(),
             memory,
+            lifted: LiftedValues::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod host_memory;
 mod in_flight;
 mod logs;
 mod memories;
+mod results;
 mod schemas;
 mod sessions;
 mod straight_lines;
