@@ -65,9 +65,13 @@ impl Listener for Client {
     fn progress(&self, _progress: f64, _total: Option<f64>, _message: Option<String>) {}
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        if self.level.wanted().take(level) {
+        if self.hears(level) {
             self.relay.log(level, logger, data);
         }
+    }
+
+    fn hears(&self, level: &str) -> bool {
+        self.level.wanted().take(level)
     }
 
     fn client(&self) -> ClientKey {

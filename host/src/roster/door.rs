@@ -137,6 +137,12 @@ impl Gate for Door {
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
         self.server()?.0.sessions.client(session)
     }
+
+    fn tell(&self, session: SessionId, text: String) {
+        if let Some((roster, _)) = self.server() {
+            roster.sessions.tell(session, &self.server, text);
+        }
+    }
 }
 
 /// Said where a connection outlives what it was made for.

@@ -1,8 +1,10 @@
 //! The connections of agents.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
 
 use super::Roster;
 use crate::runtime::{Listener, SessionClients, SessionId};
@@ -11,48 +13,84 @@ use crate::upstream::Upstream;
 /// The sessions that there are.
 #[derive(Default)]
 pub(super) struct Sessions {
-    open: AtomicU64,
     /// How many there were.
     begun: AtomicU64,
-    /// Those whose clients can be told and asked something between their requests.
-    clients: Mutex<HashMap<SessionId, Arc<dyn Listener>>>,
+    open: Mutex<HashMap<SessionId, Session>>,
 }
+
+#[derive(Default)]
+struct Session {
+    /// Its client, where that can be told and asked something between its requests.
+    client: Option<Arc<dyn Listener>>,
+    /// What its client could not be told of servers, by their names.
+    untold: BTreeMap<String, String>,
+}
+
+/// Name of the logger of what Dormouse itself tells clients.
+const LOGGER: &str = "dormouse";
+
+/// Level at which clients are told what has become of what a server has kept for them.
+const LEVEL: &str = "notice";
 
 impl Sessions {
     /// How many there are.
-    pub(super) fn open(&self) -> u64 {
-        self.open.load(Ordering::Relaxed)
+    pub(super) fn count(&self) -> u64 {
+        self.open().len() as u64
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<dyn Listener>>> {
+    /// What the client of a session could not be told of a server, once.
+    fn take_untold(&self, session: SessionId, server: &str) -> Option<String> {
+        self.open().get_mut(&session)?.untold.remove(server)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
         // Nothing that is done under this lock can be left half done.
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SessionClients for Sessions {
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
-        self.clients().get(&session).cloned()
+        self.open().get(&session)?.client.clone()
+    }
+
+    fn tell(&self, session: SessionId, server: &str, text: String) {
+        let client = self.client(session);
+        if let Some(client) = client.filter(|client| client.hears(LEVEL)) {
+            return client.log(LEVEL, Some(LOGGER.to_owned()), Value::from(text));
+        }
+        if let Some(session) = self.open().get_mut(&session) {
+            session.untold.insert(server.to_owned(), text);
+        }
     }
 }
 
 impl Roster {
     /// A new agent's connection.
     pub fn begin_session(&self) -> SessionId {
-        self.sessions.open.fetch_add(1, Ordering::Relaxed);
-        SessionId(1 + self.sessions.begun.fetch_add(1, Ordering::Relaxed))
+        let session = SessionId(1 + self.sessions.begun.fetch_add(1, Ordering::Relaxed));
+        self.sessions.open().insert(session, Session::default());
+        session
     }
 
     /// Has the upstreams of a session tell and ask its agent's client what belongs to no
     /// call, until the session ends.
     pub fn attend(&self, session: SessionId, client: Arc<dyn Listener>) {
-        self.sessions.clients().insert(session, client);
+        if let Some(session) = self.sessions.open().get_mut(&session) {
+            session.client = Some(client);
+        }
+    }
+
+    /// What the client of a session could not be told of a server when it happened, because it
+    /// hears no such logs. It is told once.
+    pub fn take_untold(&self, session: SessionId, server: &str) -> Option<String> {
+        self.sessions.take_untold(session, server)
     }
 
     /// An agent's connection has ended: what was kept for it is let go of.
     pub fn end_session(&self, session: SessionId) {
-        self.sessions.open.fetch_sub(1, Ordering::Relaxed);
-        self.sessions.clients().remove(&session);
+        let ended = self.sessions.open().remove(&session);
+        drop(ended);
         for server in self.snapshot().servers().values() {
             if let Some(slot) = server.slot() {
                 slot.end_session(session);

@@ -248,7 +248,7 @@ pub(super) fn of(roster: &Roster) -> Status {
         engines: counts.engines,
         compiled: counts.compiled,
         cache_hits: counts.cache_hits,
-        sessions: roster.sessions.open(),
+        sessions: roster.sessions.count(),
         servers: snapshot
             .servers()
             .values()

@@ -35,6 +35,10 @@ pub fn severity(level: &str) -> u8 {
 pub trait SessionClients: Send + Sync {
     /// That of a session, unless the session has ended.
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
+
+    /// Tells the client of a session what has become of what a server has kept for it: at once, or
+    /// beside the next result of a tool of that server, where it hears no such logs.
+    fn tell(&self, session: SessionId, server: &str, text: String);
 }
 
 /// Whoever has made a call, or could have: hears what is said meanwhile, has questions
@@ -50,6 +54,11 @@ pub trait Listener: Send + Sync {
 
     /// `dormouse:plugin/call.log`; the level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
+
+    /// Whether the agent is told logs of that level.
+    fn hears(&self, _level: &str) -> bool {
+        true
+    }
 
     /// The agent's client.
     fn client(&self) -> ClientKey {

@@ -25,9 +25,6 @@ use crate::upstream::Upstream;
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Logger of what Dormouse itself tells clients.
-const LOGGER: &str = "dormouse";
-
 type Loading = Shared<BoxFuture<'static, Result<Arc<Loaded>, String>>>;
 
 /// One server, at one content of its file and one configuration.
@@ -320,15 +317,13 @@ impl Slot {
         sessions.dedup();
         let server = &self.target.server;
         for session in sessions {
-            if let Some(client) = self.target.clients.client(session) {
-                let text = format!(
-                    "server `{server}` was stopped, because it was not called for {} s: what it \
-                     has kept in memory for this session is gone\n\
-                     hint: `idle` in `[servers.{server}.limits]` says after how long, or `\"never\"`",
-                    idle.as_secs_f64()
-                );
-                client.log("notice", Some(LOGGER.to_owned()), text.into());
-            }
+            let text = format!(
+                "server `{server}` was stopped, because it was not called for {} s: what it has \
+                 kept in memory for this session is gone\n\
+                 hint: `idle` in `[servers.{server}.limits]` says after how long, or `\"never\"`",
+                idle.as_secs_f64()
+            );
+            self.target.clients.tell(session, server, text);
         }
         is_all
     }

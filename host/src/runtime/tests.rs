@@ -76,6 +76,8 @@ impl SessionClients for NoClients {
     fn client(&self, _: SessionId) -> Option<Arc<dyn Listener>> {
         None
     }
+
+    fn tell(&self, _: SessionId, _: &str, _: String) {}
 }
 
 impl Place {

@@ -31,9 +31,6 @@ use crate::sandbox::UpstreamLimits;
 pub(crate) const RETIRED: &str =
     "its configuration has changed since the call began\nhint: call it again";
 
-/// Who says to a client what has become of a connection.
-const LOGGER: &str = "dormouse";
-
 /// How often a caller looks whether there is room for its connection.
 const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -171,9 +168,6 @@ impl Upstream {
                  idle session is ended for another one"
             );
             for session in link.callers.sessions() {
-                let Some(client) = self.setup.gate.client(session) else {
-                    continue;
-                };
                 let text = format!(
                     "the connection to server `{server}` was ended, because there are as many \
                      connections as are allowed: what the server has kept in memory for this \
@@ -181,7 +175,7 @@ impl Upstream {
                      hint: `connections` in `[limits]` and in `[servers.{server}.limits]` say how \
                      many"
                 );
-                client.log("notice", Some(LOGGER.to_owned()), text.into());
+                self.setup.gate.tell(session, text);
             }
         }
     }

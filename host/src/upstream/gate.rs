@@ -49,4 +49,8 @@ pub trait Gate: Send + Sync {
     /// The client of a session, as it can be told and asked something while none of
     /// its requests is being answered: in the stateless era, it cannot.
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
+
+    /// Tells the client of a session what has become of what the upstream has kept for it: at
+    /// once, or later where it hears no logs.
+    fn tell(&self, session: SessionId, text: String);
 }

@@ -190,6 +190,12 @@ impl Gate for Door {
         let client = self.clients.lock().unwrap().get(&session).cloned()?;
         Some(client)
     }
+
+    fn tell(&self, session: SessionId, text: String) {
+        if let Some(client) = self.client(session) {
+            client.log("notice", None, text.into());
+        }
+    }
 }
 
 pub(crate) fn launch(odd: &[&str]) -> Launch {

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
-use dormouse_tests::wait;
+use dormouse_tests::{Client, wait};
 use serde_json::json;
 
 use super::scripted::Scripted;
@@ -102,4 +102,45 @@ fn what_a_session_has_started_goes_on_while_the_session_does() {
         Ok(())
     })
     .unwrap();
+}
+
+/// Who hears no such logs is told beside the next result, once.
+#[test]
+fn who_hears_no_logs_is_told_with_the_next_result() {
+    for is_stateless in [false, true] {
+        let all = Scripted::new();
+        all.offers("notes", &[("add", "Adds a note.")]);
+        all.own("notes", "limits = { idle = \"1s\" }\n");
+        all.run(&["sync"]);
+        let mut host = match is_stateless {
+            true => Client::spawn(&mut all.home.command(&["serve"])).unwrap(),
+            false => all.serve(&[]),
+        };
+        let mut call = || {
+            let result = match is_stateless {
+                true => host.call_stateless("notes__add", json!({})),
+                false => {
+                    host.request("logging/setLevel", json!({ "level": "error" }))
+                        .unwrap();
+                    host.call("notes__add", json!({}))
+                }
+            };
+            let result = result.unwrap();
+            result["content"].as_array().unwrap().clone()
+        };
+        assert_eq!(call().len(), 1, "{is_stateless}");
+        wait::until("it sleeps", || {
+            let status = all.home.server_status("notes")?;
+            ensure!(status["state"] == "idle", "{status}");
+            Ok(())
+        })
+        .unwrap();
+        let content = call();
+        let told = content[1]["text"].as_str().unwrap();
+        assert!(
+            told.starts_with("[dormouse] server `notes` was stopped, because it was not called"),
+            "{is_stateless}: {told}"
+        );
+        assert_eq!(call().len(), 1, "{is_stateless}");
+    }
 }
