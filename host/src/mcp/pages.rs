@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::tools::ListedTools;
-use crate::config::name::SEPARATOR;
-use crate::roster::{Shown, Snapshot, is_page};
+use crate::roster::{Roster, Shown, Snapshot, is_page};
 
 /// Servers of which a client has read pages.
 #[derive(Default)]
@@ -43,11 +42,11 @@ fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
 /// None where it could be another server's: one with a tool of that name that is not shown (left
 /// out, or not approved) and one that is not there any more may be whose page it is. Nor does a
 /// page call by a name under which an agent may know another server's tool, see
-/// [`is_name_of_another`].
+/// [`Roster::is_name_of_another`].
 pub(super) fn meant_tool<'s>(
     name: &str,
     read: Option<&ReadPages>,
-    (snapshot, listed): (&'s Snapshot, &ListedTools),
+    (roster, snapshot, listed): (&Roster, &'s Snapshot, &ListedTools),
 ) -> Option<&'s Shown> {
     let shown = snapshot.find(name);
     // An agent means what it is shown, but for what a project has put in the way of a page.
@@ -69,23 +68,11 @@ pub(super) fn meant_tool<'s>(
         return (!is_contested).then_some(shown);
     }
     let owner = owner.filter(|owner| another.is_none() && read.contains(*owner))?;
-    if is_name_of_another(owner, name, snapshot) || listed.is_of_another(owner, name) {
+    let is_of_another = roster.is_name_of_another(owner, name, snapshot);
+    if is_of_another || listed.is_of_another(owner, name) {
         return None;
     }
     let mut tools = snapshot.tools().iter();
     let own = tools.find(|shown| shown.tool() == name && shown.server() == owner);
     own.filter(|shown| shown.is_for_pages())
-}
-
-/// Whether an agent may know a tool of another server by a name, although it is not shown now: it
-/// waits for approval, its server is off or has failed, or all of that was so before this host
-/// began.
-fn is_name_of_another(owner: &str, name: &str, snapshot: &Snapshot) -> bool {
-    // Of the names that are shown those without a prefix alone look like names of a server's own.
-    let mut without_prefix = snapshot.servers().values().filter(|server| {
-        let config = server.config();
-        config.name != owner && config.prefix.as_deref() == Some("")
-    });
-    name.contains(SEPARATOR)
-        || without_prefix.any(|server| server.listed().is_none() || server.has_tool_shown_as(name))
 }

@@ -60,7 +60,8 @@ impl Host {
             return Ok(called(asked.await?, caller.stateless));
         }
         let read = self.session.is_some().then_some(&self.pages);
-        let shown = pages::meant_tool(&name, read, (&snapshot, &self.listed));
+        let places = (&*self.common.roster, &*snapshot, &self.listed);
+        let shown = pages::meant_tool(&name, read, places);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
         let Some((server, tool)) = shown

@@ -13,6 +13,7 @@ pub mod folders;
 mod followed;
 mod forget;
 mod indented_json;
+mod known_names;
 mod line_diff;
 mod memory;
 mod named;

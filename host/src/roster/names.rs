@@ -48,6 +48,12 @@ pub(super) fn beginning(server: &str, prefix: Option<&str>) -> Option<String> {
     (!prefix.is_empty()).then_some(beginning)
 }
 
+/// Whether a name looks like one that was cut, which says no more whose it is.
+pub(super) fn is_cut(name: &str) -> bool {
+    let hash = name.get(CUT..).and_then(|end| end.strip_prefix('_'));
+    hash.is_some_and(|hash| hash.len() == HASH && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
 fn accepted(c: char) -> char {
     if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
         c
@@ -117,6 +123,8 @@ mod tests {
         let cut = shown("server", None, &long);
         assert_eq!(cut.len(), LONGEST);
         assert!(cut.starts_with("server__xxx"), "{cut}");
+        assert!(is_cut(&cut) && is_cut(&shown(&long, None, "tool")));
+        assert!(!is_cut("time__now") && !is_cut(&"x".repeat(LONGEST)));
     }
 
     #[test]

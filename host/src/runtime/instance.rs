@@ -14,7 +14,7 @@ use super::answer::Answer;
 use super::engine::Origin;
 use super::error::Cause;
 use super::host_share;
-use super::lifted::LiftedValues;
+use super::lifted::{LiftedValues, Polls};
 use super::load::Loaded;
 use super::memory::{InstanceMemory, Refused};
 use super::params::Params;
@@ -169,12 +169,12 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
-        self.store.data_mut().lifted = LiftedValues::default();
+        let polls = Polls::default();
+        self.store.data_mut().lifted = LiftedValues::of_call(&polls);
         let fuel = fuel(target.limits.result, call.wanted.uncounted_factor());
         self.store.set_hostcall_fuel(fuel);
-        let called = function
-            .call_async(&mut self.store, &params, &mut results)
-            .await;
+        let call_async = function.call_async(&mut self.store, &params, &mut results);
+        let called = polls.of(call_async).await;
         drop((params, charge));
         // What they take counts for as long as they are there.
         let _lifted = std::mem::take(&mut self.store.data_mut().lifted);

@@ -483,10 +483,13 @@ impl Upstream {
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
         // Nothing else of them is made to values, which take many times the memory of their text.
-        let name = without_blocking(params.len(), || message::object(params))
-            .map_err(not)?
-            .string("name");
+        let members = without_blocking(params.len(), || message::object(params)).map_err(not)?;
+        let name = match method {
+            "tools/call" | "prompts/get" => Some(message::name(&members).map_err(Lost::Broken)?),
+            _ => None,
+        };
         let name = name.as_deref();
+        drop(members);
         self.admit(&line.connection, (method, name), listener)
             .await?;
         let caller = (session, listener);

@@ -23,14 +23,64 @@ const KEPT: &str = r#"(component
       (canon lift (core func $i "f") (memory (core memory $i "mem"))
         (realloc (core func $i "realloc")) (post-return (core func $i "after")))))"#;
 
+/// The same, with a task of the guest's own that has begun before and waits for ever.
+fn kept_beside_a_task() -> String {
+    let text = KEPT
+        .strip_prefix("(component")
+        .and_then(|text| text.strip_suffix(')'))
+        .expect("a component")
+        .replace(
+            "(core module $m",
+            r#"(import "g" (func $g async))
+            (core func $begin (canon lower (func $g) async))
+            (core module $m
+            (import "" "begin" (func $begin (result i32)))"#,
+        )
+        .replace("(memory.fill", "(drop (call $begin)) (memory.fill")
+        .replace(
+            "(instantiate $m)",
+            r#"(instantiate $m (with "" (instance (export "begin" (func $begin)))))"#,
+        );
+    format!(
+        r#"(component
+          (component $waiting
+            (core func $new (canon waitable-set.new))
+            (core module $memory (memory (export "mem") 1))
+            (core instance $memory (instantiate $memory))
+            (core func $wait (canon waitable-set.wait (memory (core memory $memory "mem"))))
+            (core module $m
+              (import "" "new" (func $new (result i32)))
+              (import "" "wait" (func $wait (param i32 i32) (result i32)))
+              (func (export "g") (drop (call $wait (call $new) (i32.const 0)))))
+            (core instance $i (instantiate $m
+              (with "" (instance (export "new" (func $new)) (export "wait" (func $wait))))))
+            (func (export "g") async (canon lift (core func $i "g"))))
+          (instance $waiting (instantiate $waiting))
+          (alias export $waiting "g" (func $g))
+          (component $kept {text})
+          (instance $kept (instantiate $kept (with "g" (func $g))))
+          (alias export $kept "f" (func $f))
+          (export "f" (func $f)))"#
+    )
+}
+
 /// What a server's calls have returned counts until they end: as many as there is memory for are
 /// there at once.
 #[test]
 fn what_was_returned_counts_while_its_guest_cleans_up() {
+    no_more_is_kept_than_there_is_memory_for(KEPT);
+}
+
+#[test]
+fn what_was_returned_counts_while_tasks_of_its_guest_wait() {
+    no_more_is_kept_than_there_is_memory_for(&kept_beside_a_task());
+}
+
+fn no_more_is_kept_than_there_is_memory_for(component: &str) {
     let home = Home::new().unwrap();
     std::fs::write(home.config(), "[limits]\nmemory = \"1GiB\"\n\n").unwrap();
     let limits = "[servers.bad.limits]\ntimeout = \"5s\"\nmemory = \"4MiB\"";
-    let mut host = Host::in_home(home, &wat::parse_str(KEPT).unwrap(), limits);
+    let mut host = Host::in_home(home, &wat::parse_str(component).unwrap(), limits);
     let call = json!({ "name": "bad__f", "arguments": { "text": "a" } });
     let calls = [(); 20].map(|()| host.client.send("tools/call", call.clone()).unwrap());
     let answers = calls.map(|call| host.client.answer(call).unwrap().to_string());

@@ -37,15 +37,20 @@ fn call(host: &mut Client, tool: &str, is_stateless: bool) -> Result<String, Str
 /// more: it waits for its user, it has gone, or its server is off or removed.
 #[test]
 fn no_page_takes_the_name_of_a_tool_that_an_agent_knows() {
-    for prefix in ["", "prefix = ''\n"] {
+    // Long names are cut, and say no more whose they are.
+    let long = "mail-server-of-the-whole-company-in-our-town";
+    let whole = format!("{long}__send");
+    let hash = blake3::hash(whole.as_bytes()).to_hex();
+    let cut = format!("{}_{}", &whole[..39], &hash[..8]);
+    let prefixes = [
+        ("", "good__send"),
+        ("prefix = ''\n", "send"),
+        (&format!("prefix = '{long}'\n"), &cut),
+    ];
+    for (prefix, name) in prefixes {
         for change in ["waits", "has gone", "is off", "is removed"] {
             for is_stateless in [false, true] {
                 let what = format!("{prefix:?} {change} {is_stateless}");
-                let name = if prefix.is_empty() {
-                    "good__send"
-                } else {
-                    "send"
-                };
                 let all = Scripted::new();
                 let others = ("others", "Does.");
                 offers(&all, "good", &[("send", "Sends."), others], &[]);
@@ -89,19 +94,20 @@ fn no_page_takes_the_name_of_a_tool_that_an_agent_knows() {
                 .unwrap();
                 let called = call(&mut host, name, is_stateless);
                 assert!(called.is_err(), "{what}: {called:?}");
-                // What nobody else can be meant by is the page's, unless a server is off of whose
-                // names nothing is known.
+                // What nobody else can be meant by is the page's.
                 let own = call(&mut host, "own", is_stateless);
-                let is_contested = !prefix.is_empty() && change == "is off";
-                assert_eq!(own.is_ok(), !is_contested, "{what}: {own:?}");
+                assert!(own.is_ok(), "{what}: {own:?}");
                 host.close(dormouse_tests::client::PATIENCE).unwrap();
-                // Nor in a later session, where the name says whose it was.
-                if prefix.is_empty() {
+                // Nor in a later session, where the name says whose it was or that is known.
+                let is_known = name != "send" || matches!(change, "waits" | "is off");
+                if is_known {
                     let mut host = all.serve(&[]);
                     host.request("resources/read", json!({ "uri": "ui://w" }))
                         .unwrap();
                     let called = call(&mut host, name, is_stateless);
                     assert!(called.is_err(), "{what}, later: {called:?}");
+                    let own = call(&mut host, "own", is_stateless);
+                    assert!(own.is_ok(), "{what}, later: {own:?}");
                 }
             }
         }

@@ -218,9 +218,10 @@ pub(super) async fn refresh(
             why: shown(secrets, &why),
         })?;
     let token_endpoint = metadata.token_endpoint.clone();
-    let is_moved = |kept: &String| *kept != token_endpoint;
-    if metadata.issuer != issuer || login.token_endpoint.as_ref().is_some_and(is_moved) {
-        // Else an upstream could have its users' tokens sent to whom it likes.
+    // Else an upstream could have its users' tokens sent to whom it likes. Logins that earlier
+    // versions have kept do not say who gave them.
+    let is_same = login.token_endpoint.as_ref() == Some(&token_endpoint);
+    if metadata.issuer != issuer || !is_same {
         tracing::warn!(
             "`{}` has another authorization server than when you logged in there, so you have to log in again",
             http.shown()
@@ -456,9 +457,8 @@ pub(super) async fn revoke(
         (None, None) => return Ok(()),
     };
     let mut endpoint = reqwest::Url::parse(endpoint).map_err(|error| error.to_string())?;
-    // Earlier versions have kept whatever an upstream has named.
-    let issuer = login.credentials.issuer.as_deref();
-    let gave = login.token_endpoint.as_deref().or(issuer);
+    // Earlier versions have kept whatever an upstream has named, and not who gave them.
+    let gave = login.token_endpoint.as_deref();
     let gave = gave.and_then(|gave| reqwest::Url::parse(gave).ok());
     if gave.is_none_or(|gave| gave.origin() != endpoint.origin()) {
         let host = endpoint.host_str().unwrap_or_default();
@@ -478,7 +478,7 @@ pub(super) async fn revoke(
         .append_pair("client_secret", secret.as_deref().unwrap_or_default());
     let body = form.query().unwrap_or_default().to_owned();
     endpoint.set_fragment(None);
-    let reach = LoginReach::of(http, issuer).await;
+    let reach = LoginReach::of(http, login.credentials.issuer.as_deref()).await;
     if !reach.allows_url(&endpoint) {
         return Err("it would have them where this server's logins may not lead".to_owned());
     }

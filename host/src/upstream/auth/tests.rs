@@ -659,16 +659,22 @@ async fn nobody_takes_the_name_of_another_authorization_server() {
 /// The tokens are from where they were got, not from whoever the upstream names later.
 #[tokio::test]
 async fn tokens_are_renewed_only_at_the_endpoint_that_gave_them() {
-    let user = User::of(&[]);
-    let auth = user.logged_in().await;
-    user.edit(|login| {
-        let kept = login.token_endpoint.as_mut().unwrap();
-        assert!(kept.ends_with("/token"), "{kept}");
-        *kept = "https://elsewhere.example/token".to_owned();
-    });
-    user.server.make("expire").unwrap();
-    challenge(&auth).await;
-    assert_eq!(user.count("refreshes"), 0);
+    // An earlier version has kept none.
+    for token_endpoint in [Some("https://elsewhere.example/token"), None] {
+        let user = User::of(&[]);
+        let auth = user.logged_in().await;
+        user.edit(|login| {
+            let kept = login.token_endpoint.as_deref();
+            assert!(
+                kept.is_some_and(|kept| kept.ends_with("/token")),
+                "{kept:?}"
+            );
+            login.token_endpoint = token_endpoint.map(str::to_owned);
+        });
+        user.server.make("expire").unwrap();
+        challenge(&auth).await;
+        assert_eq!(user.count("refreshes"), 0);
+    }
 }
 
 #[tokio::test]
@@ -707,12 +713,11 @@ async fn tokens_are_given_back_only_to_the_host_that_gave_them() {
         assert_eq!(found.is_some(), counts, "{endpoint}");
     }
     // Nor are those of a login that an earlier version has kept with whatever was named.
-    for with_token_endpoint in [true, false] {
+    for token_endpoint in [Some("https://gave.example/token"), None] {
         let user = User::of(&[]);
         let auth = user.logged_in().await;
         user.edit(|login| {
-            login.token_endpoint = with_token_endpoint.then(|| "https://gave.example/token".into());
-            login.credentials.issuer = Some("https://gave.example".into());
+            login.token_endpoint = token_endpoint.map(str::to_owned);
             assert!(login.revocation.as_ref().unwrap().ends_with("/revoke"));
         });
         assert!(auth.logout().await.unwrap());
