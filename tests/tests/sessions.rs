@@ -37,11 +37,11 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({ "name": tool, "arguments": arguments })
 }
 
-/// Each client takes a step in a session of which a connection breaks, and comes back.
-/// Gives the outcomes.
+/// Each client takes a step in a session of which a connection breaks, and comes back: all of
+/// them at once, for they mostly wait. Gives the outcomes.
 fn broken(home: &Home, clients: &[Sdk], next: Break, step: &Value) -> Vec<Value> {
     let server = home.serve_http(&[]).unwrap();
-    let outcomes = clients.iter().map(|client| {
+    let outcome = |client: &Sdk| {
         let proxy = Proxy::start(server.address(), next).unwrap();
         let [outcome] = client
             .run_with_token(
@@ -54,8 +54,13 @@ fn broken(home: &Home, clients: &[Sdk], next: Break, step: &Value) -> Vec<Value>
         assert!(proxy.has_broken(), "{client:?}");
         assert_eq!(proxy.resumed().len(), 1, "{client:?} {outcome}");
         outcome
-    });
-    outcomes.collect()
+    };
+    std::thread::scope(|scope| {
+        let clients = clients.iter().map(|client| scope.spawn(|| outcome(client)));
+        let clients: Vec<_> = clients.collect();
+        let outcomes = clients.into_iter().map(|client| client.join().unwrap());
+        outcomes.collect()
+    })
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Everything that has to pass.
 
+use std::thread::available_parallelism;
+
 use anyhow::Result;
 
 use crate::{build, install, lints, step};
@@ -20,7 +22,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
     }
     let mut tests = step::cargo();
     if step::works(step::cargo().args(["nextest", "--version"])) {
-        tests.args(["nextest", "run"]);
+        // Many of them wait for most of their time.
+        let threads = available_parallelism().map_or(2, |cores| cores.get() + 1);
+        tests.args(["nextest", "run", "--test-threads", &threads.to_string()]);
     } else {
         tests.arg("test");
     }

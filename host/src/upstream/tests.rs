@@ -500,17 +500,29 @@ async fn oddities_are_put_up_with() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
+/// Answers that come after all are no fault of theirs, and nothing that a user is to read.
+#[tokio::test]
 async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
-    for (era, odds) in [
+    let (logged, _guard) = crate::log_budget::tests::logged();
+    let cases = [
         (ClientEra::Stateless, &["ignores-server/discover"][..]),
+        (ClientEra::Stateless, &["late-server/discover"]),
         (ClientEra::default(), &["ignores-initialize", "modern"]),
-    ] {
+        (ClientEra::default(), &["late-initialize", "modern"]),
+    ];
+    let calls = cases.map(async |(era, odds)| {
         let odd = odd(odds);
         let ear = Ear::of(era, &[]);
         let answer = odd.call_as(ONE, ear, ("echo", json!({}))).await;
         assert!(answer.is_ok(), "{odds:?} {answer:?}");
-    }
+    });
+    futures::future::join_all(calls).await;
+    let lines = logged.lines();
+    assert!(!lines.is_empty(), "nothing is logged");
+    assert!(
+        !lines.iter().any(|line| line.contains("WARN")),
+        "{lines:#?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

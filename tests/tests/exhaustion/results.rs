@@ -28,7 +28,7 @@ fn kept_beside_a_task() -> String {
     let text = KEPT
         .strip_prefix("(component")
         .and_then(|text| text.strip_suffix(')'))
-        .expect("a component")
+        .unwrap()
         .replace(
             "(core module $m",
             r#"(import "g" (func $g async))

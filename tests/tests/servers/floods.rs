@@ -343,6 +343,11 @@ fn caps_are_the_configured_ones_and_are_told() {
             "message = '1MiB'",
             "`message` in `[servers.odd.limits]` sets how long one may be",
         ),
+        (
+            "50 MB",
+            "result = '1MiB'",
+            "`result` in `[servers.odd.limits]`",
+        ),
     ] {
         let table = format!("tools = [\"echo\"]\n[servers.odd.limits]\n{limit}\n");
         let all = Hostile::new().and("odd", kind, &table);

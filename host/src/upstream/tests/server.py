@@ -10,6 +10,7 @@ import time
 
 ODD = set(sys.argv[1:])
 LOCK = threading.Lock()
+LATE = []
 ANSWERS = {}
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
@@ -130,11 +131,16 @@ def request(id, method, params):
     meta = params.get("_meta", {})
     if "silent" in ODD:
         return
+    if LATE and method not in ("server/discover", "initialize"):
+        error(LATE.pop(), -32601, "Method not found")
     if method in ("server/discover", "initialize"):
         SEEN["first"].append(method)
         if "dies-of-" + method in ODD:
             os._exit(1)
         if "ignores-" + method in ODD:
+            return
+        if "late-" + method in ODD:
+            LATE.append(id)
             return
     if method == "server/discover":
         if "modern" not in ODD and "both" not in ODD:
