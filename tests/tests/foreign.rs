@@ -9,6 +9,7 @@
 )]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use dormouse_tests::{Home, artifacts};
 use serde_json::json;
@@ -127,4 +128,32 @@ fn heavy_zig() {
 #[test]
 fn heavy_go() {
     greets("Go", "go", "wit");
+}
+
+/// What `dormouse wit` prints is what toolchains look for in `wit/deps`.
+#[test]
+fn the_contract_is_a_dependency_that_toolchains_find() {
+    const WORLD: &str = "package people:greeter;
+
+world greeter {
+    import dormouse:plugin/settings@0.1.0;
+    export dormouse:plugin/prompts@0.1.0;
+    export greet: func(name: string) -> string;
+}
+";
+    let home = Home::new().unwrap();
+    let (wit, bindings) = (home.path().join("wit"), home.path().join("bindings"));
+    std::fs::create_dir_all(wit.join("deps")).unwrap();
+    let printed = home.run(&["wit"]).unwrap();
+    std::fs::write(wit.join("deps/dormouse-plugin.wit"), printed.stdout).unwrap();
+    std::fs::write(wit.join("greeter.wit"), WORLD).unwrap();
+    let toolchain = artifacts::python("clients", "componentize-py").unwrap();
+    let mut command = Command::new(toolchain);
+    command.args(["--world", "greeter", "--wit-path"]).arg(&wit);
+    let output = command.arg("bindings").arg(&bindings).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    for module in ["imports/settings.py", "exports/__init__.py"] {
+        let text = std::fs::read_to_string(bindings.join("wit_world").join(module));
+        assert!(text.unwrap().contains("def get"), "{module}");
+    }
 }

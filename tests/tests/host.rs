@@ -391,6 +391,12 @@ fn sleeps_after_use() {
         assert_eq!(home.server_status("counter").unwrap()["instances"], 1);
         wait_for(|| home.server_status("counter").unwrap()["state"] == "idle");
         assert_eq!(home.server_status("counter").unwrap()["instances"], 0);
+        // The session has lost its count.
+        let told = client
+            .notification("notifications/message", Duration::from_secs(30))
+            .unwrap();
+        let text = told["params"]["data"].as_str().unwrap();
+        assert!(text.contains("server `counter` was stopped"), "{told}");
     }
 }
 

@@ -1,9 +1,17 @@
 //! What an instance of a component takes of its host beside linear memories and tables.
 
 use wasmparser::{
-    ComponentAlias, ComponentExternalKind, ComponentInstance, ComponentOuterAliasKind,
-    ElementItems, ElementKind, Encoding, Instance, Parser, Payload,
+    ComponentAlias, ComponentDefinedType, ComponentExternalKind, ComponentInstance,
+    ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration, ComponentValType,
+    ElementItems, ElementKind, Encoding, Instance, InstanceTypeDeclaration, Parser, Payload,
 };
+
+/// Bytes that an engine keeps for each component instance, whatever it has.
+const COMPONENT_INSTANCE_BYTES: u64 = 1 << 10;
+
+/// Bytes that an engine keeps in a component instance for each resource type and each function
+/// that is lowered or made of a type.
+const CANONICAL_BYTES: u64 = 128;
 
 /// Bytes that an engine keeps for each core instance, whatever it has.
 const CORE_INSTANCE_BYTES: u64 = 2 << 10;
@@ -18,51 +26,108 @@ const ITEM_BYTES: u64 = 16;
 /// What one instance of a component takes of its host beside linear memories and tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InstanceFootprint {
-    /// Number of core instances, without those that an engine makes of its own.
-    pub core_instances: u64,
-    /// Bytes of these.
+    /// Number of component instances, the whole included; `u64::MAX` where nobody knows.
+    pub component_instances: u64,
+    /// Number of those that have code of their own, in each of which one function can wait for
+    /// another.
+    pub with_code: u64,
+    /// Bytes of all of them, without the core instances that an engine makes of its own.
     pub bytes: u64,
+    /// Most flags of one type, where there are futures or streams of something else than numbers;
+    /// 0 where there are none.
+    pub sent_flags: usize,
 }
 
 impl InstanceFootprint {
     fn add(&mut self, other: Self) {
-        self.core_instances = self.core_instances.saturating_add(other.core_instances);
+        self.component_instances = self
+            .component_instances
+            .saturating_add(other.component_instances);
+        self.with_code = self.with_code.saturating_add(other.with_code);
         self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 
-/// What one instance of a component takes of its host beside linear memories and tables, where
-/// it may have `max_core_instances`. Counts by what is declared, without validating it. Where
-/// that does not tell, because components are handed around in it, it is as much as there may be.
+/// What one instance of a component takes of its host beside linear memories and tables. Counts by
+/// what is declared, without validating it. Where that does not tell, because components are handed
+/// around in it, all numbers are `u64::MAX`.
 #[must_use]
-pub fn instance_footprint(component: &[u8], max_core_instances: u64) -> InstanceFootprint {
+pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
     let mut scopes = Vec::new();
     let mut whole = InstanceFootprint::default();
-    let mut max_module_bytes = CORE_INSTANCE_BYTES;
+    let mut sent = SentTypes::default();
     for payload in Parser::new(0).parse_all(component).map_while(Result::ok) {
         match payload {
             Payload::Version { encoding, .. } => scopes.push(Scope::new(encoding)),
             Payload::End(_) => match scopes.pop() {
                 Some(Scope::Module(bytes)) => {
-                    max_module_bytes = max_module_bytes.max(bytes);
                     if let Some(Scope::Component(outer)) = scopes.last_mut() {
                         outer.modules.push(Some(bytes));
                     }
                 }
-                Some(Scope::Component(ended)) => match scopes.last_mut() {
-                    Some(Scope::Component(outer)) => outer.components.push(Some(ended.takes)),
-                    _ => whole = ended.takes,
-                },
+                Some(Scope::Component(ended)) => {
+                    let mut takes = ended.takes;
+                    takes.add(InstanceFootprint {
+                        component_instances: 1,
+                        with_code: u64::from(ended.has_code),
+                        bytes: COMPONENT_INSTANCE_BYTES,
+                        ..InstanceFootprint::default()
+                    });
+                    match scopes.last_mut() {
+                        Some(Scope::Component(outer)) => outer.components.push(Some(takes)),
+                        _ => whole = takes,
+                    }
+                }
                 None => {}
             },
-            payload => Scope::read(&mut scopes, payload),
+            payload => {
+                if let Payload::ComponentTypeSection(section) = &payload {
+                    let types = section.clone().into_iter().map_while(Result::ok);
+                    types.for_each(|ty| sent.read(&ty));
+                }
+                Scope::read(&mut scopes, payload);
+            }
         }
     }
-    InstanceFootprint {
-        core_instances: whole.core_instances.min(max_core_instances),
-        bytes: whole
-            .bytes
-            .min(max_core_instances.saturating_mul(max_module_bytes)),
+    if sent.has_values {
+        whole.sent_flags = sent.max_flags;
+    }
+    whole
+}
+
+/// Types of what components can send each other.
+#[derive(Default)]
+struct SentTypes {
+    /// Whether there are futures or streams of something else than numbers.
+    has_values: bool,
+    max_flags: usize,
+}
+
+impl SentTypes {
+    fn read(&mut self, ty: &ComponentType<'_>) {
+        match ty {
+            ComponentType::Defined(ComponentDefinedType::Flags(flags)) => {
+                self.max_flags = self.max_flags.max(flags.len());
+            }
+            ComponentType::Defined(
+                ComponentDefinedType::Future(Some(sent)) | ComponentDefinedType::Stream(Some(sent)),
+            ) => self.has_values |= matches!(sent, ComponentValType::Type(_)),
+            ComponentType::Component(declarations) => {
+                for declaration in declarations {
+                    if let ComponentTypeDeclaration::Type(ty) = declaration {
+                        self.read(ty);
+                    }
+                }
+            }
+            ComponentType::Instance(declarations) => {
+                for declaration in declarations {
+                    if let InstanceTypeDeclaration::Type(ty) = declaration {
+                        self.read(ty);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -78,13 +143,17 @@ enum Scope {
 struct ComponentScope {
     modules: Vec<Option<u64>>,
     components: Vec<Option<InstanceFootprint>>,
+    /// Whether it has core instances of its own.
+    has_code: bool,
     takes: InstanceFootprint,
 }
 
 /// What is taken where nobody knows how much that is.
 const UNKNOWN: InstanceFootprint = InstanceFootprint {
-    core_instances: u64::MAX,
+    component_instances: u64::MAX,
+    with_code: u64::MAX,
     bytes: u64::MAX,
+    sent_flags: 0,
 };
 
 impl Scope {
@@ -142,12 +211,18 @@ impl ComponentScope {
                 for instance in section.into_iter().map_while(Result::ok) {
                     if let Instance::Instantiate { module_index, .. } = instance {
                         let bytes = get(&self.modules, module_index).unwrap_or(u64::MAX);
-                        self.takes.add(InstanceFootprint {
-                            core_instances: 1,
-                            bytes,
-                        });
+                        self.takes.bytes = self.takes.bytes.saturating_add(bytes);
+                        self.has_code = true;
                     }
                 }
+            }
+            Payload::ComponentCanonicalSection(section) => {
+                self.takes_canonical(u64::from(section.count()));
+            }
+            Payload::ComponentTypeSection(section) => {
+                let types = section.into_iter().map_while(Result::ok);
+                let resources = types.filter(|ty| matches!(ty, ComponentType::Resource { .. }));
+                self.takes_canonical(resources.count() as u64);
             }
             Payload::ComponentInstanceSection(section) => {
                 for instance in section.into_iter().map_while(Result::ok) {
@@ -185,6 +260,11 @@ impl ComponentScope {
             }
             _ => {}
         }
+    }
+
+    fn takes_canonical(&mut self, number: u64) {
+        let bytes = number.saturating_mul(CANONICAL_BYTES);
+        self.takes.bytes = self.takes.bytes.saturating_add(bytes);
     }
 
     fn alias(scopes: &mut [Scope], alias: &ComponentAlias<'_>) {
@@ -230,26 +310,26 @@ fn get<T: Copy>(space: &[Option<T>], index: u32) -> Option<T> {
 mod tests {
     use super::*;
 
-    const MAX: u64 = 100;
-
     fn of(wat: &str) -> InstanceFootprint {
-        instance_footprint(&wat::parse_str(wat).unwrap(), MAX)
+        instance_footprint(&wat::parse_str(wat).unwrap())
     }
 
     #[test]
     fn instances_are_counted_with_what_they_declare() {
-        let base = CORE_INSTANCE_BYTES;
-        for (wat, core_instances, bytes) in [
-            ("(component)", 0, 0),
-            ("(component (core module))", 0, 0),
+        const BASE: u64 = CORE_INSTANCE_BYTES;
+        const EACH: u64 = COMPONENT_INSTANCE_BYTES;
+        for (wat, component_instances, with_code, bytes) in [
+            ("(component)", 1, 0, EACH),
+            ("(component (core module))", 1, 0, EACH),
             (
                 "(component (core module $m (import \"\" \"f\" (func)) (global i32 (i32.const 1)) (func)
                     (elem funcref (ref.null func) (ref.null func)))
                   (core module $n (func (export \"f\")))
                   (core instance $i (instantiate $n))
                   (core instance (instantiate $m (with \"\" (instance $i)))))",
-                2,
-                2 * base + 3 * ITEM_BYTES + 3 * FUNCTION_BYTES,
+                1,
+                1,
+                EACH + 2 * BASE + 3 * ITEM_BYTES + 3 * FUNCTION_BYTES,
             ),
             // Three within each of four.
             (
@@ -260,33 +340,71 @@ mod tests {
                   (component $b (alias outer $top $a (component $a))
                     (instance (instantiate $a)) (instance (instantiate $a)))
                   (instance (instantiate $b)) (instance (instantiate $b)))",
-                12,
-                12 * base,
+                7,
+                4,
+                7 * EACH + 12 * BASE,
+            ),
+            (
+                "(component (component $a (type $r (resource (rep i32))) (core func (canon resource.new $r)))
+                  (instance (instantiate $a)))",
+                2,
+                0,
+                2 * EACH + 2 * CANONICAL_BYTES,
             ),
             // Nobody knows which is meant.
             (
                 "(component (core module (func))
                   (component $a (import \"c\" (component $c)) (instance (instantiate $c))))",
+                1,
                 0,
-                0,
+                EACH,
             ),
             (
                 "(component (core module (func))
                   (component $b)
                   (component $a (import \"c\" (component $c)) (instance (instantiate $c)))
                   (instance (instantiate $a (with \"c\" (component $b)))))",
-                MAX,
-                MAX * (base + FUNCTION_BYTES),
+                u64::MAX,
+                u64::MAX,
+                u64::MAX,
             ),
         ] {
             let expected = InstanceFootprint {
-                core_instances,
+                component_instances,
+                with_code,
                 bytes,
+                sent_flags: 0,
             };
             assert_eq!(of(wat), expected, "{wat}");
         }
-        let none = instance_footprint(b"no component", MAX);
+        let none = instance_footprint(b"no component");
         assert_eq!(none, InstanceFootprint::default());
+    }
+
+    #[test]
+    fn flags_that_can_be_sent_are_found() {
+        let flags = "(type $flags (flags \"a\" \"b\" \"c\")) (type $one (flags \"a\"))";
+        let sent = "(type $list (list $flags)) (type (future $list))";
+        for (wat, expected) in [
+            (format!("(component {flags} {sent})"), 3),
+            (
+                format!("(component {flags} (type (stream u8)) (type (future)))"),
+                0,
+            ),
+            (format!("(component {flags})"), 0),
+            (
+                format!("(component (component (component {flags})) (type (stream string)))"),
+                0,
+            ),
+            (format!("(component (type (component {flags} {sent})))"), 3),
+            (format!("(component (type (instance {flags} {sent})))"), 3),
+            (
+                format!("(component (component {flags}) (type $l (list u8)) (type (stream $l)))"),
+                3,
+            ),
+        ] {
+            assert_eq!(of(&wat).sent_flags, expected, "{wat}");
+        }
     }
 
     /// Each component has two of the one before: there are more than there are numbers.
@@ -304,6 +422,6 @@ mod tests {
         let takes = of(&format!(
             "(component $top {wat} (instance (instantiate $c79)))"
         ));
-        assert_eq!(takes.core_instances, MAX);
+        assert_eq!(takes, UNKNOWN);
     }
 }

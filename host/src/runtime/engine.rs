@@ -11,7 +11,7 @@ use super::ticker::{Busy, Ticker};
 
 /// How much stack a guest may use, in bytes; its fibre gets as much again for
 /// host calls.
-const GUEST_STACK: usize = 1 << 20;
+pub(super) const GUEST_STACK_BYTES: usize = 1 << 20;
 
 /// How many instances the pool has room for; further ones are made on demand.
 const POOL: u32 = 128;
@@ -151,8 +151,8 @@ impl Machine {
             .concurrency_support(kind.concurrent)
             .wasm_component_model_map(true)
             .wasm_component_model_fixed_length_lists(true)
-            .max_wasm_stack(GUEST_STACK)
-            .async_stack_size(2 * GUEST_STACK)
+            .max_wasm_stack(GUEST_STACK_BYTES)
+            .async_stack_size(2 * GUEST_STACK_BYTES)
             // The default of 4 GiB for each memory runs out of address space
             // with a few thousand instances.
             .memory_reservation(256 << 20)

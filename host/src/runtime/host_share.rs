@@ -3,16 +3,20 @@
 use dormouse_catalog::instance_footprint;
 use wasmtime::Store;
 
+use super::engine::GUEST_STACK_BYTES;
+use super::value::flags_factor;
+
+/// How many component instances one component may have, itself included. Those that toolchains
+/// build have one, or a few.
+const MAX_COMPONENT_INSTANCES: u64 = 1000;
+
 /// How many core instances one store may have. A component of componentize-py has some
 /// thirty.
 const MAX_CORE_INSTANCES: u64 = 256;
 
 /// How many core instances one store may have whose component has the component model's
-/// concurrency: in each a function may wait, which keeps a stack.
+/// concurrency.
 const MAX_CONCURRENT_CORE_INSTANCES: u64 = 64;
-
-/// Bytes of such a stack that are in use.
-const STACK_BYTES: u64 = 32 << 10;
 
 /// How many handles (resources, streams, futures, tasks, …) a component may hold at once.
 const MAX_HANDLES: usize = 4096;
@@ -30,25 +34,46 @@ const CONCURRENT_BYTES: u64 = 1 << 20;
 pub(super) struct HostShare {
     bytes: u64,
     is_concurrent: bool,
+    sent_flags: usize,
 }
 
 impl HostShare {
     /// What is kept for each instance of a component.
-    pub(super) fn of(component: &[u8], is_concurrent: bool) -> Self {
-        let footprint = instance_footprint(component, max_core_instances(is_concurrent));
+    ///
+    /// # Errors
+    /// It has more component instances than it may.
+    pub(super) fn of(component: &[u8], is_concurrent: bool) -> Result<Self, String> {
+        let footprint = instance_footprint(component);
+        if footprint.component_instances > MAX_COMPONENT_INSTANCES {
+            let what = match footprint.component_instances {
+                u64::MAX => "it makes instances of components that others hand to it, and nobody knows how many".to_owned(),
+                number => format!("it has {number} component instances"),
+            };
+            return Err(format!(
+                "{what}, where {MAX_COMPONENT_INSTANCES} are allowed\nhint: build it with fewer components in it"
+            ));
+        }
         let concurrent = match is_concurrent {
-            true => CONCURRENT_BYTES + footprint.core_instances * STACK_BYTES,
+            // In each component instance a function may wait, however deep it has called itself.
+            true => CONCURRENT_BYTES + footprint.with_code * GUEST_STACK_BYTES as u64,
             false => 0,
         };
-        Self {
-            bytes: footprint.bytes + concurrent,
+        Ok(Self {
+            bytes: footprint.bytes.saturating_add(concurrent),
             is_concurrent,
-        }
+            sent_flags: footprint.sent_flags,
+        })
     }
 
     /// How much it is, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// How many times the memory that wasmtime counts what its components send each other may take.
+    pub(super) fn uncounted_factor(&self) -> usize {
+        // A name has a letter.
+        flags_factor(self.sent_flags, self.sent_flags)
     }
 
     /// How many core instances an instance may have.

@@ -11,11 +11,11 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
 use super::answer::Answer;
+use super::call_memory::CallMemory;
 use super::engine::Origin;
 use super::error::Cause;
 use super::host_share;
-use super::lifted::{LiftedValues, Polls};
-use super::load::Loaded;
+use super::load::{Bound, Loaded};
 use super::memory::{InstanceMemory, Refused};
 use super::params::Params;
 use super::state::{Current, Pace, State};
@@ -78,12 +78,11 @@ impl Live {
         let mut store = Store::new(bound.pre.engine(), state);
         store.limiter_async(|state| &mut state.memory);
         bound.share.limit(&mut store);
-        store.call_hook(|mut store, passage| {
-            let State { lifted, memory, .. } = store.data_mut();
-            match lifted.passes(passage, memory) {
-                true => Ok(()),
-                false => Err(wasmtime::format_err!("there is no memory for its result")),
+        store.call_hook(|store, passage| {
+            if let Some(memory) = &store.data().call_memory {
+                memory.passes(passage);
             }
+            Ok(())
         });
         store.set_hostcall_fuel(fuel(target.limits.result, 1));
         store.set_epoch_deadline(1);
@@ -169,18 +168,26 @@ impl Live {
             .ok_or_else(|| Cause::Load(format!("it does not export `{export}`")))?;
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
-        let polls = Polls::default();
-        self.store.data_mut().lifted = LiftedValues::of_call(&polls);
-        let fuel = fuel(target.limits.result, call.wanted.uncounted_factor());
+        // What its values take counts for as long as they are there.
+        let memory = CallMemory::new(Arc::clone(self.store.data().memory.server()));
+        self.store.data_mut().call_memory = Some(Arc::clone(&memory));
+        let of_share = |bound: &Bound| bound.share.uncounted_factor();
+        let uncounted = self.loaded.get(self.origin).map_or(1, of_share);
+        let uncounted = uncounted.max(call.wanted.uncounted_factor());
+        let fuel = fuel(target.limits.result, uncounted);
         self.store.set_hostcall_fuel(fuel);
         let call_async = function.call_async(&mut self.store, &params, &mut results);
-        let called = polls.of(call_async).await;
+        let called = memory.of(call_async).await;
         drop((params, charge));
-        // What they take counts for as long as they are there.
-        let _lifted = std::mem::take(&mut self.store.data_mut().lifted);
+        self.store.data_mut().call_memory = None;
         self.store.data().output.end();
-        if let Err(error) = called {
-            return Err(cause(&self.store, target, &error));
+        match called {
+            Some(Ok(())) => {}
+            Some(Err(error)) => return Err(cause(&self.store, target, &error)),
+            None => {
+                let host = self.store.data().memory.server().host_limit();
+                return Err(cause_of(Refused::Host(host), target));
+            }
         }
         self.sound = true;
         let ended = self.store.data_mut().call.take();

@@ -17,7 +17,7 @@ use super::link::link;
 use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
-use super::wanted::{BY_NAME, by_name};
+use super::wanted::{BY_NAME, by_name, is_of_contract};
 use super::{Code, Target};
 use crate::sandbox::{GrantedFolders, HostLimits, OwnPlaces};
 
@@ -131,7 +131,7 @@ impl Loader {
         let concurrent = dormouse_catalog::is_concurrent(&bytes);
         let machine = self.machines.get(Kind { origin, concurrent })?;
         let name = Cache::name(&machine.engine, &bytes);
-        let share = HostShare::of(&bytes, concurrent);
+        let share = HostShare::of(&bytes, concurrent)?;
         if let Some(component) = self.cached(machine, &name, origin) {
             return Ok(Ready {
                 component: component?,
@@ -242,25 +242,30 @@ impl Loader {
             share,
         } = self.component(&target.code, origin)?;
         let mut functions = HashMap::new();
+        let lie = |what: String| {
+            format!(
+                "its declaration and its code disagree: {what}\nhint: `dormouse check` of {} lists all that is wrong",
+                target.code
+            )
+        };
         for declared in &target.functions {
             let export = &declared.export;
-            let lie = |what: String| {
-                format!(
-                    "its declaration and its code disagree: {what}\nhint: `dormouse check` of {} lists all that is wrong",
-                    target.code
-                )
-            };
             let found = find(&machine.engine, &component, export)
                 .ok_or_else(|| lie(format!("it does not export `{export}`")))?;
-            let signature = found
-                .signature(export)
-                .ok_or_else(|| lie(format!("`{export}` has types that no tool can have")))?;
+            let signature = found.signature(export).map_err(lie)?;
             same_signature(declared, &signature)
                 .map_err(|what| lie(format!("`{export}`: {what}")))?;
             functions.insert(export.clone(), found.index);
         }
-        for export in BY_NAME.map(by_name) {
+        for name in BY_NAME {
+            let export = by_name(name);
             if let Some(found) = find(&machine.engine, &component, &export) {
+                let signature = found.signature(&export).map_err(lie)?;
+                if !is_of_contract(name, &signature) {
+                    return Err(lie(format!(
+                        "`{export}` has other types than in `dormouse wit`"
+                    )));
+                }
                 functions.insert(export, found.index);
             }
         }

@@ -16,6 +16,7 @@ use wasmtime::ResourceLimiterAsync;
 
 use super::host_share::HostShare;
 use super::instances::{IdleInstance, KeptInstances};
+use crate::sandbox::Charge;
 
 /// How many linear memories one store may have: each is a mapping or more, of which a process
 /// has so many.
@@ -182,6 +183,27 @@ impl ServerMemory {
         Ok(())
     }
 
+    /// Takes memory of the host for what is made of values, as long as the charge is there: at
+    /// once or not at all. The limit of an instance does not count, for a result of the size that
+    /// is allowed may take more.
+    pub(super) fn charge(self: &Arc<Self>, bytes: u64) -> Option<ServerCharge> {
+        if let Err(no_room) = self.try_take(bytes) {
+            let only = (no_room == NoRoom::InShare).then_some(&**self);
+            if !self.host.end_idle(bytes, only) || self.try_take(bytes).is_err() {
+                return None;
+            }
+        }
+        Some(ServerCharge {
+            server: Arc::clone(self),
+            bytes,
+        })
+    }
+
+    /// What all servers may have together, in bytes.
+    pub(super) fn host_limit(&self) -> u64 {
+        self.host.limit()
+    }
+
     fn release(&self, bytes: u64) {
         if bytes == 0 {
             return;
@@ -339,26 +361,9 @@ impl InstanceMemory {
         })
     }
 
-    /// Takes memory of the host for what is made of an instance's values, as long as the charge is
-    /// there: what its server may have with all its instances, at once or not at all. The limit of
-    /// an instance does not count, for a result of the size that is allowed may take more.
-    pub(super) fn charge_server(&mut self, bytes: u64) -> Option<ServerCharge> {
-        let server = &self.server;
-        let mut taken = server.try_take(bytes);
-        if let Err(no_room) = taken {
-            let only = (no_room == NoRoom::InShare).then_some(&**server);
-            if server.host.end_idle(bytes, only) {
-                taken = server.try_take(bytes);
-            }
-        }
-        if taken.is_err() {
-            self.refused = Some(Refused::Host(server.host.limit()));
-            return None;
-        }
-        Some(ServerCharge {
-            server: Arc::clone(server),
-            bytes,
-        })
+    /// What the instance's server has.
+    pub(super) fn server(&self) -> &Arc<ServerMemory> {
+        &self.server
     }
 
     /// Takes more memory, as soon as there is room for it. Returns whether it may be had.
@@ -420,6 +425,22 @@ pub(super) struct MemoryCharge {
     bytes: u64,
 }
 
+impl Charge for MemoryCharge {
+    fn add(&mut self, mut other: Self) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+
+    fn reduce_to(&mut self, bytes: u64) {
+        let less = self.bytes.saturating_sub(bytes);
+        self.bytes -= less;
+        drop(Self {
+            server: Arc::clone(&self.server),
+            taken: Arc::clone(&self.taken),
+            bytes: less,
+        });
+    }
+}
+
 impl Drop for MemoryCharge {
     fn drop(&mut self) {
         let less = |taken: u64| Some(taken.saturating_sub(self.bytes));
@@ -435,6 +456,24 @@ impl Drop for MemoryCharge {
 pub(super) struct ServerCharge {
     server: Arc<ServerMemory>,
     bytes: u64,
+}
+
+impl ServerCharge {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Makes one of two.
+    pub(super) fn add(&mut self, mut other: Self) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+
+    /// Gives back what is above so many bytes.
+    pub(super) fn reduce_to(&mut self, bytes: u64) {
+        let less = self.bytes.saturating_sub(bytes);
+        self.bytes -= less;
+        self.server.release(less);
+    }
 }
 
 impl Drop for ServerCharge {

@@ -26,23 +26,31 @@ pub(super) fn find(engine: &Engine, component: &Component, export: &Export) -> O
 }
 
 impl Found {
-    /// The function's signature; none if it has types that no tool can have.
-    pub(super) fn signature(&self, export: &Export) -> Option<Function> {
-        let params = self
-            .function
-            .params()
-            .map(|(name, ty)| field(name, &ty))
-            .collect::<Option<_>>()?;
-        let result = match self.function.results().next() {
-            Some(ty) => Some(convert(&ty)?),
-            None => None,
+    /// The function's signature.
+    ///
+    /// # Errors
+    /// It is none that can be called.
+    pub(super) fn signature(&self, export: &Export) -> Result<Function, String> {
+        if self.function.async_() {
+            return Err(format!(
+                "`{export}` is an `async func`, which cannot be called yet"
+            ));
+        }
+        let signature = || {
+            let params = self.function.params();
+            let params = params.map(|(name, ty)| field(name, &ty));
+            let result = self.function.results().next();
+            Some(Function {
+                export: export.clone(),
+                spread: false,
+                params: params.collect::<Option<_>>()?,
+                result: match result {
+                    Some(ty) => Some(convert(&ty)?),
+                    None => None,
+                },
+            })
         };
-        Some(Function {
-            export: export.clone(),
-            spread: false,
-            params,
-            result,
-        })
+        signature().ok_or_else(|| format!("`{export}` has types that no tool can have"))
     }
 }
 

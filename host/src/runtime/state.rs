@@ -12,9 +12,9 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use super::ask::{AskError, Question, check_size};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
+use super::call_memory::CallMemory;
 use super::capability::Capability;
 use super::error::Cause;
-use super::lifted::LiftedValues;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
 use super::question_size::QuestionSize;
@@ -64,8 +64,8 @@ pub(super) struct State {
     /// What it stands in front of.
     pub upstream: Option<Arc<Upstream>>,
     pub memory: InstanceMemory,
-    /// What its call has returned so far.
-    pub lifted: LiftedValues,
+    /// What its call has made the host allocate.
+    pub call_memory: Option<Arc<CallMemory>>,
 }
 
 /// The call that an instance is busy with.
@@ -130,13 +130,14 @@ impl State {
             settings,
             upstream: target.upstream.clone(),
             memory,
-            lifted: LiftedValues::default(),
+            call_memory: None,
         }
     }
 }
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.in_function();
         WasiCtxView {
             ctx: &mut self.wasi,
             table: &mut self.table,
@@ -163,6 +164,7 @@ impl FilesystemState for State {
 
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.in_function();
         WasiHttpCtxView {
             hooks: &mut self.http_hooks,
             table: &mut self.table,
@@ -187,13 +189,23 @@ impl HttpState for State {
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     crate::sandbox::add_to_linker(&mut linker)?;
-    types::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
-    call::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
-    client::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
-    notify::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
-    settings::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
-    upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, |state: &mut State| state)?;
+    types::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    call::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    client::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    notify::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    settings::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
+    upstream::add_to_linker::<_, HasSelf<_>>(&mut linker, State::in_function)?;
     Ok(linker)
+}
+
+impl State {
+    /// It, for a function of the host.
+    fn in_function(&mut self) -> &mut Self {
+        if let Some(memory) = &self.call_memory {
+            memory.is_in_function_of_host();
+        }
+        self
+    }
 }
 
 impl types::Host for State {}

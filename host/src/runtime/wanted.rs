@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dormouse_catalog::What;
-use dormouse_wit::{Export, Function, Type, contract};
+use dormouse_wit::{Export, Field, Function, Type, VariantCase, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
@@ -112,6 +112,45 @@ pub(super) fn by_name((interface, function): (&str, &str)) -> Export {
         interface: Some(contract::interface(interface)),
         function: function.into(),
     }
+}
+
+/// Whether one of them takes and gives what it does in the contract.
+pub(super) fn is_of_contract((_, function): (&str, &str), signature: &Function) -> bool {
+    let case = |wit: &str, ty| VariantCase {
+        wit: wit.to_owned(),
+        json: wit.to_owned(),
+        ty,
+    };
+    let member = |wit: &str, ty| Field {
+        wit: wit.to_owned(),
+        json: wit.to_owned(),
+        ty,
+        default: None,
+    };
+    let text = || Type::String;
+    let (params, ok, err) = match function {
+        "read-resource" => {
+            let error = [case("not-found", None), case("failed", Some(text()))];
+            (vec![text()], text(), Type::Variant(error.into()))
+        }
+        "complete" => {
+            let of = ["prompt", "template"].map(|of| case(of, Some(text())));
+            let context = Type::List(Box::new(Type::Tuple(vec![text(), text()])));
+            let completions = [
+                member("values", Type::List(Box::new(text()))),
+                member("total", Type::Option(Box::new(Type::U32))),
+                member("has-more", Type::Bool),
+            ];
+            let params = vec![Type::Variant(of.into()), text(), text(), context];
+            (params, Type::Record(completions.into()), text())
+        }
+        _ => (vec![text(), text()], text(), text()),
+    };
+    let result = Type::Result {
+        ok: Some(Box::new(ok)),
+        err: Some(Box::new(err)),
+    };
+    signature.params.iter().map(|param| &param.ty).eq(&params) && signature.result == Some(result)
 }
 
 impl Wanted {

@@ -21,10 +21,19 @@ use super::file_streams;
 use super::granted::Preopens;
 use super::wasi::WASI_VERSION;
 
+/// Memory that is counted as a guest's for as long as this is there.
+pub(crate) trait Charge: Send + Sync + 'static {
+    /// Makes one of two.
+    fn add(&mut self, other: Self);
+
+    /// Gives back what is above so many bytes.
+    fn reduce_to(&mut self, bytes: u64);
+}
+
 /// State of a store whose guest has granted folders.
 pub(crate) trait FilesystemState: WasiView + 'static {
     /// Memory that is counted as the guest's for as long as this is there.
-    type Charge: Send + Sync + 'static;
+    type Charge: Charge;
 
     /// The folders that the guest is given.
     fn preopens(&self) -> &Preopens;

@@ -19,7 +19,7 @@ use wasmtime_wasi_http::{
     WasiHttpHooks, WasiHttpView,
 };
 
-use super::filesystem::FilesystemState;
+use super::filesystem::{Charge, FilesystemState};
 use super::network::{Destination, NetworkState};
 use super::wasi::WASI_VERSION;
 
@@ -45,17 +45,25 @@ pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
 }
 
 /// What an instance is charged for what `wasi:http` keeps for it.
-pub(crate) struct HttpMemory<C> {
-    bytes: u64,
-    _charge: Option<C>,
-}
+pub(crate) struct HttpMemory<C>(Option<C>);
 
 impl<C> Default for HttpMemory<C> {
     fn default() -> Self {
-        Self {
-            bytes: 0,
-            _charge: None,
-        }
+        Self(None)
+    }
+}
+
+impl<C: Charge> HttpMemory<C> {
+    /// Keeps so many bytes of what is charged already and what was charged for something new.
+    fn keep(&mut self, new: C, bytes: u64) {
+        let charge = match self.0.take() {
+            Some(mut charge) => {
+                charge.add(new);
+                charge
+            }
+            None => new,
+        };
+        self.0.insert(charge).reduce_to(bytes);
     }
 }
 
@@ -130,18 +138,22 @@ fn handle<T: HttpState>(
 /// Puts functions that charge for what they make in place of those of `fields`.
 fn count_fields<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::Result<()> {
     types.func_wrap_async("[constructor]fields", |store, (): ()| {
-        Box::new(counted(store, |http| types::HostFields::new(http)))
+        Box::new(counted(store, FIELDS_BYTES, |http| {
+            types::HostFields::new(http)
+        }))
     })?;
     types.func_wrap_async(
         "[static]fields.from-list",
         |store, (entries,): (Vec<(String, Vec<u8>)>,)| {
-            Box::new(counted(store, |http| told(http.from_list(entries))))
+            Box::new(counted(store, FIELDS_BYTES, |http| {
+                told(http.from_list(entries))
+            }))
         },
     )?;
     types.func_wrap_async(
         "[method]fields.clone",
         |store, (fields,): (Resource<FieldMap>,)| {
-            Box::new(counted(store, |http| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostFields::clone(http, fields)
             }))
         },
@@ -154,20 +166,20 @@ fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::
     types.func_wrap_async(
         "[constructor]outgoing-request",
         |store, (headers,): (Resource<FieldMap>,)| {
-            Box::new(counted(store, |http| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostOutgoingRequest::new(http, headers)
             }))
         },
     )?;
     types.func_wrap_async("[method]outgoing-request.body", |store, (own,): (Own,)| {
-        Box::new(counted(store, |http| {
+        Box::new(counted(store, 2 * BODY_BYTES, |http| {
             types::HostOutgoingRequest::body(http, own)
         }))
     })?;
     types.func_wrap_async(
         "[method]outgoing-request.headers",
         |store, (own,): (Own,)| {
-            Box::new(counted(store, |http| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostOutgoingRequest::headers(http, own)
             }))
         },
@@ -175,19 +187,26 @@ fn count_requests<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime::
     types.func_wrap_async(
         "[method]outgoing-request.set-method",
         |store, (own, method): (Own, Method)| {
-            Box::new(counted(store, |http| http.set_method(own, method)))
+            let more = method_bytes(&method);
+            Box::new(counted(store, more, |http| http.set_method(own, method)))
         },
     )?;
     types.func_wrap_async(
         "[method]outgoing-request.set-path-with-query",
         |store, (own, path): (Own, Option<String>)| {
-            Box::new(counted(store, |http| http.set_path_with_query(own, path)))
+            let more = text_bytes(path.as_ref());
+            Box::new(counted(store, more, |http| {
+                http.set_path_with_query(own, path)
+            }))
         },
     )?;
     types.func_wrap_async(
         "[method]outgoing-request.set-authority",
         |store, (own, authority): (Own, Option<String>)| {
-            Box::new(counted(store, |http| http.set_authority(own, authority)))
+            let more = text_bytes(authority.as_ref());
+            Box::new(counted(store, more, |http| {
+                http.set_authority(own, authority)
+            }))
         },
     )
 }
@@ -198,20 +217,20 @@ fn count_responses<T: HttpState>(types: &mut LinkerInstance<'_, T>) -> wasmtime:
     types.func_wrap_async(
         "[constructor]outgoing-response",
         |store, (headers,): (Resource<FieldMap>,)| {
-            Box::new(counted(store, |http| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostOutgoingResponse::new(http, headers)
             }))
         },
     )?;
     types.func_wrap_async("[method]outgoing-response.body", |store, (own,): (Own,)| {
-        Box::new(counted(store, |http| {
+        Box::new(counted(store, 2 * BODY_BYTES, |http| {
             types::HostOutgoingResponse::body(http, own)
         }))
     })?;
     types.func_wrap_async(
         "[method]outgoing-response.headers",
         |store, (own,): (Own,)| {
-            Box::new(counted(store, |http| {
+            Box::new(counted(store, FIELDS_BYTES, |http| {
                 types::HostOutgoingResponse::headers(http, own)
             }))
         },
@@ -226,30 +245,25 @@ fn told<T>(result: HeaderResult<T>) -> wasmtime::Result<Result<T, HeaderError>> 
     }
 }
 
-/// Has wasmtime make something, and charges what all that there is takes then.
+/// Has wasmtime make something that takes so many bytes at most, and charges these before: while
+/// it waits for memory, nothing is there that is not counted.
 async fn counted<T: HttpState, R>(
     mut store: StoreContextMut<'_, T>,
+    more: u64,
     make: impl FnOnce(&mut WasiHttpCtxView<'_>) -> wasmtime::Result<R>,
 ) -> wasmtime::Result<(R,)> {
+    let Some(charge) = store.data_mut().charge(more).await else {
+        wasmtime::bail!("there is no memory for so many headers and bodies of HTTP");
+    };
     let made = make(&mut store.data_mut().http())?;
     let state = store.data_mut();
     let bytes = kept_bytes(state.ctx().table);
-    if state.http_memory().bytes != bytes {
-        *state.http_memory() = HttpMemory::default();
-        let Some(charge) = state.charge(bytes).await else {
-            wasmtime::bail!("there is no memory for so many headers and bodies of HTTP");
-        };
-        *state.http_memory() = HttpMemory {
-            bytes,
-            _charge: Some(charge),
-        };
-    }
+    state.http_memory().keep(charge, bytes);
     Ok((made,))
 }
 
 /// What `wasi:http` keeps in a table of resources at most, in bytes.
 fn kept_bytes(table: &mut ResourceTable) -> u64 {
-    let length = |text: Option<&String>| text.map_or(0, |text| text.len() as u64);
     let body = |is_there: bool| if is_there { BODY_BYTES } else { 0 };
     let of_one = |entry: &mut (dyn std::any::Any + Send)| {
         if entry.is::<FieldMap>() {
@@ -259,14 +273,10 @@ fn kept_bytes(table: &mut ResourceTable) -> u64 {
             return BODY_BYTES;
         }
         if let Some(request) = entry.downcast_ref::<HostOutgoingRequest>() {
-            let method = match &request.method {
-                Method::Other(method) => method.len() as u64,
-                _ => 0,
-            };
             return FIELDS_BYTES
-                + method
-                + length(request.authority.as_ref())
-                + length(request.path_with_query.as_ref())
+                + method_bytes(&request.method)
+                + text_bytes(request.authority.as_ref())
+                + text_bytes(request.path_with_query.as_ref())
                 + body(request.body.is_some());
         }
         if let Some(response) = entry.downcast_ref::<HostOutgoingResponse>() {
@@ -275,4 +285,15 @@ fn kept_bytes(table: &mut ResourceTable) -> u64 {
         0
     };
     table.iter_mut().map(of_one).sum()
+}
+
+fn method_bytes(method: &Method) -> u64 {
+    match method {
+        Method::Other(method) => method.len() as u64,
+        _ => 0,
+    }
+}
+
+fn text_bytes(text: Option<&String>) -> u64 {
+    text.map_or(0, |text| text.len() as u64)
 }

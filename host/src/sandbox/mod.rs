@@ -25,7 +25,7 @@ mod writable_code;
 
 #[cfg(unix)]
 pub(crate) use directory_entries::DirectoryStreams;
-pub(crate) use filesystem::FilesystemState;
+pub(crate) use filesystem::{Charge, FilesystemState};
 pub use folder::real_path;
 pub(crate) use given_secrets::GivenSecrets;
 pub use granted::GrantError;

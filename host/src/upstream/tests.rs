@@ -541,6 +541,7 @@ async fn one_that_never_answers_is_given_up() {
     let why = why(odd.call("echo", json!({})).await);
     assert!(why.contains("did not answer within 1 s"), "{why}");
     assert!(why.contains("odd server starting"), "{why}");
+    assert!(why.contains("it was still running, and is ended"), "{why}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

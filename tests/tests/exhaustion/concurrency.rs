@@ -138,3 +138,113 @@ fn instances_have_few_stacks_and_few_memories() {
         host.stays_well();
     }
 }
+
+/// In each component within it a function waits for ever for the one that all of them call, after
+/// it has called itself until its stack is nearly full.
+fn deep_stacks(components: usize) -> Vec<u8> {
+    let each = |part: &dyn Fn(usize) -> String| (0..components).map(part).collect::<String>();
+    let instances = each(&|n| {
+        format!(
+            r#"(instance $i{n} (instantiate $deep (with "g" (func $one)))) (alias export $i{n} "g" (func $g{n}))"#
+        )
+    });
+    let imports = each(&|n| {
+        format!(
+            r#"(import "g{n}" (func $g{n} async)) (core func $f{n} (canon lower (func $g{n}) async))"#
+        )
+    });
+    let of_core = each(&|n| format!(r#"(import "" "g{n}" (func $g{n} (result i32)))"#));
+    let calls = each(&|n| format!("(drop (call $g{n}))"));
+    let functions = each(&|n| format!(r#"(export "g{n}" (func $f{n}))"#));
+    let given = each(&|n| format!(r#"(with "g{n}" (func $g{n}))"#));
+    let text = format!(
+        r#"(component
+          (component $waiting
+            (core func $new (canon waitable-set.new))
+            (core module $memory (memory (export "mem") 1))
+            (core instance $memory (instantiate $memory))
+            (core func $wait (canon waitable-set.wait (memory (core memory $memory "mem"))))
+            (core module $m
+              (import "" "new" (func $new (result i32)))
+              (import "" "wait" (func $wait (param i32 i32) (result i32)))
+              (func (export "g") (drop (call $wait (call $new) (i32.const 0)))))
+            (core instance $i (instantiate $m
+              (with "" (instance (export "new" (func $new)) (export "wait" (func $wait))))))
+            (func (export "g") async (canon lift (core func $i "g"))))
+          (instance $one (instantiate $waiting))
+          (alias export $one "g" (func $one))
+          (component $deep
+            (import "g" (func $g async))
+            (core func $wait (canon lower (func $g)))
+            (core module $m
+              (import "" "g" (func $g))
+              (func $call (param $n i32) (result i64) (local $a i64) (local $b i64) (local $c i64)
+                (local.set $a (i64.extend_i32_u (local.get $n)))
+                (local.set $b (i64.mul (local.get $a) (i64.const 3)))
+                (if (local.get $n)
+                  (then (local.set $c (call $call (i32.sub (local.get $n) (i32.const 1)))))
+                  (else (call $g)))
+                (i64.add (local.get $c) (i64.xor (local.get $a) (local.get $b))))
+              (func (export "g") (drop (call $call (i32.const 12000)))))
+            (core instance $i (instantiate $m (with "" (instance (export "g" (func $wait))))))
+            (func (export "g") async (canon lift (core func $i "g"))))
+          {instances}
+          (component $drive
+            {imports}
+            (core module $m {of_core} (func (export "f") {calls} (loop $e (br $e))))
+            (core instance $i (instantiate $m (with "" (instance {functions}))))
+            (func (export "f") (canon lift (core func $i "f"))))
+          (instance $drive (instantiate $drive {given}))
+          (alias export $drive "f" (func $f))
+          (export "f" (func $f)))"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+#[test]
+fn stacks_of_functions_that_wait_count_as_memory() {
+    let home = Home::new().unwrap();
+    std::fs::write(home.config(), "[limits]\nmemory = \"512MiB\"\n\n").unwrap();
+    let limits = "[servers.bad.limits]\nmemory = \"128MiB\"\ntimeout = \"3s\"";
+    let mut host = Host::in_home(home, &deep_stacks(55), limits);
+    let call = json!({ "name": "bad__f", "arguments": {} });
+    let calls = [(); 20].map(|()| host.client.send("tools/call", call.clone()).unwrap());
+    let answers = calls.map(|call| host.client.answer(call).unwrap().to_string());
+    let late = answers.iter().filter(|answer| answer.contains("3 s"));
+    assert!(late.count() > 0, "{answers:?}");
+    // Half of the memory, and the host itself.
+    let peak = host.peak();
+    assert!(peak < 450 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}
+
+/// Components within components take memory of the host for each instance, without any code.
+#[test]
+fn components_within_a_component_are_few() {
+    let hundred = "(instance (instantiate $c))".repeat(100);
+    let many = format!(
+        r#"(component
+          (component $c (component $c (component $c) {hundred}) {hundred}) {hundred}
+          (core module $m (func (export "f") (loop $e (br $e))))
+          (core instance $i (instantiate $m))
+          (func (export "f") (canon lift (core func $i "f"))))"#
+    );
+    let unknown = r#"(component
+          (component $one)
+          (component $takes (import "c" (component $c)) (instance (instantiate $c)))
+          (instance (instantiate $takes (with "c" (component $one))))
+          (core module $m (func (export "f")))
+          (core instance $i (instantiate $m))
+          (func (export "f") (canon lift (core func $i "f"))))"#;
+    for (wat, why) in [
+        (
+            &*many,
+            "it has 1010101 component instances, where 1000 are allowed",
+        ),
+        (unknown, "nobody knows how many, where 1000 are allowed"),
+    ] {
+        let mut host = Host::with(&wat::parse_str(wat).unwrap(), "");
+        host.fails("bad__f", &[why]);
+        host.stays_well();
+    }
+}

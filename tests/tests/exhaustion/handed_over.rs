@@ -22,7 +22,7 @@ const REPEATED: &str = r#"(component
       (canon lift (core func $i "f") (memory (core memory $i "mem")))))"#;
 
 /// How often [`LONG`] hands over its list.
-const TIMES: usize = 10;
+const TIMES: usize = 6;
 
 /// A list of five million headers of one letter each, handed over again and again.
 const LONG: &str = r#"(component
@@ -112,7 +112,9 @@ fn a_list_of_flags_takes_no_more_than_other_lists() {
 fn others_are_heard_between_the_turns_of_busy_guests() {
     let home = Home::new().unwrap();
     let file = home.plugin_file("bad.wasm", &wat::parse_str(LONG).unwrap());
-    home.server("bad", &file.unwrap()).unwrap();
+    // Beside other tests it takes minutes.
+    let limits = "[servers.bad.limits]\ntimeout = \"2m\"";
+    home.server_with("bad", &file.unwrap(), limits).unwrap();
     let mut command = home.command(&["serve"]);
     let mut client = Client::start(command.env("TOKIO_WORKER_THREADS", "2")).unwrap();
     let params = json!({ "name": "bad__f", "arguments": {} });

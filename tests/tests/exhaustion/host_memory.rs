@@ -120,3 +120,62 @@ fn an_unknown_limit_of_the_host_is_told() {
     assert!(told.contains("`memroy` is no key of `[limits]`"), "{told}");
     assert!(told.contains("did you mean `memory`?"), "{told}");
 }
+
+/// What `wasi:http` keeps for a plugin counts before it is made: 25 methods of 4 MB.
+#[test]
+fn what_waits_for_memory_holds_none_that_is_not_counted() {
+    const METHODS: &str = r#"(component
+      (import "wasi:http/types@0.2.3" (instance $http
+        (export "fields" (type $fields (sub resource)))
+        (export "outgoing-request" (type $request (sub resource)))
+        (type $m (variant (case "get") (case "head") (case "post") (case "put") (case "delete")
+          (case "connect") (case "options") (case "trace") (case "patch") (case "other" string)))
+        (export "method" (type $method (eq $m)))
+        (export "[constructor]fields" (func (result (own $fields))))
+        (export "[constructor]outgoing-request"
+          (func (param "headers" (own $fields)) (result (own $request))))
+        (export "[method]outgoing-request.set-method"
+          (func (param "self" (borrow $request)) (param "method" $method) (result (result))))))
+      (core module $memory (memory (export "mem") 64)
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 16)))
+      (core instance $memory (instantiate $memory))
+      (core func $fields (canon lower (func $http "[constructor]fields")))
+      (core func $request (canon lower (func $http "[constructor]outgoing-request")))
+      (core func $set (canon lower (func $http "[method]outgoing-request.set-method")
+        (memory (core memory $memory "mem")) (realloc (core func $memory "realloc"))))
+      (core module $m
+        (import "" "mem" (memory 64))
+        (import "" "fields" (func $fields (result i32)))
+        (import "" "request" (func $request (param i32) (result i32)))
+        (import "" "set" (func $set (param i32 i32 i32 i32) (result i32)))
+        (func (export "f") (param $n i32) (local $i i32)
+          (if (i32.eqz (local.get $n)) (then (loop $e (br $e))))
+          (memory.fill (i32.const 1024) (i32.const 65) (i32.const 4000000))
+          (loop $l
+            (drop (call $set (call $request (call $fields))
+              (i32.const 9) (i32.const 1024) (i32.const 4000000)))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $l (i32.lt_u (local.get $i) (i32.const 25))))
+          (loop $e (br $e))))
+      (core instance $i (instantiate $m (with "" (instance (export "mem" (memory $memory "mem"))
+        (export "fields" (func $fields)) (export "request" (func $request))
+        (export "set" (func $set))))))
+      (func (export "f") (param "n" u32) (canon lift (core func $i "f"))))"#;
+    let home = Home::new().unwrap();
+    std::fs::write(home.config(), "[limits]\nmemory = \"512MiB\"\n\n").unwrap();
+    let limits = "[servers.bad.limits]\ntimeout = \"6s\"";
+    let mut host = Host::in_home(home, &wat::parse_str(METHODS).unwrap(), limits);
+    // One that waits for nothing keeps those that do from being given up.
+    let calls = (0..30).map(|n| {
+        let call = json!({ "name": "bad__f", "arguments": { "n": n } });
+        host.client.send("tools/call", call).unwrap()
+    });
+    let calls: Vec<_> = calls.collect();
+    for call in calls {
+        let answer = host.client.answer(call).unwrap();
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+    }
+    let peak = host.peak();
+    assert!(peak < 600 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}

@@ -1,4 +1,4 @@
-//! Results that are large as values, and are there for as long as their guest goes on.
+//! Values that a guest hands over, and that are there for as long as it goes on.
 
 use super::*;
 
@@ -76,10 +76,74 @@ fn what_was_returned_counts_while_tasks_of_its_guest_wait() {
     no_more_is_kept_than_there_is_memory_for(&kept_beside_a_task());
 }
 
+/// One component within it sends another a list of 120 texts of a megabyte each, which never has
+/// made room for them.
+const SENT: &str = r#"(component
+    (component $reader
+      (type $sent (future (list string)))
+      (core module $memory (memory (export "mem") 1)
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32) (loop $l (br $l)) (i32.const 0)))
+      (core instance $memory (instantiate $memory))
+      (core func $read (canon future.read $sent async
+        (memory (core memory $memory "mem")) (realloc (core func $memory "realloc"))))
+      (core module $m
+        (import "" "read" (func $read (param i32 i32) (result i32)))
+        (global $sent (mut i32) (i32.const 0))
+        (func (export "take") (param i32) (global.set $sent (local.get 0)))
+        (func (export "go") (drop (call $read (global.get $sent) (i32.const 16)))))
+      (core instance $i (instantiate $m (with "" (instance (export "read" (func $read))))))
+      (func (export "take") (param "sent" $sent) (canon lift (core func $i "take")))
+      (func (export "go") (canon lift (core func $i "go"))))
+    (component $writer
+      (type $sent (future (list string)))
+      (import "take" (func $take (param "sent" $sent)))
+      (import "go" (func $go))
+      (core func $take (canon lower (func $take)))
+      (core func $go (canon lower (func $go)))
+      (core module $memory (memory (export "mem") 20)
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1200000)))
+      (core instance $memory (instantiate $memory))
+      (core func $new (canon future.new $sent))
+      (core func $write (canon future.write $sent async (memory (core memory $memory "mem"))))
+      (core module $m
+        (import "" "mem" (memory 20))
+        (import "" "new" (func $new (result i64)))
+        (import "" "write" (func $write (param i32 i32) (result i32)))
+        (import "" "take" (func $take (param i32)))
+        (import "" "go" (func $go))
+        (func (export "f") (param i32 i32) (local $sent i64) (local $at i32)
+          (memory.fill (i32.const 65536) (i32.const 65) (i32.const 1000000))
+          (loop $l
+            (i32.store (i32.add (i32.const 1024) (local.get $at)) (i32.const 65536))
+            (i32.store (i32.add (i32.const 1028) (local.get $at)) (i32.const 1000000))
+            (local.set $at (i32.add (local.get $at) (i32.const 8)))
+            (br_if $l (i32.lt_u (local.get $at) (i32.const 960))))
+          (i32.store (i32.const 0) (i32.const 1024))
+          (i32.store (i32.const 4) (i32.const 120))
+          (local.set $sent (call $new))
+          (call $take (i32.wrap_i64 (local.get $sent)))
+          (drop (call $write (i32.wrap_i64 (i64.shr_u (local.get $sent) (i64.const 32))) (i32.const 0)))
+          (call $go)))
+      (core instance $i (instantiate $m (with "" (instance
+        (export "mem" (memory $memory "mem")) (export "new" (func $new))
+        (export "write" (func $write)) (export "take" (func $take)) (export "go" (func $go))))))
+      (func (export "f") (param "text" string) (canon lift (core func $i "f")
+        (memory (core memory $memory "mem")) (realloc (core func $memory "realloc")))))
+    (instance $reader (instantiate $reader))
+    (instance $writer (instantiate $writer
+      (with "take" (func $reader "take")) (with "go" (func $reader "go"))))
+    (alias export $writer "f" (func $f))
+    (export "f" (func $f)))"#;
+
+#[test]
+fn what_a_plugin_sends_itself_counts_until_it_has_taken_it() {
+    no_more_is_kept_than_there_is_memory_for(SENT);
+}
+
 fn no_more_is_kept_than_there_is_memory_for(component: &str) {
     let home = Home::new().unwrap();
     std::fs::write(home.config(), "[limits]\nmemory = \"1GiB\"\n\n").unwrap();
-    let limits = "[servers.bad.limits]\ntimeout = \"5s\"\nmemory = \"4MiB\"";
+    let limits = "[servers.bad.limits]\ntimeout = \"5s\"\nmemory = \"16MiB\"";
     let mut host = Host::in_home(home, &wat::parse_str(component).unwrap(), limits);
     let call = json!({ "name": "bad__f", "arguments": { "text": "a" } });
     let calls = [(); 20].map(|()| host.client.send("tools/call", call.clone()).unwrap());

@@ -266,6 +266,22 @@ mod flood {
         assert!(start.elapsed() < Duration::from_secs(20));
         host.stays_well();
     }
+
+    #[test]
+    fn is_cut_where_its_user_says() {
+        let host = Host::with_more("flood", "[servers.flood.limits]\noutput = '10KiB'");
+        let call = ["-v", "call", "flood", "flood", r#"{"megabytes":1}"#];
+        let output = host.home.run(&call).unwrap();
+        let log = String::from_utf8(output.stderr).unwrap();
+        let told = "printed more than 10240 bytes; the rest is dropped";
+        assert!(log.contains(told), "{log:.2000}");
+        assert!(
+            (10 << 10..12 << 10).contains(&log.len()),
+            "{} bytes",
+            log.len()
+        );
+        host.stays_well();
+    }
 }
 
 mod forge {
@@ -441,6 +457,33 @@ mod reporter {
             assert_eq!(logged.unwrap()["level"], "info");
         }
         host.stays_well();
+    }
+
+    /// A line that moves, which no log line is torn by; nothing of it where nobody looks.
+    #[test]
+    fn is_shown_on_a_terminal() {
+        let host = Host::with("reporter");
+        let words = ["call", "reporter", "work", r#"{"steps":3}"#];
+        let script =
+            dormouse_tests::artifacts::workspace().join("tests/clients/python/terminal.py");
+        let run = host.home.command(&words);
+        let mut command = std::process::Command::new("python3");
+        command.arg(script).arg("[]");
+        command.arg(run.get_program()).args(run.get_args());
+        let output = command.envs(host.home.environment()).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        for part in [
+            " 67% step 2 ",
+            "\r\u{1b}[2Kinfo reporter: did step 2\r\n",
+            "\r\u{1b}[2Kdid 3 steps\r\n",
+        ] {
+            assert!(shown.contains(part), "no {part:?} in {shown:?}");
+        }
+        let output = host.home.run(&words).unwrap();
+        assert_eq!(output.stdout, b"did 3 steps\n");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("info reporter: did step 2\n"), "{said}");
+        assert!(!said.contains('%') && !said.contains('\u{1b}'), "{said}");
     }
 
     #[test]

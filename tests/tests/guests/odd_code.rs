@@ -312,3 +312,53 @@ fn components_nested_ten_thousand_deep_harm_nobody() {
     let status = home.server_status("bad").unwrap();
     assert_eq!(status["tools"], 0, "{status}");
 }
+
+/// What is called by its name takes and gives what the contract says, which its values are counted
+/// by.
+#[test]
+fn functions_of_the_contract_are_what_the_contract_says() {
+    let core = r#"(core module $m
+            (memory (export "mem") 1)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024))
+            (func (export "f") (param i32 i32 i32 i32) (result i32) (i32.const 0))
+            (func (export "begin") (param i32 i32 i32 i32) (result i32) (i32.const 0))
+            (func (export "back") (param i32 i32 i32) (result i32) (i32.const 0)))
+          (core instance $i (instantiate $m))"#;
+    let lift = r#"(memory (core memory $i "mem")) (realloc (core func $i "realloc"))"#;
+    for (function, told) in [
+        (
+            format!(
+                r#"(func $f (param "name" string) (param "arguments" string) (result (list string))
+                  (canon lift (core func $i "f") {lift}))"#
+            ),
+            "has other types than in `dormouse wit`",
+        ),
+        (
+            format!(
+                r#"(func $f async (param "name" string) (param "arguments" string)
+                    (result (result string (error string)))
+                  (canon lift (core func $i "begin") async (callback (core func $i "back")) {lift}))"#
+            ),
+            "is an `async func`, which cannot be called yet",
+        ),
+    ] {
+        let text = format!(
+            r#"(component {core} {function}
+              (instance $adapter (export "call-tool" (func $f)))
+              (export "dormouse:plugin/adapter@0.1.0" (instance $adapter)))"#
+        );
+        let home = Home::new().unwrap();
+        let file = home.plugin_file("odd.wasm", &wat::parse_str(text).unwrap());
+        let file = file.unwrap();
+        let tools = home.path().join("tools.json");
+        let tool = json!([{ "name": "t", "inputSchema": { "type": "object" } }]);
+        std::fs::write(&tools, tool.to_string()).unwrap();
+        let [packed, tools] = [&file, &tools].map(|path| path.to_str().unwrap());
+        let output = home.run(&["pack", packed, "--tools", tools]).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        home.server("odd", &file).unwrap();
+        let mut client = home.serve().unwrap();
+        let error = client.error("odd__t", json!({})).unwrap();
+        assert!(error.contains(told), "{error}");
+    }
+}

@@ -19,4 +19,4 @@ pub(crate) use json_size::{json_size, written_bytes};
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;
-pub(crate) use uncounted::uncounted_factor;
+pub(crate) use uncounted::{flags_factor, uncounted_factor};

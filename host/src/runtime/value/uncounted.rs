@@ -15,6 +15,12 @@ pub(crate) fn uncounted_factor(ty: &Type) -> usize {
     factor(ty, false)
 }
 
+/// The same of a number of flags, whose names have so many letters together.
+pub(crate) fn flags_factor(number: usize, letters: usize) -> usize {
+    let taken = VALUE_BYTES + FLAG_BYTES * number;
+    taken.div_ceil(VALUE_BYTES + letters)
+}
+
 fn factor(ty: &Type, is_repeated: bool) -> usize {
     let all = |types: &mut dyn Iterator<Item = &Type>| {
         let factors = types.map(|ty| factor(ty, is_repeated));
@@ -22,9 +28,7 @@ fn factor(ty: &Type, is_repeated: bool) -> usize {
     };
     match ty {
         Type::Flags(flags) if is_repeated => {
-            let letters: usize = flags.iter().map(|flag| flag.wit.len()).sum();
-            let taken = VALUE_BYTES + FLAG_BYTES * flags.len();
-            taken.div_ceil(VALUE_BYTES + letters)
+            flags_factor(flags.len(), flags.iter().map(|flag| flag.wit.len()).sum())
         }
         Type::List(item) | Type::FixedList(item, _) => factor(item, true),
         Type::Map(key, item) => factor(key, true).max(factor(item, true)),

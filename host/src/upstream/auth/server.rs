@@ -218,10 +218,10 @@ pub(super) async fn refresh(
             why: shown(secrets, &why),
         })?;
     let token_endpoint = metadata.token_endpoint.clone();
-    // Else an upstream could have its users' tokens sent to whom it likes. Logins that earlier
-    // versions have kept do not say who gave them.
-    let is_same = login.token_endpoint.as_ref() == Some(&token_endpoint);
-    if metadata.issuer != issuer || !is_same {
+    // Logins that earlier versions have kept do not say who gave them; their next tokens do.
+    let is_moved = |kept: &String| *kept != token_endpoint;
+    if metadata.issuer != issuer || login.token_endpoint.as_ref().is_some_and(is_moved) {
+        // Else an upstream could have its users' tokens sent to whom it likes.
         tracing::warn!(
             "`{}` has another authorization server than when you logged in there, so you have to log in again",
             http.shown()
