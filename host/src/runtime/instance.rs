@@ -19,8 +19,12 @@ use super::load::{Bound, Loaded};
 use super::memory::{InstanceMemory, Refused};
 use super::params::Params;
 use super::state::{Current, Pace, State};
+use super::value::json_memory;
 use super::{Call, Target};
 use crate::sandbox::GivenSecrets;
+
+/// Size of a result, as JSON, up to which it goes on as values, in bytes.
+const MAX_VALUES_BYTES: u64 = 64 << 10;
 
 /// An instance and its store.
 pub(super) struct Live {
@@ -205,10 +209,20 @@ impl Live {
             false => Ok(()),
         };
         // Before anything is made of it, for that takes many times its memory.
-        fits(call.wanted.result_size(results.first(), limit))?;
+        let size = call.wanted.result_size(results.first(), limit);
+        fits(size)?;
+        let server = self.store.data().memory.server();
+        let made = results.first().map_or(0, |value| json_memory(value, size));
+        let _charge = server
+            .charge(made)
+            .ok_or_else(|| cause_of(Refused::Host(server.host_limit()), target))?;
         let result = call.wanted.result(target, results.first(), completed);
-        let result = result.map_err(|cause| cause.within(target))?;
-        fits(result.size())?;
+        let mut result = result.map_err(|cause| cause.within(target))?;
+        let size = result.size();
+        fits(size)?;
+        if size > MAX_VALUES_BYTES {
+            result.write();
+        }
         Ok(result)
     }
 }

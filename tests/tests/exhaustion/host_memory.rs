@@ -15,7 +15,7 @@ const GREEDY: &str = r#"(component (core module $m (memory 1)
   (func (export "spin") (canon lift (core func $i "spin"))))"#;
 
 /// A home whose guests together may have that much.
-fn home(memory: &str) -> Home {
+pub(super) fn home(memory: &str) -> Home {
     let home = Home::new().unwrap();
     std::fs::write(
         home.config(),

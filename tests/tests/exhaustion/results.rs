@@ -164,3 +164,39 @@ fn no_more_is_kept_than_there_is_memory_for(component: &str) {
     assert!(peak < 1 << 20, "the host took {peak} KiB");
     host.stays_well();
 }
+
+/// Seven hundred thousand times `true`, of which a tree of JSON takes seventy times the guest's memory.
+const MANY_VALUES: &str = r#"(component
+    (core module $m
+      (memory (export "mem") 32)
+      (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+      (func (export "f") (result i32)
+        (memory.fill (i32.const 1024) (i32.const 1) (i32.const 700000))
+        (i32.store (i32.const 0) (i32.const 1024))
+        (i32.store (i32.const 4) (i32.const 700000))
+        (i32.const 0)))
+    (core instance $i (instantiate $m))
+    (func (export "f") (result (list bool))
+      (canon lift (core func $i "f") (memory (core memory $i "mem"))
+        (realloc (core func $i "realloc")))))"#;
+
+/// Making JSON of a result takes memory of the host as well, which counts before it is taken.
+#[test]
+fn what_is_made_of_a_result_counts_as_memory() {
+    let component = wat::parse_str(MANY_VALUES).unwrap();
+    for (memory, is_answered) in [("1GiB", true), ("160MiB", false)] {
+        let home = host_memory::home(memory);
+        let mut host = Host::in_home(home, &component, "");
+        let call = json!({ "name": "bad__f", "arguments": {} });
+        let id = host.client.send("tools/call", call).unwrap();
+        let answer = host.client.answer(id).unwrap();
+        let result = &answer["result"];
+        let said = result["content"][0]["text"].as_str().unwrap();
+        match is_answered {
+            true => assert!(said.starts_with(r#"{"result":[true,true,"#)),
+            false => assert!(said.contains("`memory` in `[limits]`"), "{said}"),
+        }
+        assert_eq!(result["isError"] == true, !is_answered);
+        host.stays_well();
+    }
+}

@@ -37,6 +37,43 @@ pub(crate) fn json_size(ty: Option<&Type>, value: &Val, limit: u64) -> u64 {
     size.bytes
 }
 
+/// Bytes of memory that the JSON of a value takes, at most about, while it is made: as a tree of
+/// `serde_json`, and as text.
+pub(crate) fn json_memory(value: &Val, json_size: u64) -> u64 {
+    // The text stands in a result twice, and is escaped in one of them.
+    tree_bytes(value).saturating_add(json_size.saturating_mul(4))
+}
+
+const VALUE_BYTES: u64 = size_of::<serde_json::Value>() as u64;
+
+/// What a member of an object takes beside its value, its hash and its place in the index, and the
+/// room that a map has made for more.
+const MEMBER_BYTES: u64 = VALUE_BYTES + 2 * size_of::<String>() as u64 + 64;
+
+/// The memory of the tree, without that of its texts.
+fn tree_bytes(value: &Val) -> u64 {
+    let member = |value: &Val| MEMBER_BYTES + tree_bytes(value);
+    let part = |value: &Option<Box<Val>>| value.as_deref().map_or(0, member);
+    let parts: u64 = match value {
+        // They become one text.
+        Val::List(items) if matches!(items.first(), Some(Val::U8(_))) => 0,
+        Val::List(items) | Val::FixedLengthList(items) | Val::Tuple(items) => {
+            items.iter().map(tree_bytes).sum()
+        }
+        Val::Record(fields) => fields.iter().map(|(_, value)| member(value)).sum(),
+        // An array of both, where keys are no texts.
+        Val::Map(pairs) => pairs
+            .iter()
+            .map(|(key, value)| member(key) + member(value))
+            .sum(),
+        Val::Variant(_, payload) => MEMBER_BYTES + VALUE_BYTES + part(payload),
+        Val::Option(payload) | Val::Result(Ok(payload) | Err(payload)) => part(payload),
+        Val::Flags(names) => names.len() as u64 * VALUE_BYTES,
+        _ => 0,
+    };
+    VALUE_BYTES + parts
+}
+
 struct JsonSize {
     bytes: u64,
     limit: u64,

@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use bytes::base64_in;
 pub(crate) use decode::{arguments, drop_nulls, texts};
-pub(crate) use json_size::{json_size, written_bytes};
+pub(crate) use json_size::{json_memory, json_size, written_bytes};
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;
