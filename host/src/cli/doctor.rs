@@ -139,6 +139,7 @@ impl Rows {
         let config = config.unwrap_or_default();
         let mut all = Configured::new(config, places.around.as_ref(), &trust);
         folders::recall(&places.data, &mut all);
+        places.note_filled_in(&all);
         for problem in &all.own_problems {
             self.error("configuration", problem.to_string());
         }

@@ -231,6 +231,7 @@ impl Global {
             )?),
             program: crate::own_program::path().ok(),
             client: None,
+            filled_in: crate::config::FilledInFiles::default(),
         })
     }
 

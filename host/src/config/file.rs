@@ -184,10 +184,6 @@ impl Reader<'_> {
         let mut of_servers = BTreeSet::new();
         if let Some(item) = table.get("discovery") {
             config.discovery = self.discovery(item);
-            if !self.problems.is_empty() {
-                // Whoever is not to be asked may be what could not be read.
-                config.discovery.clients = Some(Vec::new());
-            }
         }
         if self.inputs.is_none() {
             self.inputs = Some(config.discovery.inputs.clone());
@@ -292,13 +288,21 @@ impl Reader<'_> {
 
     fn discovery(&mut self, item: &Item) -> DiscoveryConfig {
         let mut discovery = DiscoveryConfig::default();
+        // Whoever is not to be asked may be what cannot be read.
+        let nobody = Some(Vec::new());
         let Some(table) = self.table(item, "discovery") else {
+            discovery.clients = nobody;
             return discovery;
         };
+        let mut is_nobody_asked = false;
         for (key, item) in table.iter() {
             let here = format!("discovery.{key}");
             match key {
-                "clients" => discovery.clients = Some(self.clients(item, &here)),
+                "clients" => {
+                    let before = self.problem_count;
+                    discovery.clients = Some(self.clients(item, &here));
+                    is_nobody_asked |= self.problem_count > before;
+                }
                 "pass_env" => discovery.pass_env = self.pass_env(item, &here),
                 "inputs" => discovery.inputs = self.inputs(item, &here),
                 "filled_in" => self.set(&mut discovery.filled_in, item, &here, bytes),
@@ -309,8 +313,15 @@ impl Reader<'_> {
                     ];
                     discovery.fetch = self.choice(item, &here, &choices).unwrap_or_default();
                 }
-                _ => self.unknown(table, key, "`[discovery]`", DISCOVERY),
+                _ => {
+                    self.unknown(table, key, "`[discovery]`", DISCOVERY);
+                    let meant = nearest(key, DISCOVERY.iter().copied());
+                    is_nobody_asked |= matches!(meant, None | Some("clients"));
+                }
             }
+        }
+        if is_nobody_asked {
+            discovery.clients = nobody;
         }
         discovery
     }

@@ -47,7 +47,7 @@ pub use inputs::{Input, Inputs};
 pub use limits::LimitSettings;
 pub use on_change::{ChangePolicy, NewTools, OnChange};
 pub use overlay::Overlay;
-pub use own_places::{HostPaths, own_places};
+pub use own_places::{FilledInFiles, HostPaths, own_places};
 pub use problem::{Invalid, Problem};
 pub use refused::RefusedServer;
 pub use reserved_names::ReservedNames;

@@ -1,11 +1,53 @@
 //! The one list of all that is Dormouse's own: what decides which servers there are,
 //! what they may do and who is trusted. No plugin may be granted any of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::discovery::{Surroundings, places, settings_files};
-use super::{Client, Scope, paths};
+use super::{Client, Configured, FillSource, Scope, paths};
 use crate::sandbox::OwnPlace;
+use crate::visible::visible_line;
+
+/// Files that servers of the user's take variables and texts from, with the names of the servers,
+/// as of the configuration that was read last: whoever writes to one of them decides what is run.
+///
+/// Those of projects are not among them: what is in them is trusted with the project.
+#[derive(Debug, Clone, Default)]
+pub struct FilledInFiles(Arc<RwLock<BTreeMap<PathBuf, String>>>);
+
+impl FilledInFiles {
+    /// Takes note of all in a configuration.
+    pub fn note(&self, configured: &Configured, project: Option<&Path>) {
+        let mut files = BTreeMap::new();
+        for server in configured
+            .servers
+            .values()
+            .filter(|server| !server.is_of_project())
+        {
+            let bridge = server.bridge();
+            for filled_in in bridge.iter().flat_map(|bridge| &bridge.filled_in) {
+                let (FillSource::File(file) | FillSource::VariableInFile { file, .. }) =
+                    &filled_in.source
+                else {
+                    continue;
+                };
+                if !project.is_some_and(|project| file.starts_with(project)) {
+                    files.insert(file.clone(), server.name.clone());
+                }
+            }
+        }
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = files;
+    }
+
+    fn all(&self) -> BTreeMap<PathBuf, String> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
 
 /// Paths that a host was started with.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +68,11 @@ pub struct HostPaths<'a> {
 /// user has trusted. Neither is what administrators write, which no program of a user's
 /// can change.
 #[must_use]
-pub fn own_places(host: HostPaths<'_>, around: Option<&Surroundings>) -> Vec<OwnPlace> {
+pub fn own_places(
+    host: HostPaths<'_>,
+    around: Option<&Surroundings>,
+    filled_in: &FilledInFiles,
+) -> Vec<OwnPlace> {
     let mut own = Vec::new();
     let mut add = |path: &Path, what: &str| {
         own.push(OwnPlace {
@@ -52,6 +98,13 @@ pub fn own_places(host: HostPaths<'_>, around: Option<&Surroundings>) -> Vec<Own
         }
         // It may be a link to somewhere else.
         add(file, "which is Dormouse's configuration");
+    }
+    for (file, server) in filled_in.all() {
+        let server = visible_line(&server);
+        add(
+            &file,
+            &format!("which the server `{server}` takes values from"),
+        );
     }
     // The memory and the environment of this very process.
     #[cfg(target_os = "linux")]
@@ -96,7 +149,7 @@ mod tests {
             data,
             token_file,
         };
-        let own = own_places(host, Some(&around));
+        let own = own_places(host, Some(&around), &FilledInFiles::default());
         let paths: Vec<_> = own.iter().map(|own| own.path.as_path()).collect();
         for ours in [
             "/e/cache",

@@ -8,6 +8,7 @@ use super::client::hosts_in;
 use super::methods::Methods;
 use super::server::Socket;
 use super::{RequestError, RpcError, place};
+use crate::config::FilledInFiles;
 use crate::roster::{Places, Roster};
 
 /// Says its name, after a while if asked to.
@@ -77,6 +78,7 @@ async fn a_real_host_answers() {
         around: None,
         program: None,
         client: None,
+        filled_in: FilledInFiles::default(),
     })
     .unwrap();
     let run = folder.path().join("run");

@@ -129,6 +129,8 @@ pub struct Places {
     pub program: Option<PathBuf>,
     /// The client that is served. What it loads itself is not shown a second time.
     pub client: Option<Client>,
+    /// Files that servers take values from, as of the configuration that was read last.
+    pub filled_in: config::FilledInFiles,
 }
 
 impl Places {
@@ -136,6 +138,13 @@ impl Places {
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.cache.join("catalog.index")
+    }
+
+    /// Takes note of the files that servers take values from, so that no server is granted them.
+    pub fn note_filled_in(&self, configured: &Configured) {
+        let around = self.around.as_ref();
+        let project = around.and_then(|around| around.project.as_deref());
+        self.filled_in.note(configured, project);
     }
 
     /// All that is Dormouse's own, which no server is granted.
@@ -148,7 +157,7 @@ impl Places {
                 data: &places.data,
                 token_file: places.token_file.as_deref(),
             };
-            config::own_places(host, places.around.as_ref())
+            config::own_places(host, places.around.as_ref(), &places.filled_in)
         })
     }
 }
@@ -563,6 +572,7 @@ impl Roster {
 fn configured(own: Config, places: &Places, trust: &Trust) -> Configured {
     let mut configured = Configured::new(own, places.around.as_ref(), trust);
     folders::record(&places.data, &mut configured);
+    places.note_filled_in(&configured);
     configured
 }
 

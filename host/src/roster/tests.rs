@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{Context, Places, Refusal, Roster, State};
+use crate::config::FilledInFiles;
 use crate::config::discovery::Surroundings;
 use crate::runtime::{Listener, SessionId};
 
@@ -81,6 +82,7 @@ impl Home {
             around: None,
             program: None,
             client: None,
+            filled_in: FilledInFiles::default(),
         }
     }
 

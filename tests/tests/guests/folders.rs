@@ -399,7 +399,15 @@ fn nothing_that_decides_about_plugins_is_granted() {
         ".claude",
         "cache/data/dormouse/tokens",
         "notes",
+        "variables/there",
+        "variables/later",
     ]);
+    // What a server of the user's is started with may be in a file that is named elsewhere.
+    let variables = |folder: &str| json!({ "command": "true", "envFile": place.at("variables").join(folder).join("env") });
+    let servers = json!({ "one": variables("there"), "other": variables("later") });
+    let servers = json!({ "mcpServers": servers });
+    std::fs::write(place.at(".cursor/mcp.json"), servers.to_string()).unwrap();
+    std::fs::write(place.at("variables/there/env"), "A=1").unwrap();
     let folders = [
         "",
         "config",
@@ -410,6 +418,9 @@ fn nothing_that_decides_about_plugins_is_granted() {
         "cache/data",
         "cache/data/dormouse/tokens",
         "run",
+        "variables",
+        "variables/there",
+        "variables/later",
     ];
     symlink(place.at("config"), place.at("notes/link")).unwrap();
     let with_link = folders.iter().chain(&["notes/link"]);

@@ -10,12 +10,18 @@ use crate::config::Client;
 /// How long Claude Code waits for a call of a program that says nothing.
 const CLAUDE_CODE_SILENCE: Duration = Duration::from_secs(30 * 60);
 
+/// How long VS Code waits for a call: for as long as its user does, which is as long as any call
+/// may take here, however often its progress puts that off (`mcpServerRequestHandler.ts`).
+const VSCODE_WAIT: Duration = Duration::from_secs(6 * 60 * 60);
+
 /// How long calls of a client's servers may take where its file does not say. None where that is
 /// no longer than calls of any server may take: a client that is in more of a hurry ends its
 /// calls itself.
 pub(super) fn usual_call_timeout(client: Client, around: &Surroundings) -> Option<Duration> {
-    if client != Client::ClaudeCode {
-        return None;
+    match client {
+        Client::ClaudeCode => {}
+        Client::VsCode => return Some(VSCODE_WAIT),
+        _ => return None,
     }
     let said = around.value("MCP_TOOL_TIMEOUT");
     let milliseconds = said.and_then(|said| said.trim().parse().ok());
@@ -52,6 +58,7 @@ mod tests {
             (Client::ClaudeCode, "0", Some(1800)),
             (Client::ClaudeCode, "7200000", Some(7200)),
             (Client::Gemini, "7200000", None),
+            (Client::VsCode, "", Some(21_600)),
         ] {
             let usual = usual_call_timeout(client, &around(said));
             assert_eq!(

@@ -891,3 +891,27 @@ fn answers_are_filled_into_servers() {
     let (config, _) = parse_of_project(Path::new(FILE), text, variables, &users);
     assert_eq!(arguments(&config).0[0], "users");
 }
+
+/// Who is not to be asked may be what cannot be read; of nothing else do the servers of clients
+/// depend.
+#[test]
+fn a_mistake_about_discovery_costs_what_it_is_in() {
+    for (text, is_nobody_asked) in [
+        ("[discovery]\nclients = [\"vim\", \"cursor\"]", true),
+        ("[discovery]\nclients = \"cursor\"", true),
+        ("[discovery]\nclient = [\"cursor\"]", true),
+        ("[discovery]\nexcept = [\"cursor\"]", true),
+        ("discovery = false", true),
+        ("[discovery]\nfetch = \"backround\"", false),
+        ("[discovery]\nfilled_in = \"much\"", false),
+        ("[discovery]\npass_env = \"some\"", false),
+        ("[discovery]\npass_envs = [\"A\"]", false),
+        ("[discovery.inputs]\npin = 12345678", false),
+        ("[discovery.input]\nkey = \"a\"", false),
+    ] {
+        let config = parse_usable(Path::new("dormouse.toml"), text).unwrap();
+        assert_eq!(config.problems.len(), 1, "{text}");
+        let clients = config.discovery.clients.as_deref();
+        assert_eq!(clients, is_nobody_asked.then_some(&[][..]), "{text}");
+    }
+}

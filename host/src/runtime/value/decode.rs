@@ -4,6 +4,7 @@
 //! schema can express: the text of a `list<u8>` has to be canonical base64.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
 use base64::Engine as _;
@@ -171,13 +172,13 @@ fn from_text(ty: &Type, text: &str) -> Value {
 /// Models like to send null for an argument that they leave out, and published
 /// schemas say that it may be left out, not that it may be null.
 pub(crate) fn drop_nulls(function: &Function, arguments: &mut Map<String, Value>) {
-    for field in function.arguments() {
-        if matches!(field.ty, Type::Option(_))
-            && arguments.get(&field.json).is_some_and(Value::is_null)
-        {
-            arguments.shift_remove(&field.json);
-        }
+    if !arguments.values().any(Value::is_null) {
+        return;
     }
+    let optional = function.arguments().iter();
+    let optional = optional.filter(|field| matches!(field.ty, Type::Option(_)));
+    let optional: HashSet<_> = optional.map(|field| field.json.as_str()).collect();
+    arguments.retain(|name, value| !value.is_null() || !optional.contains(name.as_str()));
 }
 
 /// A value of type `ty`.

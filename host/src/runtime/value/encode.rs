@@ -2,109 +2,125 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_wit::{Case, Type};
+use dormouse_wit::Type;
 use serde_json::{Map, Number, Value, json};
 use wasmtime::component::Val;
+
+use super::case_index::CaseIndex;
 
 /// The one canonical JSON of a value of type `ty`. The types of code and
 /// declaration were compared when the code was loaded; should a value be of
 /// another type all the same, it is null rather than a panic.
 pub(crate) fn encode(ty: &Type, value: &Val) -> Value {
-    match (ty, value) {
-        (_, Val::Bool(value)) => Value::Bool(*value),
-        (_, Val::S8(n)) => Value::from(*n),
-        (_, Val::U8(n)) => Value::from(*n),
-        (_, Val::S16(n)) => Value::from(*n),
-        (_, Val::U16(n)) => Value::from(*n),
-        (_, Val::S32(n)) => Value::from(*n),
-        (_, Val::U32(n)) => Value::from(*n),
-        (_, Val::S64(n)) => Value::from(*n),
-        (_, Val::U64(n)) => Value::from(*n),
-        (_, Val::Float32(n)) => float32(*n),
-        (_, Val::Float64(n)) => float64(*n),
-        (_, Val::Char(char)) => Value::from(char.to_string()),
-        (_, Val::String(text)) => Value::from(text.as_str()),
-        (Type::Bytes, Val::List(items)) => {
-            let bytes: Vec<u8> = items
-                .iter()
-                .filter_map(|item| match item {
-                    Val::U8(byte) => Some(*byte),
-                    _ => None,
-                })
-                .collect();
-            Value::from(STANDARD.encode(bytes))
-        }
-        (Type::List(item), Val::List(items))
-        | (Type::FixedList(item, _), Val::List(items) | Val::FixedLengthList(items)) => {
-            items.iter().map(|value| encode(item, value)).collect()
-        }
-        (Type::Tuple(types), Val::Tuple(items)) => types
-            .iter()
-            .zip(items)
-            .map(|(ty, value)| encode(ty, value))
-            .collect(),
-        (Type::Record(fields), Val::Record(values)) => {
-            let mut members = Map::with_capacity(fields.len());
-            for (field, (_, value)) in fields.iter().zip(values) {
-                // An absent field and null say the same; absent is the canonical one.
-                if !matches!(value, Val::Option(None)) {
-                    members.insert(field.json.clone(), encode(&field.ty, value));
-                }
-            }
-            Value::Object(members)
-        }
-        (Type::Option(inner), Val::Option(Some(value))) => encode(inner, value),
-        (Type::Enum(cases), Val::Enum(name)) => name_of(cases, name),
-        // In declared order, whatever order they were given in.
-        (Type::Flags(flags), Val::Flags(set)) => flags
-            .iter()
-            .filter(|flag| set.contains(&flag.wit))
-            .map(|flag| Value::from(flag.json.as_str()))
-            .collect(),
-        (Type::Variant(cases), Val::Variant(name, payload)) => {
-            let case = cases.iter().find(|case| case.wit == *name);
-            let mut members = Map::new();
-            let tag = case.map_or(name.as_str(), |case| case.json.as_str());
-            members.insert("tag".into(), Value::from(tag));
-            if let (Some(ty), Some(value)) = (case.and_then(|case| case.ty.as_ref()), payload) {
-                members.insert("value".into(), encode(ty, value));
-            }
-            Value::Object(members)
-        }
-        (Type::Result { ok, err }, Val::Result(result)) => match result {
-            Ok(value) => json!({ "ok": part(ok.as_deref(), value.as_deref()) }),
-            Err(value) => json!({ "err": part(err.as_deref(), value.as_deref()) }),
-        },
-        (Type::Map(key, item), Val::Map(pairs)) => map(key, item, pairs),
-        _ => Value::Null,
-    }
+    Encoder::default().encode(ty, value)
 }
 
 /// A part that may be missing in the type or in the value: null then.
 pub(super) fn part(ty: Option<&Type>, value: Option<&Val>) -> Value {
-    match (ty, value) {
-        (Some(ty), Some(value)) => encode(ty, value),
-        _ => Value::Null,
-    }
+    Encoder::default().part(ty, value)
 }
 
-fn map(key: &Type, item: &Type, pairs: &[(Val, Val)]) -> Value {
-    if *key == Type::String {
-        let members = pairs.iter().filter_map(|(key, value)| match key {
-            Val::String(key) => Some((key.clone(), encode(item, value))),
-            _ => None,
-        });
-        return Value::Object(members.collect());
-    }
-    pairs
-        .iter()
-        .map(|(left, right)| json!([encode(key, left), encode(item, right)]))
-        .collect()
+/// One value's way into JSON.
+#[derive(Default)]
+struct Encoder<'a> {
+    cases: CaseIndex<'a>,
 }
 
-fn name_of(cases: &[Case], name: &str) -> Value {
-    let case = cases.iter().find(|case| case.wit == name);
-    Value::from(case.map_or(name, |case| case.json.as_str()))
+impl<'a> Encoder<'a> {
+    fn encode(&mut self, ty: &'a Type, value: &Val) -> Value {
+        match (ty, value) {
+            (_, Val::Bool(value)) => Value::Bool(*value),
+            (_, Val::S8(n)) => Value::from(*n),
+            (_, Val::U8(n)) => Value::from(*n),
+            (_, Val::S16(n)) => Value::from(*n),
+            (_, Val::U16(n)) => Value::from(*n),
+            (_, Val::S32(n)) => Value::from(*n),
+            (_, Val::U32(n)) => Value::from(*n),
+            (_, Val::S64(n)) => Value::from(*n),
+            (_, Val::U64(n)) => Value::from(*n),
+            (_, Val::Float32(n)) => float32(*n),
+            (_, Val::Float64(n)) => float64(*n),
+            (_, Val::Char(char)) => Value::from(char.to_string()),
+            (_, Val::String(text)) => Value::from(text.as_str()),
+            (Type::Bytes, Val::List(items)) => {
+                let bytes: Vec<u8> = items
+                    .iter()
+                    .filter_map(|item| match item {
+                        Val::U8(byte) => Some(*byte),
+                        _ => None,
+                    })
+                    .collect();
+                Value::from(STANDARD.encode(bytes))
+            }
+            (Type::List(item), Val::List(items))
+            | (Type::FixedList(item, _), Val::List(items) | Val::FixedLengthList(items)) => {
+                items.iter().map(|value| self.encode(item, value)).collect()
+            }
+            (Type::Tuple(types), Val::Tuple(items)) => types
+                .iter()
+                .zip(items)
+                .map(|(ty, value)| self.encode(ty, value))
+                .collect(),
+            (Type::Record(fields), Val::Record(values)) => {
+                let mut members = Map::with_capacity(fields.len());
+                for (field, (_, value)) in fields.iter().zip(values) {
+                    // An absent field and null say the same; absent is the canonical one.
+                    if !matches!(value, Val::Option(None)) {
+                        members.insert(field.json.clone(), self.encode(&field.ty, value));
+                    }
+                }
+                Value::Object(members)
+            }
+            (Type::Option(inner), Val::Option(Some(value))) => self.encode(inner, value),
+            (Type::Enum(cases), Val::Enum(name)) => {
+                let case = self.cases.of_enum(cases, name);
+                Value::from(case.map_or(name.as_str(), |case| case.json.as_str()))
+            }
+            // In declared order, whatever order they were given in.
+            (Type::Flags(flags), Val::Flags(set)) => flags
+                .iter()
+                .filter(|flag| set.contains(&flag.wit))
+                .map(|flag| Value::from(flag.json.as_str()))
+                .collect(),
+            (Type::Variant(cases), Val::Variant(name, payload)) => {
+                let case = self.cases.of_variant(cases, name);
+                let mut members = Map::new();
+                let tag = case.map_or(name.as_str(), |case| case.json.as_str());
+                members.insert("tag".into(), Value::from(tag));
+                if let (Some(ty), Some(value)) = (case.and_then(|case| case.ty.as_ref()), payload) {
+                    members.insert("value".into(), self.encode(ty, value));
+                }
+                Value::Object(members)
+            }
+            (Type::Result { ok, err }, Val::Result(result)) => match result {
+                Ok(value) => json!({ "ok": self.part(ok.as_deref(), value.as_deref()) }),
+                Err(value) => json!({ "err": self.part(err.as_deref(), value.as_deref()) }),
+            },
+            (Type::Map(key, item), Val::Map(pairs)) => self.map(key, item, pairs),
+            _ => Value::Null,
+        }
+    }
+
+    fn part(&mut self, ty: Option<&'a Type>, value: Option<&Val>) -> Value {
+        match (ty, value) {
+            (Some(ty), Some(value)) => self.encode(ty, value),
+            _ => Value::Null,
+        }
+    }
+
+    fn map(&mut self, key: &'a Type, item: &'a Type, pairs: &[(Val, Val)]) -> Value {
+        if *key == Type::String {
+            let members = pairs.iter().filter_map(|(key, value)| match key {
+                Val::String(key) => Some((key.clone(), self.encode(item, value))),
+                _ => None,
+            });
+            return Value::Object(members.collect());
+        }
+        pairs
+            .iter()
+            .map(|(left, right)| json!([self.encode(key, left), self.encode(item, right)]))
+            .collect()
+    }
 }
 
 /// JSON has no NaN and no infinities: they are null.

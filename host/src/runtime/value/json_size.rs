@@ -3,6 +3,8 @@
 use dormouse_wit::Type;
 use wasmtime::component::Val;
 
+use super::case_index::CaseIndex;
+
 /// Bytes that one letter may take in JSON: `\u001b`.
 const MAX_WRITTEN_BYTES: usize = 6;
 
@@ -32,6 +34,7 @@ pub(crate) fn json_size(ty: Option<&Type>, value: &Val, limit: u64) -> u64 {
         bytes: 0,
         limit,
         is_written: ty.is_some(),
+        cases: CaseIndex::default(),
     };
     size.value(ty, value);
     size.bytes
@@ -74,18 +77,19 @@ fn tree_bytes(value: &Val) -> u64 {
     VALUE_BYTES + parts
 }
 
-struct JsonSize {
+struct JsonSize<'a> {
     bytes: u64,
     limit: u64,
     is_written: bool,
+    cases: CaseIndex<'a>,
 }
 
-impl JsonSize {
+impl<'a> JsonSize<'a> {
     fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    fn value(&mut self, ty: Option<&Type>, value: &Val) {
+    fn value(&mut self, ty: Option<&'a Type>, value: &Val) {
         if self.bytes > self.limit {
             return;
         }
@@ -128,7 +132,7 @@ impl JsonSize {
             }
             (ty, Val::Variant(name, payload)) => {
                 let case = match ty {
-                    Some(Type::Variant(cases)) => cases.iter().find(|case| case.wit == *name),
+                    Some(Type::Variant(cases)) => self.cases.of_variant(cases, name),
                     _ => None,
                 };
                 self.add(r#"{"tag":""}"#.len() + case.map_or(1, |case| case.json.len()));
@@ -153,7 +157,7 @@ impl JsonSize {
                 }
             }
             (Some(Type::Enum(cases)), Val::Enum(name)) => {
-                let case = cases.iter().find(|case| case.wit == *name);
+                let case = self.cases.of_enum(cases, name);
                 self.add(case.map_or(1, |case| case.json.len()) + 2);
             }
             (_, Val::Enum(_)) => self.add(r#""a""#.len()),
@@ -179,7 +183,7 @@ impl JsonSize {
         }
     }
 
-    fn part(&mut self, ty: Option<&Type>, payload: Option<&Val>) {
+    fn part(&mut self, ty: Option<&'a Type>, payload: Option<&Val>) {
         if let Some(value) = payload {
             self.value(ty, value);
         }

@@ -1,6 +1,7 @@
 //! Values: JSON ↔ component model, by the type tree of a declaration (DESIGN §4).
 
 mod bytes;
+mod case_index;
 mod decode;
 mod encode;
 mod json_size;

@@ -4,9 +4,11 @@
 use dormouse_wit::{Case, Field, Function, Type, VariantCase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use wasmtime::component::Val;
 
-use super::decode::{arguments, decode};
+use super::decode::{arguments, decode, drop_nulls};
 use super::encode::encode;
+use super::json_size::json_size;
 
 fn name() -> impl Strategy<Value = String> {
     "[a-z]{1,6}"
@@ -363,4 +365,54 @@ fn defaults_of_defaults_are_counted() {
     }))
     .unwrap();
     assert!(arguments(&few, &serde_json::Map::new(), 1000).is_ok());
+}
+
+/// Whoever wrote the plugin chooses how many cases there are and how many values.
+#[test]
+fn values_with_many_cases_take_linear_time() {
+    let name = |n: usize| format!("a{n:05}");
+    let input = |count: usize| {
+        let case = |n| Case {
+            wit: name(n),
+            json: name(n),
+        };
+        let of_variant = |n| VariantCase {
+            wit: name(n),
+            json: name(n),
+            ty: None,
+        };
+        let both = |n: usize| {
+            let name = name(count - 1 - n % 2);
+            Val::Tuple(vec![Val::Enum(name.clone()), Val::Variant(name, None)])
+        };
+        let ty = Type::List(Box::new(Type::Tuple(vec![
+            Type::Enum((0..count).map(case).collect()),
+            Type::Variant((0..count).map(of_variant).collect()),
+        ])));
+        (ty, Val::List((0..count).map(both).collect()))
+    };
+    dormouse_tests::growth::is_linear("values with cases", 200, input, |(ty, value)| {
+        let size = json_size(Some(ty), value, u64::MAX);
+        assert!(encode(ty, value).to_string().len() as u64 >= size);
+    });
+}
+
+#[test]
+fn null_arguments_are_dropped_in_linear_time() {
+    let input = |count: usize| {
+        let param = |n: usize| json!({ "wit": format!("a{n}"), "json": format!("a{n}"), "type": { "option": "u8" } });
+        let function: Function = serde_json::from_value(json!({
+            "export": { "function": "f" },
+            "params": (0..count).map(param).collect::<Vec<_>>(),
+        }))
+        .unwrap();
+        let nulls: serde_json::Map<_, _> =
+            (0..count).map(|n| (format!("a{n}"), Value::Null)).collect();
+        (function, nulls)
+    };
+    dormouse_tests::growth::is_linear("nulls", 200, input, |(function, nulls)| {
+        let mut nulls = nulls.clone();
+        drop_nulls(function, &mut nulls);
+        assert!(nulls.is_empty());
+    });
 }

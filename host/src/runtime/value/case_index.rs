@@ -1,0 +1,47 @@
+//! The cases of enums and variants, by their names.
+
+use std::collections::HashMap;
+
+use dormouse_wit::{Case, VariantCase};
+
+/// Number of cases up to which each is looked at: most types have few.
+const MAX_SCANNED_CASES: usize = 16;
+
+/// Index over the cases of the types that one conversion meets. A type may have a thousand, and a
+/// result a million values of it.
+#[derive(Default)]
+pub(super) struct CaseIndex<'a> {
+    /// Places of names, by the place of their type's cases in memory.
+    types: HashMap<usize, HashMap<&'a str, usize>>,
+}
+
+impl<'a> CaseIndex<'a> {
+    /// The case of an enum that has this name in WIT.
+    pub(super) fn of_enum(&mut self, cases: &'a [Case], name: &str) -> Option<&'a Case> {
+        self.find(cases, |case| &case.wit, name)
+    }
+
+    /// The case of a variant that has this name in WIT.
+    pub(super) fn of_variant(
+        &mut self,
+        cases: &'a [VariantCase],
+        name: &str,
+    ) -> Option<&'a VariantCase> {
+        self.find(cases, |case| &case.wit, name)
+    }
+
+    fn find<C>(&mut self, cases: &'a [C], wit: fn(&C) -> &str, name: &str) -> Option<&'a C> {
+        if cases.len() <= MAX_SCANNED_CASES {
+            return cases.iter().find(|case| wit(case) == name);
+        }
+        let places = self.types.entry(cases.as_ptr().addr());
+        let places = places.or_insert_with(|| {
+            let names = cases.iter().map(wit);
+            names
+                .enumerate()
+                .map(|(place, name)| (name, place))
+                .collect()
+        });
+        cases.get(*places.get(name)?)
+    }
+}
