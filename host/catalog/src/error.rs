@@ -3,6 +3,26 @@
 use std::io;
 use std::path::PathBuf;
 
+/// Longest text out of a component that is repeated, in characters.
+const MAX_WORDS: usize = 300;
+
+/// The beginning of what is said with words out of a component, within one line and without what
+/// would steer a terminal or hide something: whoever made the file has written them.
+pub(crate) fn words(text: &str) -> String {
+    let mut words = String::new();
+    for (number, char) in text.chars().enumerate() {
+        match char {
+            _ if number == MAX_WORDS => {
+                words.push('…');
+                break;
+            }
+            '"' | '\'' | '\\' => words.push(char),
+            _ => words.extend(char.escape_debug()),
+        }
+    }
+    words
+}
+
 /// A component could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("`{}`: {problem}", .path.display())]
@@ -90,4 +110,24 @@ pub enum Problem {
         offered: &'static str,
         hint: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_component_are_one_short_line() {
+        for (text, shown) in [
+            ("it is `a\"b\\c'`", "it is `a\"b\\c'`".to_owned()),
+            (
+                "\u{1b}[2J\n\nok: safe",
+                "\\u{1b}[2J\\n\\nok: safe".to_owned(),
+            ),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}".to_owned()),
+            (&"é".repeat(400), format!("{}…", "é".repeat(300))),
+        ] {
+            assert_eq!(words(text), shown);
+        }
+    }
 }

@@ -36,6 +36,8 @@ pub struct InstanceFootprint {
     /// Most flags of one type, where there are futures or streams of something else than numbers;
     /// 0 where there are none.
     pub sent_flags: usize,
+    /// Whether there are futures or streams of something else than numbers.
+    pub sends_values: bool,
 }
 
 impl InstanceFootprint {
@@ -89,6 +91,7 @@ pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
             }
         }
     }
+    whole.sends_values = sent.has_values;
     if sent.has_values {
         whole.sent_flags = sent.max_flags;
     }
@@ -154,6 +157,7 @@ const UNKNOWN: InstanceFootprint = InstanceFootprint {
     with_code: u64::MAX,
     bytes: u64::MAX,
     sent_flags: 0,
+    sends_values: false,
 };
 
 impl Scope {
@@ -374,6 +378,7 @@ mod tests {
                 with_code,
                 bytes,
                 sent_flags: 0,
+                sends_values: false,
             };
             assert_eq!(of(wat), expected, "{wat}");
         }

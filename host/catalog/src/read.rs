@@ -10,7 +10,7 @@ use serde::Deserialize;
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_parser::decoding::DecodedWasm;
 
-use crate::error::{Problem, ReadError};
+use crate::error::{Problem, ReadError, words};
 use crate::regular::open_regular_file;
 use crate::{Entry, Listing, Provenance, Stamp};
 
@@ -296,7 +296,9 @@ fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
 /// says, and if it is content, what the decoder said.
 fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
     match Validator::new_with_features(WasmFeatures::all()).validate_all(bytes) {
-        Ok(_) => Problem::Declaration { message },
+        Ok(_) => Problem::Declaration {
+            message: words(&message),
+        },
         Err(error) => damage(bytes, size, &error),
     }
 }
@@ -309,7 +311,7 @@ fn damage(bytes: &[u8], size: u64, error: &wasmparser::BinaryReaderError) -> Pro
     }
     Problem::Malformed {
         offset: error.offset(),
-        message: error.message().to_owned(),
+        message: words(error.message()),
     }
 }
 
@@ -318,7 +320,7 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
     let (ours, version) = CONTRACT.split_once('@').unwrap_or((CONTRACT, ""));
     let refuse = |verb, name: &str, hint| Problem::Contract {
         verb,
-        name: name.to_owned(),
+        name: words(name),
         offered: CONTRACT,
         hint,
     };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use dormouse_jsonrpc::{MessageLimits, Object, ObjectError, member, quoted};
+use dormouse_jsonrpc::{MessageLimits, Object, ObjectError, check_structure, member, quoted};
 use serde_json::{Map, Value, json};
 
 /// A result, an object of MCP.
@@ -38,9 +38,13 @@ impl Answer {
     /// An answer that was written elsewhere.
     ///
     /// # Errors
-    /// It is no JSON object; why not.
+    /// It is no JSON object, or one that some clients could not read; why not.
     pub fn read(text: String) -> Result<Self, String> {
         object(&text).map_err(|error| error.to_string())?;
+        // It is a part of a message, which clients read as a whole: what is too deep for one of
+        // them would cost it the answers of all servers.
+        check_structure(&text, MessageLimits::default().depth - 1)
+            .map_err(|error| error.to_string())?;
         Ok(Self::Verbatim(text))
     }
 

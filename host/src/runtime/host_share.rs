@@ -4,7 +4,7 @@ use dormouse_catalog::instance_footprint;
 use wasmtime::Store;
 
 use super::engine::GUEST_STACK_BYTES;
-use super::value::flags_factor;
+use super::value::{MAX_NESTED_FACTOR, flags_factor};
 
 /// How many component instances one component may have, itself included. Those that toolchains
 /// build have one, or a few.
@@ -35,6 +35,9 @@ pub(super) struct HostShare {
     bytes: u64,
     is_concurrent: bool,
     sent_flags: usize,
+    /// Whether wasmtime makes values of what its code hands over before it returns: to futures and
+    /// streams, or to functions that nobody offers.
+    hands_over_values: bool,
 }
 
 impl HostShare {
@@ -62,7 +65,16 @@ impl HostShare {
             bytes: footprint.bytes.saturating_add(concurrent),
             is_concurrent,
             sent_flags: footprint.sent_flags,
+            hands_over_values: footprint.sends_values,
         })
+    }
+
+    /// The same of a component that imports functions which nobody offers.
+    pub(super) fn with_functions_not_offered(self) -> Self {
+        Self {
+            hands_over_values: true,
+            ..self
+        }
     }
 
     /// How much it is, in bytes.
@@ -72,8 +84,12 @@ impl HostShare {
 
     /// How many times the memory that wasmtime counts what its components send each other may take.
     pub(super) fn uncounted_factor(&self) -> usize {
+        let nested = match self.hands_over_values {
+            true => MAX_NESTED_FACTOR,
+            false => 1,
+        };
         // A name has a letter.
-        flags_factor(self.sent_flags, self.sent_flags)
+        flags_factor(self.sent_flags, self.sent_flags).max(nested)
     }
 
     /// How many core instances an instance may have.

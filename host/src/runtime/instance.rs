@@ -15,6 +15,7 @@ use super::call_memory::CallMemory;
 use super::engine::Origin;
 use super::error::Cause;
 use super::host_share;
+use super::link::words;
 use super::load::{Bound, Loaded};
 use super::memory::{InstanceMemory, Refused};
 use super::params::Params;
@@ -88,7 +89,6 @@ impl Live {
             }
             Ok(())
         });
-        store.set_hostcall_fuel(fuel(target.limits.result, 1));
         store.set_epoch_deadline(1);
         // Tokio looks for what has arrived before it goes on with whoever yields so; whoever only
         // wakes itself is gone on with dozens of times before.
@@ -96,10 +96,11 @@ impl Live {
             let yielded = Box::pin(tokio::task::yield_now());
             Ok(UpdateDeadline::YieldCustom(1, yielded))
         });
-        let instance = match bound.pre.instantiate_async(&mut store).await {
-            Ok(instance) => instance,
-            Err(error) => return Err(cause(&store, target, &error)),
-        };
+        // Its start functions are its code as well.
+        let metered = begin_metering(&mut store, target, bound.share.uncounted_factor());
+        let started = metered.of(bound.pre.instantiate_async(&mut store)).await;
+        store.data_mut().call_memory = None;
+        let instance = ended(&store, target, started)?;
         Ok(Self {
             store,
             instance,
@@ -173,26 +174,16 @@ impl Live {
         let mut results = vec![Val::Bool(false); call.wanted.results()];
         self.sound = false;
         // What its values take counts for as long as they are there.
-        let memory = CallMemory::new(Arc::clone(self.store.data().memory.server()));
-        self.store.data_mut().call_memory = Some(Arc::clone(&memory));
         let of_share = |bound: &Bound| bound.share.uncounted_factor();
         let uncounted = self.loaded.get(self.origin).map_or(1, of_share);
         let uncounted = uncounted.max(call.wanted.uncounted_factor());
-        let fuel = fuel(target.limits.result, uncounted);
-        self.store.set_hostcall_fuel(fuel);
+        let metered = begin_metering(&mut self.store, target, uncounted);
         let call_async = function.call_async(&mut self.store, &params, &mut results);
-        let called = memory.of(call_async).await;
+        let called = metered.of(call_async).await;
         drop((params, charge));
         self.store.data_mut().call_memory = None;
         self.store.data().output.end();
-        match called {
-            Some(Ok(())) => {}
-            Some(Err(error)) => return Err(cause(&self.store, target, &error)),
-            None => {
-                let host = self.store.data().memory.server().host_limit();
-                return Err(cause_of(Refused::Host(host), target));
-            }
-        }
+        ended(&self.store, target, called)?;
         self.sound = true;
         let ended = self.store.data_mut().call.take();
         let (failed, completed) = ended.map_or((None, None), |call| (call.failed, call.completed));
@@ -227,6 +218,31 @@ impl Live {
     }
 }
 
+/// Has what a guest makes the host allocate count as memory of its server from now on, as long as
+/// it is polled through the result, and limits what it may hand over at once. `uncounted` is how
+/// many times the memory that wasmtime counts of its values they may take.
+fn begin_metering(store: &mut Store<State>, target: &Target, uncounted: usize) -> Arc<CallMemory> {
+    let memory = CallMemory::new(Arc::clone(store.data().memory.server()));
+    store.data_mut().call_memory = Some(Arc::clone(&memory));
+    store.set_hostcall_fuel(fuel(target.limits.result, uncounted));
+    memory
+}
+
+/// What came of code of a guest that was metered; none where there was no memory for it.
+fn ended<T>(
+    store: &Store<State>,
+    target: &Target,
+    outcome: Option<wasmtime::Result<T>>,
+) -> Result<T, Cause> {
+    match outcome {
+        Some(outcome) => outcome.map_err(|error| cause(store, target, &error)),
+        None => {
+            let host = store.data().memory.server().host_limit();
+            Err(cause_of(Refused::Host(host), target))
+        }
+    }
+}
+
 /// Why an instance has no more memory.
 fn cause_of(refused: Refused, target: &Target) -> Cause {
     match refused {
@@ -250,7 +266,11 @@ fn cause(store: &Store<State>, target: &Target, error: &wasmtime::Error) -> Caus
     let trap = error.downcast_ref::<Trap>();
     let mut what = match trap {
         Some(trap) => trap.to_string(),
-        None => error.root_cause().to_string(),
+        None => match error.root_cause().to_string() {
+            // It says where in its code, too, which is a path of whoever has built this.
+            bug if bug.starts_with("BUG:") => "wasmtime itself has failed".to_owned(),
+            what => words(&what),
+        },
     };
     if what.contains(EXHAUSTED) {
         return Cause::TooMuch {

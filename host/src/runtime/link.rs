@@ -18,6 +18,7 @@ use super::engine::{Kind, Machine, Origin};
 use super::flag_lists::has_lists_of_flags;
 use super::state::State;
 use crate::sandbox::{HostLimits, WASI_VERSION};
+use crate::visible::{line_beginning, short_name};
 
 /// A component whose imports are bound.
 pub(super) struct Linked {
@@ -57,6 +58,13 @@ impl fmt::Display for NotOffered {
 /// A resource of an interface that is not offered: there never is one.
 struct Absent;
 
+/// What wasmtime says with words out of a component, within lines that nobody takes for others.
+pub(super) fn words(text: &str) -> String {
+    /// Longest text that is said whole, in characters.
+    const MAX_WORDS: usize = 500;
+    line_beginning(text, MAX_WORDS)
+}
+
 /// Binds a component's imports to what the host offers.
 ///
 /// What WASI has and the host does not is no reason to refuse a component: some toolchains
@@ -74,9 +82,12 @@ pub(super) fn link(machine: &Machine, component: &Component) -> Result<Linked, S
     }
     let mut linker = machine.linker.clone();
     let not_offered = define_missing(&mut linker, component)?;
-    let pre = linker
-        .instantiate_pre(component)
-        .map_err(|error| format!("its imports cannot be met: {error:#}"))?;
+    let pre = linker.instantiate_pre(component).map_err(|error| {
+        format!(
+            "its imports cannot be met: {}",
+            words(&format!("{error:#}"))
+        )
+    })?;
     Ok(Linked { pre, not_offered })
 }
 
@@ -102,9 +113,10 @@ pub fn not_offered(component: &[u8]) -> Result<Vec<NotOffered>, String> {
     };
     let compiler = Compiler::new(&HostLimits::default());
     let compiled = Compiled::new(&compiler, &job).map_err(|error| error.to_string())?;
-    let component = compiled
-        .load(&machine.engine)
-        .map_err(|error| format!("it is no component that runs here: {error:#}"))?;
+    let component = compiled.load(&machine.engine).map_err(|error| {
+        let error = words(&format!("{error:#}"));
+        format!("it is no component that runs here: {error}")
+    })?;
     Ok(link(&machine, &component)?.not_offered)
 }
 
@@ -136,6 +148,7 @@ fn define_missing(
                 ComponentItem::ComponentFunc(ref function) => {
                     let mut types = function.params().map(|(_, ty)| ty);
                     if is_wasi && types.any(|ty| has_lists_of_flags(&ty)) {
+                        let (name, item) = (short_name(name), short_name(item));
                         return Err(format!(
                             "it imports `{name}`, whose `{item}` takes a list of flags, and this host \
                              offers nothing that does"
@@ -157,7 +170,7 @@ fn define_missing(
                 let _ = offered.resource(item, absent, |_, _| Ok(()));
                 continue;
             }
-            let called = format!("{name}#{item}");
+            let called = format!("{}#{}", short_name(name), short_name(item));
             let defined = offered.func_new(item, move |_, _, _, _| {
                 Err(wasmtime::format_err!(
                     "it called `{called}`, which this version of Dormouse does not offer"
@@ -204,12 +217,14 @@ fn is_of_contract(name: &str) -> Result<(), String> {
     match interface.split_once('@') {
         Some((_, found)) if found == version => Ok(()),
         _ => Err(format!(
-            "it imports `{name}`, and this Dormouse offers `{CONTRACT}`\nhint: update Dormouse, or the plugin"
+            "it imports `{}`, and this Dormouse offers `{CONTRACT}`\nhint: update Dormouse, or the plugin",
+            short_name(name)
         )),
     }
 }
 
 fn not_of_this_host(name: &str) -> String {
+    let name = short_name(name);
     format!("it imports `{name}`, which this host does not offer")
 }
 

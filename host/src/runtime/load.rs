@@ -13,7 +13,7 @@ use super::cache::{Cache, Cached, Compiled};
 use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
 use super::host_share::HostShare;
-use super::link::link;
+use super::link::{link, words};
 use super::memory::HostMemory;
 use super::signature::find;
 use super::state::State;
@@ -188,7 +188,7 @@ impl Loader {
             }
             // The same code is for both engines, and only the pool has measures: compiled
             // once more, it would not fit either.
-            (Cached::Refused(error), Origin::Pool) => Some(Err(format!("{error:#}"))),
+            (Cached::Refused(error), Origin::Pool) => Some(Err(words(&format!("{error:#}")))),
             (Cached::Refused(error), Origin::Demand) => {
                 tracing::warn!("a compiled component is not used: {error:#}");
                 None
@@ -198,13 +198,18 @@ impl Loader {
 
     fn compile(&self, machine: &Machine, code: &Code, job: &Job<'_>) -> Result<Component, String> {
         let started = std::time::Instant::now();
-        let compiled = Compiled::new(&self.compiler, job)
-            .map_err(|error| format!("{code} cannot be compiled: {error}"))?;
+        let compiled = Compiled::new(&self.compiler, job).map_err(|error| {
+            let error = words(&error.to_string());
+            format!("{code} cannot be compiled: {error}")
+        })?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         tracing::info!("compiled {code} in {:?}", started.elapsed());
         self.cache
             .store(&machine.engine, job.name, compiled)
-            .map_err(|error| format!("{code} is no component that runs here: {error:#}"))
+            .map_err(|error| {
+                let error = words(&format!("{error:#}"));
+                format!("{code} is no component that runs here: {error}")
+            })
     }
 
     /// All that has to be done before the first instance. Blocks.
@@ -272,8 +277,13 @@ impl Loader {
         if target.upstream.is_none() {
             stands_alone(machine, &component, target)?;
         }
+        let linked = link(machine, &component)?;
+        let share = match linked.not_offered.is_empty() {
+            true => share,
+            false => share.with_functions_not_offered(),
+        };
         Ok(Bound {
-            pre: link(machine, &component)?.pre,
+            pre: linked.pre,
             share,
             functions,
         })

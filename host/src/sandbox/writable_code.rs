@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::{FsGrant, FsMode};
 
-/// A file that runs for one server and lies in a folder that another may write to: what
-/// that one writes there has the rights of this one.
+/// A file that runs for one server and lies in a folder that another may write to, or it itself:
+/// what is written there has the rights of this one, and says of itself what it likes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WritableCode {
     /// The server that may write.
@@ -23,10 +23,13 @@ pub struct WritableCode {
 impl fmt::Display for WritableCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { writer, server, .. } = self;
+        let why = match writer == server {
+            true => "it can make itself another one",
+            false => "what the one writes there runs as the other",
+        };
         write!(
             f,
-            "server `{writer}` may write to `{}`, and `{}` of server `{server}` lies in it: what \
-             the one writes there runs as the other\n\
+            "server `{writer}` may write to `{}`, and `{}` of server `{server}` lies in it: {why}\n\
              hint: keep what runs outside of what is granted to be written to, or grant `ro` in \
              `fs` of `[servers.{writer}.grants]`",
             self.folder.display(),
@@ -52,8 +55,7 @@ impl WritableCode {
         let mut found = Vec::new();
         for (server, file) in files {
             let above = file.ancestors().filter_map(|above| writers.get(above));
-            let others = above.flatten().filter(|(writer, _)| *writer != server);
-            found.extend(others.map(|(writer, grant)| Self {
+            found.extend(above.flatten().map(|(writer, grant)| Self {
                 writer: (*writer).to_owned(),
                 folder: grant.path.clone(),
                 server: server.to_owned(),
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_server_may_write_over_is_told() {
+    fn what_may_be_written_over_is_told() {
         let grant = |path: &str, mode| FsGrant {
             path: path.into(),
             real: None,
@@ -93,6 +95,6 @@ mod tests {
             .iter()
             .map(|found| (found.writer.as_str(), found.server.as_str()))
             .collect();
-        assert_eq!(found, [("writer", "tool")]);
+        assert_eq!(found, [("writer", "tool"), ("writer", "writer")]);
     }
 }

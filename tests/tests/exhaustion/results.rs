@@ -200,3 +200,39 @@ fn what_is_made_of_a_result_counts_as_memory() {
         host.stays_well();
     }
 }
+
+/// An instance's start functions are code of the plugin like any other.
+#[test]
+fn what_is_sent_while_an_instance_starts_counts_as_well() {
+    let at_start = SENT.replace(
+        r#"(func (export "f") (param i32 i32) (local $sent i64)"#,
+        r#"(func (export "f") (param i32 i32)) (start $s) (func $s (local $sent i64)"#,
+    );
+    assert_ne!(at_start, SENT);
+    no_more_is_kept_than_there_is_memory_for(&at_start);
+}
+
+/// A value in another one, in another one and so on takes several times what wasmtime counts of it.
+#[test]
+fn values_in_one_another_take_no_more_than_others() {
+    let value = (0..20).fold("u8".to_owned(), |inner, _| format!("(tuple {inner})"));
+    let component = format!(
+        r#"(component
+            (core module $m
+              (memory (export "mem") 8)
+              (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)
+              (func (export "f") (result i32)
+                (i32.store (i32.const 0) (i32.const 1024))
+                (i32.store (i32.const 4) (i32.const 300000))
+                (i32.const 0)))
+            (core instance $i (instantiate $m))
+            (func (export "f") (result (list {value}))
+              (canon lift (core func $i "f") (memory (core memory $i "mem"))
+                (realloc (core func $i "realloc")))))"#
+    );
+    let mut host = Host::with(&wat::parse_str(&component).unwrap(), "");
+    host.fails("bad__f", &["limit"]);
+    let peak = host.peak();
+    assert!(peak < 600 << 10, "the host took {peak} KiB");
+    host.stays_well();
+}

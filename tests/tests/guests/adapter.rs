@@ -47,6 +47,11 @@ fn arguments_are_checked_in_the_dialect_of_their_schema() {
     host.stays_well();
 }
 
+/// Lists in one another between two texts.
+fn nested(before: &str, after: &str) -> String {
+    format!("{before}{}{}{after}", "[".repeat(200), "]".repeat(200))
+}
+
 #[test]
 fn answers_are_what_clients_can_read() {
     let mut host = Host::with("adapter");
@@ -81,6 +86,15 @@ fn answers_are_what_clients_can_read() {
             json!({ "content": [], "resultType": "input_required" }),
             "`resultType`",
         ),
+        // Clients read a message as a whole, so that this could cost one all servers.
+        (
+            json!(nested(r#"{"content":[],"structuredContent":{"a":"#, "}}")),
+            "levels deep",
+        ),
+        (
+            json!(nested(r#"{"content":[],"_meta":{"a":"#, "}}")),
+            "levels deep",
+        ),
     ] {
         let arguments = json!({ "answer": answer });
         host.fails("adapter__answer", arguments, why);
@@ -108,6 +122,10 @@ fn prompts_and_resources_are_what_clients_can_read() {
         ("{}", "no `messages`"),
         (r#"{"messages":[{"role":"system"}]}"#, "`messages[0].role`"),
         ("nothing", "expected"),
+        (
+            &nested(r#"{"messages":[],"_meta":{"a":"#, "}}"),
+            "levels deep",
+        ),
     ] {
         let refused = get(bad);
         let told = refused["error"]["message"].as_str().unwrap();

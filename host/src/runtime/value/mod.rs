@@ -20,4 +20,4 @@ pub(crate) use json_size::{json_memory, json_size, written_bytes};
 pub(crate) use prompt::prompt_result;
 pub(crate) use resource::resource_result;
 pub(crate) use result::tool_result;
-pub(crate) use uncounted::{flags_factor, uncounted_factor};
+pub(crate) use uncounted::{MAX_NESTED_FACTOR, flags_factor, uncounted_factor};

@@ -9,8 +9,23 @@ const VALUE_BYTES: usize = 40;
 /// others. Wasmtime counts its letters.
 const FLAG_BYTES: usize = 80;
 
+/// Memory of a member of a record, in bytes: its name and its value.
+const MEMBER_BYTES: usize = 64;
+
+/// Memory of a short name, in bytes.
+const NAME_BYTES: usize = 16;
+
+/// Fewest places that wasmtime makes in a list, a tuple or a record: it does not know how many it
+/// needs, makes four, and then twice as many each time.
+const MIN_PLACES: usize = 4;
+
+/// How many times the memory that is counted any values without flags may take: records of one
+/// member in one another take the most.
+pub(crate) const MAX_NESTED_FACTOR: usize =
+    (MIN_PLACES * MEMBER_BYTES + NAME_BYTES).div_ceil(VALUE_BYTES + 1);
+
 /// How many times the memory that is counted the values of a type may take at most. A list may have
-/// any number of flags; what there is once in a type is little.
+/// any number of others; what there is once in a type is little.
 pub(crate) fn uncounted_factor(ty: &Type) -> usize {
     factor(ty, false)
 }
@@ -21,24 +36,52 @@ pub(crate) fn flags_factor(number: usize, letters: usize) -> usize {
     taken.div_ceil(VALUE_BYTES + letters)
 }
 
+/// The same of a number of values that are collected, of which each takes so much.
+fn collected_factor(number: usize, each: usize, counted: usize) -> usize {
+    let places = number.next_power_of_two().max(MIN_PLACES);
+    (places * each).div_ceil(counted.max(1))
+}
+
 fn factor(ty: &Type, is_repeated: bool) -> usize {
-    let all = |types: &mut dyn Iterator<Item = &Type>| {
+    let all = |own: usize, types: &mut dyn Iterator<Item = &Type>| {
         let factors = types.map(|ty| factor(ty, is_repeated));
-        factors.max().unwrap_or(1)
+        factors.max().unwrap_or(1).max(own)
+    };
+    let tuple = |number: usize| match is_repeated && number > 0 {
+        true => collected_factor(number, VALUE_BYTES, number * VALUE_BYTES),
+        false => 1,
     };
     match ty {
         Type::Flags(flags) if is_repeated => {
             flags_factor(flags.len(), flags.iter().map(|flag| flag.wit.len()).sum())
         }
-        Type::List(item) | Type::FixedList(item, _) => factor(item, true),
+        // One list has at most twice the places that it needs, many may be short.
+        Type::Bytes if is_repeated => 2,
+        Type::List(item) => factor(item, true).max(if is_repeated { MIN_PLACES } else { 1 }),
+        Type::FixedList(item, length) => {
+            let length = usize::try_from(*length).unwrap_or(usize::MAX).min(1 << 16);
+            factor(item, true).max(tuple(length))
+        }
         Type::Map(key, item) => factor(key, true).max(factor(item, true)),
-        Type::Tuple(types) => all(&mut types.iter()),
-        Type::Record(fields) => all(&mut fields.iter().map(|field| &field.ty)),
+        Type::Tuple(types) => all(tuple(types.len()), &mut types.iter()),
+        Type::Record(fields) => {
+            let number = fields.len();
+            let letters: usize = fields.iter().map(|field| field.wit.len()).sum();
+            let own = match is_repeated && number > 0 {
+                true => collected_factor(
+                    number,
+                    MEMBER_BYTES + NAME_BYTES,
+                    number * VALUE_BYTES + letters,
+                ),
+                false => 1,
+            };
+            all(own, &mut fields.iter().map(|field| &field.ty))
+        }
         Type::Option(inner) => factor(inner, is_repeated),
-        Type::Variant(cases) => all(&mut cases.iter().filter_map(|case| case.ty.as_ref())),
+        Type::Variant(cases) => all(1, &mut cases.iter().filter_map(|case| case.ty.as_ref())),
         Type::Result { ok, err } => {
             let types = [ok, err].into_iter().flatten();
-            all(&mut types.map(|ty| &**ty))
+            all(1, &mut types.map(|ty| &**ty))
         }
         _ => 1,
     }
@@ -61,11 +104,31 @@ mod tests {
     #[test]
     fn flags_count_where_there_may_be_many_of_them() {
         let list = |ty: Type| Type::List(Box::new(ty));
+        let record = |count: usize| {
+            let field = |n: usize| dormouse_wit::Field {
+                wit: format!("f{n}"),
+                json: format!("f{n}"),
+                ty: Type::U8,
+                default: None,
+            };
+            Type::Record((0..count).map(field).collect())
+        };
         let map = |ty: Type| Type::Map(Box::new(Type::String), Box::new(ty));
         for (ty, at_least, at_most) in [
             (Type::String, 1, 1),
             (flags(1000), 1, 1),
-            (list(Type::Bytes), 1, 1),
+            (Type::Bytes, 1, 1),
+            (list(Type::U32), 1, 1),
+            (list(Type::String), 1, 1),
+            // A list of blobs, as large together as one that is a result may be.
+            (list(Type::Bytes), 2, 2),
+            (list(list(Type::U32)), 4, 4),
+            (list(Type::Tuple(vec![Type::U8])), 4, 4),
+            (list(Type::Tuple(vec![Type::U8; 4])), 1, 1),
+            (list(Type::Tuple(vec![Type::U8; 5])), 2, 2),
+            (list(record(1)), 6, 8),
+            (list(record(6)), 2, 4),
+            (record(1), 1, 1),
             (list(flags(3)), 5, 10),
             (list(flags(32)), 15, 40),
             (
