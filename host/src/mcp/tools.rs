@@ -96,15 +96,7 @@ impl Host {
                     })
             })
             .await?;
-        let mut result = older::result(result, caller.unknown_content);
-        let is_question = result
-            .get("resultType")
-            .is_some_and(|kind| *kind == "input_required");
-        let untold = self.session.filter(|_| !is_question);
-        let untold = untold.and_then(|session| self.common.roster.take_untold(session, &of_server));
-        if let Some(text) = untold {
-            result.push_text(&format!("[dormouse] {text}"));
-        }
+        let result = older::result(result, caller.unknown_content);
         let result = called(result, caller.stateless);
         let tool = CalledTool {
             server: &of_server,

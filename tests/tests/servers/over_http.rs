@@ -24,6 +24,24 @@ fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
     [legacy, stateless].map(|request| server.ask(&request).unwrap().messages().unwrap())
 }
 
+/// Result of a request of a client without a session that calls itself so.
+#[track_caller]
+pub(crate) fn without_session(
+    server: &Server,
+    client: &str,
+    (method, params): (&str, Value),
+    able: Value,
+) -> Value {
+    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let mut params = wire::stateless(params, able);
+    params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(client);
+    let request = Request::post(wire::request(1, method, params).to_string())
+        .header("mcp-protocol-version", wire::MODERN)
+        .header("mcp-method", method)
+        .header("mcp-name", &name);
+    server.ask(&request).unwrap().result().unwrap()
+}
+
 fn called(server: &Server, tool: &str) -> [Vec<Value>; 2] {
     let call = json!({ "name": tool, "arguments": {} });
     sent(server, "tools/call", &call)
