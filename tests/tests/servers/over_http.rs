@@ -1,8 +1,11 @@
 //! Clients over HTTP that answer Dormouse's own questions themselves: nobody says that the
 //! user of the machine is behind them, so they are not even asked.
 
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
 use dormouse_tests::http::{Request, Server, Session};
-use dormouse_tests::wire;
+use dormouse_tests::{wait, wire};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks, tools};
@@ -149,6 +152,123 @@ fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
     assert_eq!(all.starts("notes") - synced, 2);
     call("notes__add", "one");
     assert_eq!(all.starts("notes") - synced, 3);
+}
+
+/// The texts of a result of a tool, called by a client without a session that can be asked
+/// something.
+#[track_caller]
+fn texts(server: &Server, client: &str, tool: &str) -> Vec<String> {
+    let params = json!({ "name": tool, "arguments": {} });
+    let result = without_session(server, client, ("tools/call", params), asks());
+    let content = result["content"].as_array().unwrap().iter();
+    content
+        .map(|block| block["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// How many processes a server has.
+fn processes(all: &Scripted, name: &str) -> anyhow::Result<usize> {
+    let status = all.home.server_status(name)?;
+    Ok(status["pids"].as_array().map_or(0, Vec::len))
+}
+
+/// What was kept for a client without a session ends when its server's `idle` says so, and the
+/// client is told.
+#[test]
+fn what_is_kept_for_calls_without_a_session_is_kept_as_long_as_its_server_says() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.own("notes", "limits = { idle = \"1s\" }\n");
+    all.home.synced("notes").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+    // Its server is not idle as a whole.
+    wait::until("the connection ends", || {
+        texts(&server, "other", "notes__add");
+        ensure!(processes(&all, "notes")? == 1);
+        Ok(())
+    })
+    .unwrap();
+    let told = texts(&server, "one", "notes__add");
+    assert!(
+        told[1].starts_with(
+            "[dormouse] a connection to server `notes` was ended, because this client did not call"
+        ),
+        "{told:?}"
+    );
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+}
+
+/// What such a client has started goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_call_without_a_session_has_started_goes_on() {
+    let all = Scripted::new();
+    let tools = [("start", "Starts."), ("end", "Ends."), ("add", "Adds.")];
+    all.offers("shell", &tools);
+    all.own("shell", "limits = { idle = \"1s\" }\n");
+    all.home.synced("shell").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let pid = texts(&server, "one", "shell__start").remove(0);
+    let lives = || std::path::Path::new("/proc").join(&pid).exists();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        assert_eq!(texts(&server, "other", "shell__add").len(), 1);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(lives());
+    assert_eq!(texts(&server, "one", "shell__end").len(), 1);
+    wait::until("the connection ends", || {
+        texts(&server, "other", "shell__add");
+        ensure!(processes(&all, "shell")? == 1);
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Of many connections that calls of one client had at once, few are kept, and that is told.
+#[test]
+fn of_many_calls_without_a_session_few_connections_are_kept() {
+    let all = Scripted::new();
+    let add = json!({ "name": "add", "description": "Adds.", "inputSchema": { "type": "object" } });
+    all.offers_just("notes", &json!({ "tools": [add], "start_seconds": 2 }));
+    all.own("notes", "");
+    all.home.synced("notes").unwrap();
+    let synced = all.starts("notes");
+    let server = all.home.serve_http(&[]).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| texts(&server, "one", "notes__add"));
+        }
+    });
+    assert!(all.starts("notes") - synced > 4);
+    wait::until("only some connections are left", || {
+        let count = processes(&all, "notes")?;
+        ensure!(count == 4, "{count}");
+        Ok(())
+    })
+    .unwrap();
+    let told = texts(&server, "one", "notes__add");
+    assert!(
+        told[1].contains("because no more than 4 are kept"),
+        "{told:?}"
+    );
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+}
+
+/// A server that may still be at what was given up is another one for the next call.
+#[test]
+fn who_has_given_up_a_call_without_a_session_is_told_what_that_has_ended() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("hang", "Never ends.")]);
+    all.own("notes", "limits = { timeout = \"2s\" }\n");
+    all.home.synced("notes").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    assert_eq!(texts(&server, "one", "notes__hang").len(), 1);
+    assert_eq!(texts(&server, "other", "notes__add").len(), 1);
+    let told = texts(&server, "one", "notes__add");
+    assert!(told[1].contains("because a call was given up"), "{told:?}");
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
 }
 
 /// Clients hold a result against the output schema that they have listed, also those whose
