@@ -271,23 +271,25 @@ fn who_has_given_up_a_call_without_a_session_is_told_what_that_has_ended() {
     assert_eq!(texts(&server, "one", "notes__add").len(), 1);
 }
 
+/// What a server offers and answers whose one tool gives a value of that name.
+fn sends(member: &str) -> Value {
+    let send = json!({
+        "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
+        "outputSchema": {
+            "type": "object", "properties": { (member): {} }, "required": [member],
+        },
+    });
+    let content = json!([{ "type": "text", "text": "sent" }]);
+    let result = json!({ "content": content, "structuredContent": { (member): 7 } });
+    json!({ "tools": [send], "results": { "send": result } })
+}
+
 /// Clients hold a result against the output schema that they have listed, also those whose
 /// requests belong to no session.
 #[test]
 fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_text() {
-    let offer = |member: &str| {
-        let send = json!({
-            "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
-            "outputSchema": {
-                "type": "object", "properties": { (member): {} }, "required": [member],
-            },
-        });
-        let content = json!([{ "type": "text", "text": "sent" }]);
-        let result = json!({ "content": content, "structuredContent": { (member): 7 } });
-        json!({ "tools": [send], "results": { "send": result } })
-    };
     let all = Scripted::new();
-    all.offers_just("post", &offer("a"));
+    all.offers_just("post", &sends("a"));
     all.own("post", "");
     all.home.synced("post").unwrap();
     let server = all.home.serve_http(&[]).unwrap();
@@ -297,7 +299,7 @@ fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_t
     };
     let listed = server.stateless("tools/list", json!({})).unwrap();
     assert_eq!(listed["tools"][0]["outputSchema"]["required"], json!(["a"]));
-    all.offers_just("post", &offer("b"));
+    all.offers_just("post", &sends("b"));
     let result = call();
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(result["content"][0]["text"], "sent", "{result}");
@@ -305,5 +307,36 @@ fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_t
     let listed = server.stateless("tools/list", json!({})).unwrap();
     assert_eq!(listed["tools"][0].get("outputSchema"), None, "{listed}");
     let result = call();
+    assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
+}
+
+/// What one client lists is not what another one has listed.
+#[test]
+fn a_result_is_held_against_what_its_own_client_has_listed() {
+    let all = Scripted::new();
+    all.offers_just("post", &sends("a"));
+    all.own("post", "");
+    all.home.synced("post").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let list = |client: &str| {
+        let listed = without_session(&server, client, ("tools/list", json!({})), json!({}));
+        listed["tools"][0]["outputSchema"]["required"].clone()
+    };
+    let call = |client: &str| {
+        let params = json!({ "name": "post__send", "arguments": {} });
+        without_session(&server, client, ("tools/call", params), json!({}))
+    };
+    assert_eq!(list("one"), json!(["a"]));
+    all.offers_just("post", &sends("b"));
+    call("other");
+    assert_ne!(list("other"), json!(["a"]));
+    let result = call("other");
+    assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
+    let result = call("one");
+    assert_eq!(result["isError"], true, "{result}");
+    assert_eq!(result["content"][0]["text"], "sent", "{result}");
+    assert_eq!(result.get("structuredContent"), None, "{result}");
+    assert_ne!(list("one"), json!(["a"]));
+    let result = call("one");
     assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
 }
