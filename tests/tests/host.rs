@@ -10,6 +10,7 @@
 
 use std::time::{Duration, Instant};
 
+use dormouse_tests::http::Session;
 use dormouse_tests::wire::{Wire, request};
 use dormouse_tests::{Home, artifacts, client, component};
 use serde_json::{Value, json};
@@ -398,6 +399,57 @@ fn sleeps_after_use() {
         let text = told["params"]["data"].as_str().unwrap();
         assert!(text.contains("server `counter` was stopped"), "{told}");
     }
+}
+
+/// Each session that has lost an instance is told, and no other.
+#[test]
+fn sessions_whose_instances_are_stopped_are_told_with_the_next_result() {
+    let home = Home::new().unwrap();
+    let more = "instance = \"per-session\"\n[servers.counter.limits]\nidle = \"1s\"";
+    home.server_with("counter", &artifacts::guest("counter").unwrap(), more)
+        .unwrap();
+    let server = home.serve_http(&[]).unwrap();
+    let request = |session: &Session, method: &str, params| {
+        let request = session.request(1, method, params);
+        server.ask(&request).unwrap().result().unwrap()
+    };
+    let count = |session: &Session| {
+        let params = json!({ "name": "counter__count", "arguments": {} });
+        let result = request(session, "tools/call", params);
+        let content = result["content"].as_array().unwrap();
+        let texts: Vec<String> = content
+            .iter()
+            .map(|block| block["text"].as_str().unwrap().to_owned())
+            .collect();
+        (result["structuredContent"]["result"].clone(), texts)
+    };
+    let sessions = [(), (), ()].map(|()| {
+        let session = Session::open(&server).unwrap();
+        let level = json!({ "level": "error" });
+        request(&session, "logging/setLevel", level);
+        session
+    });
+    let [one, two, other] = &sessions;
+    for session in [one, two] {
+        for expected in [1, 2] {
+            let (counted, texts) = count(session);
+            assert_eq!((counted, texts.len()), (json!(expected), 1));
+        }
+    }
+    wait_for(|| home.server_status("counter").unwrap()["state"] == "idle");
+    for session in [one, two] {
+        let (counted, texts) = count(session);
+        assert_eq!(counted, 1);
+        assert!(
+            texts[1].starts_with("[dormouse] server `counter` was stopped"),
+            "{texts:?}"
+        );
+        let (counted, texts) = count(session);
+        assert_eq!((counted, texts.len()), (json!(2), 1));
+    }
+    // Nobody has kept anything for this one.
+    let (counted, texts) = count(other);
+    assert_eq!((counted, texts.len()), (json!(1), 1));
 }
 
 /// The command line calls like an agent does, without one.

@@ -6,6 +6,7 @@ use tokio::sync::Semaphore;
 
 use super::leased_sessions::LeasedSessions;
 use super::shelf::Shelf;
+use super::tools::ListedTools;
 use crate::roster::Roster;
 use crate::runtime::SessionId;
 
@@ -20,6 +21,8 @@ pub(super) struct Common {
     pub(super) shelf: Arc<Shelf>,
     pub(super) in_flight: Arc<Semaphore>,
     pub(super) leased_sessions: LeasedSessions,
+    /// What clients without a session have been shown of tools.
+    pub(super) listed_without_session: ListedTools,
 }
 
 impl Common {
@@ -31,6 +34,7 @@ impl Common {
             shelf: Shelf::new()?,
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
             leased_sessions: LeasedSessions::default(),
+            listed_without_session: ListedTools::default(),
         }))
     }
 

@@ -44,6 +44,9 @@ pub(super) struct Exchange {
     binding: [u8; 32],
     /// The session that it ends with; none if it belongs to no connection.
     session: Option<SessionId>,
+    /// The session whose untold words go with the result, and the server that they are of: of a
+    /// tool's call alone.
+    untold: Option<(Option<SessionId>, String)>,
     /// The requests that it was begun by and went on with, as its client names them.
     requests: Vec<RequestId>,
     /// What was begun for it alone, and ends with it.
@@ -147,6 +150,8 @@ impl Host {
                 let to = (order.server.as_str(), order.may_ask());
                 let (line, asks) = Line::new(roster.clone(), (client, to), cancel.clone());
                 let (session, own) = self.session_of(&order, caller);
+                let is_of_tool = order.method == "tools/call";
+                let untold = is_of_tool.then(|| (session, order.server.clone()));
                 let call = Context {
                     session,
                     cancel: cancel.clone(),
@@ -163,6 +168,7 @@ impl Host {
                         <[u8; 32]>::default()
                     },
                     session: self.session.filter(|_| self.lasting),
+                    untold,
                     requests: caller.id.clone().into_iter().collect(),
                     _own: own,
                     _message: caller.original.clone(),
@@ -298,7 +304,7 @@ impl Host {
                 };
                 match begun.exchange.line.missing_capability() {
                     Some(missing) if caller.stateless && failed() => Err(missing),
-                    _ => outcome,
+                    _ => outcome.map(|result| self.with_untold(result, &begun.exchange)),
                 }
             }
             // Nobody would come back for it.
@@ -308,6 +314,17 @@ impl Host {
                 Ok(self.input_required(Suspended { exchange, asked }))
             }
         }
+    }
+
+    /// A result with what its client could not be told of the server when it happened.
+    fn with_untold(&self, mut result: Answer, exchange: &Exchange) -> Answer {
+        let untold = exchange.untold.as_ref();
+        let roster = &self.common.roster;
+        let untold = untold.and_then(|(session, server)| roster.take_untold(*session, server));
+        if let Some(text) = untold {
+            result.push_text(&format!("[dormouse] {text}"));
+        }
+        result
     }
 
     /// Puts a call aside, and tells the client what it waits for.

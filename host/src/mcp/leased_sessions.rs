@@ -1,23 +1,32 @@
 //! Sessions for calls of clients that have none: each is for one call at a time, and the next
 //! call of such a client gets the one of the call before it, with what its server has kept.
 
-use std::collections::HashMap;
+mod ending;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::common::Common;
 use crate::runtime::SessionId;
+use ending::{Reason, to_end};
 
-/// How long a session waits for its next call.
-const MAX_IDLE: Duration = Duration::from_secs(600);
-
-/// How often it is looked whether sessions have waited for too long.
-const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// How often it is looked whether sessions have waited for too long: after the shortest time that
+/// a server of theirs is waited for, within these bounds.
+const LOOK_INTERVAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Most sessions that wait for the calls of one client to one server: each may have a process.
 const MAX_IDLE_SESSIONS: usize = 4;
+
+/// Most sessions that wait for the calls of all clients. Those for which a server keeps nothing are
+/// ended, so that there are hardly more than connections.
+const MAX_ALL_SESSIONS: usize = 1024;
+
+/// Texts that are kept for clients that have not called again.
+const MAX_UNTOLD: usize = 1024;
 
 /// Calls that may have the same session, one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,13 +44,28 @@ struct IdleSession {
 
 /// The sessions that wait for their next call.
 #[derive(Debug, Default)]
-pub(super) struct LeasedSessions(Mutex<Pool>);
+pub(super) struct LeasedSessions {
+    pool: Mutex<Pool>,
+    /// Told when more wait than may.
+    surplus: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Pool {
     idle: HashMap<LeaseKey, Vec<IdleSession>>,
-    /// Whether somebody looks which have waited for too long.
+    /// How many wait.
+    count: usize,
+    untold: Untold,
+    /// Whether somebody looks which are to end.
     is_watched: bool,
+}
+
+/// What was to be told of sessions that have ended, until the next call of their client.
+#[derive(Debug, Default)]
+struct Untold {
+    texts: HashMap<LeaseKey, String>,
+    /// Their keys, the oldest first.
+    order: VecDeque<LeaseKey>,
 }
 
 /// A session that one call has. With the call it ends, or waits for the next one.
@@ -54,7 +78,27 @@ pub(super) struct LeasedSession {
 impl LeasedSessions {
     fn pool(&self) -> MutexGuard<'_, Pool> {
         // Nothing that is done under this lock can be left half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Untold {
+    fn put(&mut self, key: LeaseKey, text: String) {
+        if self.texts.insert(key.clone(), text).is_some() {
+            return;
+        }
+        self.order.push_back(key);
+        if self.order.len() > MAX_UNTOLD
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.texts.remove(&oldest);
+        }
+    }
+
+    fn take(&mut self, key: &LeaseKey) -> Option<String> {
+        let text = self.texts.remove(key)?;
+        self.order.retain(|other| other != key);
+        Some(text)
     }
 }
 
@@ -66,26 +110,32 @@ impl Pool {
         if idle.is_empty() {
             self.idle.remove(key);
         }
+        self.count -= usize::from(last.is_some());
         last.map(|session| session.id)
     }
 
-    /// Has a session wait. Gives one that is to end instead, if there are too many.
-    fn put(&mut self, key: &LeaseKey, id: SessionId) -> Option<SessionId> {
+    /// Has a session wait. True where there are more now than may wait.
+    fn put(&mut self, key: &LeaseKey, id: SessionId) -> bool {
         let idle = self.idle.entry(key.clone()).or_default();
         let since = Instant::now();
         idle.push(IdleSession { id, since });
-        (idle.len() > MAX_IDLE_SESSIONS).then(|| idle.remove(0).id)
+        self.count += 1;
+        idle.len() > MAX_IDLE_SESSIONS || self.count > MAX_ALL_SESSIONS
     }
 
-    /// Takes out those that have waited for too long.
-    fn take_old(&mut self, now: Instant) -> Vec<SessionId> {
-        let mut old = Vec::new();
-        self.idle.retain(|_, idle| {
-            let is_old = |session: &IdleSession| now.duration_since(session.since) >= MAX_IDLE;
-            old.extend(idle.extract_if(.., |session| is_old(session)));
-            !idle.is_empty()
-        });
-        old.into_iter().map(|session| session.id).collect()
+    /// Takes a session out, if it still waits.
+    fn remove(&mut self, key: &LeaseKey, id: SessionId) -> bool {
+        let Some(idle) = self.idle.get_mut(key) else {
+            return false;
+        };
+        let before = idle.len();
+        idle.retain(|session| session.id != id);
+        let removed = before - idle.len();
+        if idle.is_empty() {
+            self.idle.remove(key);
+        }
+        self.count -= removed;
+        removed > 0
     }
 }
 
@@ -96,10 +146,16 @@ impl LeasedSession {
             server: server.to_owned(),
             client: client.to_owned(),
         };
-        let waiting = common.leased_sessions.pool().take(&key);
+        let mut pool = common.leased_sessions.pool();
+        let (waiting, untold) = (pool.take(&key), pool.untold.take(&key));
+        drop(pool);
+        let id = waiting.unwrap_or_else(|| common.roster.begin_session());
+        if let Some(text) = untold {
+            common.roster.leave_untold(id, server, text);
+        }
         Self {
             common: Arc::clone(common),
-            id: waiting.unwrap_or_else(|| common.roster.begin_session()),
+            id,
             key,
         }
     }
@@ -116,14 +172,14 @@ impl Drop for LeasedSession {
         let is_settled = common.roster.is_settled(&self.key.server, self.id);
         let runtime = tokio::runtime::Handle::try_current();
         let (Ok(runtime), true) = (runtime, is_settled) else {
-            return common.end_session(self.id);
+            return end(common, &self.key, self.id, Reason::GivenUp);
         };
         let mut pool = common.leased_sessions.pool();
-        let surplus = pool.put(&self.key, self.id);
+        let is_surplus = pool.put(&self.key, self.id);
         let is_watched = std::mem::replace(&mut pool.is_watched, true);
         drop(pool);
-        if let Some(surplus) = surplus {
-            common.end_session(surplus);
+        if is_surplus {
+            common.leased_sessions.surplus.notify_one();
         }
         if !is_watched {
             runtime.spawn(end_old_ones(Arc::clone(common)));
@@ -131,49 +187,104 @@ impl Drop for LeasedSession {
     }
 }
 
-/// Ends sessions that have waited for too long, until none waits.
+/// Ends a session that waits no longer. Its client's next call of the server is told what has
+/// become of what was kept for it.
+fn end(common: &Common, key: &LeaseKey, id: SessionId, reason: Reason) {
+    let roster = &common.roster;
+    let untold = roster.take_untold(Some(id), &key.server);
+    let is_lost = roster.ends_with(&key.server, id);
+    let untold = untold.or_else(|| is_lost.then(|| reason.text(&key.server)));
+    if let Some(text) = untold {
+        common.leased_sessions.pool().untold.put(key.clone(), text);
+    }
+    common.end_session(id);
+}
+
+/// Ends sessions that have waited for too long and those that are too many, until none waits.
 async fn end_old_ones(common: Arc<Common>) {
     loop {
-        tokio::time::sleep(LOOK_INTERVAL).await;
-        let mut pool = common.leased_sessions.pool();
-        let old = pool.take_old(Instant::now());
-        pool.is_watched = !pool.idle.is_empty();
-        let is_watched = pool.is_watched;
-        drop(pool);
-        for session in old {
-            common.end_session(session);
+        let leased = &common.leased_sessions;
+        tokio::select! {
+            () = tokio::time::sleep(look_interval(&common)) => {}
+            () = leased.surplus.notified() => {}
         }
-        if !is_watched {
+        let idle = leased.pool().idle.clone();
+        let judging = Arc::clone(&common);
+        // What processes there are is read from the system.
+        let judged = tokio::task::spawn_blocking(move || {
+            to_end(&idle, Instant::now(), judging.roster.as_ref())
+        });
+        for (key, id, reason) in judged.await.unwrap_or_default() {
+            // It may have been taken meanwhile.
+            let is_idle = leased.pool().remove(&key, id);
+            if is_idle {
+                end(&common, &key, id, reason);
+            }
+        }
+        let mut pool = leased.pool();
+        pool.is_watched = !pool.idle.is_empty();
+        if !pool.is_watched {
             return;
         }
     }
+}
+
+/// How long it takes until it has to be looked again which sessions have waited for too long.
+fn look_interval(common: &Common) -> Duration {
+    let pool = common.leased_sessions.pool();
+    let keys = pool.idle.keys();
+    let waits = keys.filter_map(|key| Some(common.roster.limits(&key.server)?.idle));
+    let shortest = waits.min().unwrap_or_default();
+    shortest.clamp(LOOK_INTERVAL.0, LOOK_INTERVAL.1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_next_call_of_a_client_gets_the_session_of_the_last_one() {
-        let key = |server: &str, client: &str| LeaseKey {
+    fn key(server: &str, client: &str) -> LeaseKey {
+        LeaseKey {
             server: server.to_owned(),
             client: client.to_owned(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_next_call_of_a_client_gets_the_session_of_the_last_one() {
         let (one, other) = (key("a", "c"), key("a", "d"));
         let mut pool = Pool::default();
         assert_eq!(pool.take(&one), None);
         for id in 1..=4 {
-            assert_eq!(pool.put(&one, SessionId(id)), None);
+            assert!(!pool.put(&one, SessionId(id)));
         }
-        assert_eq!(pool.put(&one, SessionId(5)), Some(SessionId(1)));
+        assert!(pool.put(&one, SessionId(5)));
         assert_eq!(pool.take(&other), None);
         assert_eq!(pool.take(&key("b", "c")), None);
         assert_eq!(pool.take(&one), Some(SessionId(5)));
-        pool.put(&other, SessionId(6));
-        assert_eq!(pool.take_old(Instant::now()), []);
-        let mut old = pool.take_old(Instant::now() + MAX_IDLE);
-        old.sort_unstable();
-        assert_eq!(old, [2, 3, 4, 6].map(SessionId));
+        assert!(!pool.put(&other, SessionId(6)));
+        assert!(pool.remove(&one, SessionId(1)));
+        assert!(!pool.remove(&one, SessionId(1)));
+        assert!(!pool.remove(&one, SessionId(6)));
+        for id in [4, 3, 2] {
+            assert_eq!(pool.take(&one), Some(SessionId(id)));
+        }
+        assert!(pool.remove(&other, SessionId(6)));
         assert!(pool.idle.is_empty());
+        assert_eq!(pool.count, 0);
+    }
+
+    #[test]
+    fn names_of_clients_that_never_call_again_take_no_room_for_ever() {
+        let mut untold = Untold::default();
+        for client in 0..=MAX_UNTOLD {
+            untold.put(key("a", &client.to_string()), "gone".into());
+        }
+        untold.put(key("a", "7"), "gone again".into());
+        assert_eq!(untold.texts.len(), MAX_UNTOLD);
+        assert_eq!(untold.order.len(), MAX_UNTOLD);
+        assert_eq!(untold.take(&key("a", "0")), None);
+        assert_eq!(untold.take(&key("a", "7")).as_deref(), Some("gone again"));
+        assert_eq!(untold.take(&key("a", "7")), None);
+        assert_eq!(untold.order.len(), MAX_UNTOLD - 1);
     }
 }

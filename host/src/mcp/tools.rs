@@ -27,7 +27,8 @@ impl Host {
         caller: &Caller<'_>,
     ) -> Result<Answer, ErrorData> {
         let snapshot = self.common.roster.snapshot();
-        self.listed.note(&snapshot);
+        let (listed, client) = self.listed_by(caller);
+        listed.note(client, &snapshot);
         list("tools", params, caller, |text| {
             snapshot.write_list(caller.stateless, text);
             if trust::is_offered(caller, &snapshot) {
@@ -60,7 +61,8 @@ impl Host {
             return Ok(called(asked.await?, caller.stateless));
         }
         let read = self.session.is_some().then_some(&self.pages);
-        let places = (&*self.common.roster, &*snapshot, &self.listed);
+        let (listed, client) = self.listed_by(caller);
+        let places = (&*self.common.roster, &*snapshot, listed);
         let shown = pages::meant_tool(&name, read, places);
         // A call can outlive the listing of its tool: while its user is asked whether
         // the tool may be what it has become, it is not shown.
@@ -96,23 +98,25 @@ impl Host {
                     })
             })
             .await?;
-        let mut result = older::result(result, caller.unknown_content);
-        let is_question = result
-            .get("resultType")
-            .is_some_and(|kind| *kind == "input_required");
-        let untold = self.session.filter(|_| !is_question);
-        let untold = untold.and_then(|session| self.common.roster.take_untold(session, &of_server));
-        if let Some(text) = untold {
-            result.push_text(&format!("[dormouse] {text}"));
-        }
+        let result = older::result(result, caller.unknown_content);
         let result = called(result, caller.stateless);
         let tool = CalledTool {
             server: &of_server,
             name: &of_tool,
             stateless: caller.stateless,
+            client,
         };
         let snapshot = self.common.roster.snapshot();
-        Ok(self.listed.result(result, tool, &snapshot))
+        Ok(listed.result(result, tool, &snapshot))
+    }
+
+    /// What the agent of a request has been shown of tools, and its name there.
+    fn listed_by<'a>(&'a self, caller: &'a Caller<'_>) -> (&'a ListedTools, &'a str) {
+        match self.lasting || !caller.stateless {
+            true => (&self.listed, ""),
+            // It belongs to no session, whoever answers it.
+            false => (&self.common.listed_without_session, &caller.client),
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl Gate for Door {
         self.server()?.0.sessions.client(session)
     }
 
-    fn tell(&self, session: SessionId, text: String) {
+    fn tell(&self, session: Option<SessionId>, text: String) {
         if let Some((roster, _)) = self.server() {
             roster.sessions.tell(session, &self.server, text);
         }

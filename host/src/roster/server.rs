@@ -582,6 +582,7 @@ impl Server {
                 launch: bridge.launch.clone(),
                 share: bridge.share,
                 is_to_stay: self.config.limits.idle == NEVER,
+                sessionless_patience: self.config.limits.total_timeout,
                 start_timeout: bridge.patience(),
                 limits: self.config.limits.upstream,
                 questions,

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::Roster;
-use crate::runtime::{Listener, SessionClients, SessionId};
+use crate::runtime::{Listener, SessionClients, SessionId, Slot};
+use crate::sandbox::Limits;
 use crate::upstream::Upstream;
 
 /// The sessions that there are.
@@ -16,6 +17,8 @@ pub(super) struct Sessions {
     /// How many there were.
     begun: AtomicU64,
     open: Mutex<HashMap<SessionId, Session>>,
+    /// What clients that have no session could not be told of servers, by their names.
+    untold: Mutex<BTreeMap<String, String>>,
 }
 
 #[derive(Default)]
@@ -38,9 +41,17 @@ impl Sessions {
         self.open().len() as u64
     }
 
-    /// What the client of a session could not be told of a server, once.
-    fn take_untold(&self, session: SessionId, server: &str) -> Option<String> {
-        self.open().get_mut(&session)?.untold.remove(server)
+    /// What the client of a session, or clients that have none, could not be told of a server, once.
+    fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
+        match session {
+            Some(session) => self.open().get_mut(&session)?.untold.remove(server),
+            None => self.untold().remove(server),
+        }
+    }
+
+    fn untold(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        // Nothing that is done under this lock can be left half done.
+        self.untold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
@@ -54,7 +65,12 @@ impl SessionClients for Sessions {
         self.open().get(&session)?.client.clone()
     }
 
-    fn tell(&self, session: SessionId, server: &str, text: String) {
+    fn tell(&self, session: Option<SessionId>, server: &str, text: String) {
+        let Some(session) = session else {
+            // One for each server: there are no more than are configured.
+            self.untold().insert(server.to_owned(), text);
+            return;
+        };
         let client = self.client(session);
         if let Some(client) = client.filter(|client| client.hears(LEVEL)) {
             return client.log(LEVEL, Some(LOGGER.to_owned()), Value::from(text));
@@ -81,10 +97,18 @@ impl Roster {
         }
     }
 
-    /// What the client of a session could not be told of a server when it happened, because it
-    /// hears no such logs. It is told once.
-    pub fn take_untold(&self, session: SessionId, server: &str) -> Option<String> {
+    /// What the client of a session, or clients that have none, could not be told of a server when
+    /// it happened, because they hear no such logs. It is told once.
+    pub fn take_untold(&self, session: Option<SessionId>, server: &str) -> Option<String> {
         self.sessions.take_untold(session, server)
+    }
+
+    /// Has the client of a session told something of a server beside the next result of a tool of
+    /// its, unless there is something already.
+    pub fn leave_untold(&self, session: SessionId, server: &str, text: String) {
+        if let Some(session) = self.sessions.open().get_mut(&session) {
+            session.untold.entry(server.to_owned()).or_insert(text);
+        }
     }
 
     /// An agent's connection has ended: what was kept for it is let go of.
@@ -100,10 +124,40 @@ impl Roster {
 
     /// Whether a server is done with all that a session has asked of its upstream.
     pub fn is_settled(&self, server: &str, session: SessionId) -> bool {
-        let snapshot = self.snapshot();
-        let slot = snapshot.servers().get(server).and_then(|one| one.slot());
-        let upstream = slot.and_then(|slot| slot.upstream());
+        let slot = self.slot(server);
+        let upstream = slot.as_ref().and_then(|slot| slot.upstream());
         upstream.is_none_or(|upstream| upstream.is_settled(session))
+    }
+
+    /// Whether a server keeps an instance or a connection for a session, be that one shared.
+    pub fn keeps_for(&self, server: &str, session: SessionId) -> bool {
+        let slot = self.slot(server);
+        slot.is_some_and(|slot| slot.keeps_for(session))
+    }
+
+    /// Whether an instance or a connection of a server would end with a session.
+    pub fn ends_with(&self, server: &str, session: SessionId) -> bool {
+        let slot = self.slot(server);
+        slot.is_some_and(|slot| slot.ends_with(session))
+    }
+
+    /// Whether processes run that a server has started for a session. Takes some milliseconds.
+    pub fn has_processes(&self, server: &str, session: SessionId) -> bool {
+        let slot = self.slot(server);
+        let upstream = slot.as_ref().and_then(|slot| slot.upstream());
+        upstream.is_some_and(|upstream| upstream.has_new_processes(session))
+    }
+
+    /// Limits of a server, if there is one of that name.
+    pub fn limits(&self, server: &str) -> Option<Limits> {
+        let snapshot = self.snapshot();
+        let server = snapshot.servers().get(server)?;
+        Some(server.config().limits.clone())
+    }
+
+    fn slot(&self, server: &str) -> Option<Arc<Slot>> {
+        let snapshot = self.snapshot();
+        snapshot.servers().get(server)?.slot().cloned()
     }
 
     /// Has the upstreams of a session know that its client wants to hear other logs,

@@ -169,6 +169,11 @@ impl Instances {
         kept.into_keys().collect()
     }
 
+    /// Whether one is kept for a session.
+    pub(super) fn keeps_for(&self, session: SessionId) -> bool {
+        lock(&self.kept.sessions).contains_key(&session)
+    }
+
     /// Lets go of the instance that was kept for a session.
     pub(super) fn end_session(&self, session: SessionId) {
         let kept = lock(&self.kept.sessions).remove(&session);

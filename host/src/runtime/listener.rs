@@ -37,8 +37,9 @@ pub trait SessionClients: Send + Sync {
     fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
 
     /// Tells the client of a session what has become of what a server has kept for it: at once, or
-    /// beside the next result of a tool of that server, where it hears no such logs.
-    fn tell(&self, session: SessionId, server: &str, text: String);
+    /// beside the next result of a tool of that server, where it hears no such logs. Without a
+    /// session, the next client is told that calls a tool of that server and has none either.
+    fn tell(&self, session: Option<SessionId>, server: &str, text: String);
 }
 
 /// Whoever has made a call, or could have: hears what is said meanwhile, has questions

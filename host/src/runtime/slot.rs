@@ -20,7 +20,7 @@ use super::state::Pace;
 use super::turn::{Turn, Turns};
 use super::{Call, Phase, SessionId, Target, Wanted};
 use crate::sandbox::NEVER;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, whose_state};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -294,13 +294,13 @@ impl Slot {
     }
 
     /// Stops it after it was idle for so long, but for what sessions have going on in it, and
-    /// tells the sessions that have lost something. False where it goes on.
+    /// tells the clients that have lost something. False where it goes on.
     async fn stop_idle(&self, era: u64, idle: Duration) -> bool {
-        let mut sessions = Vec::new();
+        let mut users = Vec::new();
         let mut is_all = true;
         if let Some(upstream) = &self.target.upstream {
             let stopped = upstream.stop_idle().await;
-            sessions = stopped.sessions;
+            users = stopped.users;
             is_all = stopped.is_all;
         }
         if is_all {
@@ -310,22 +310,37 @@ impl Slot {
             if is_all {
                 life.rest(Stage::Idle(SystemTime::now()));
                 drop(life);
-                sessions.extend(self.instances.stop());
+                users.extend(self.instances.stop().into_iter().map(Some));
             }
         }
-        sessions.sort_unstable();
-        sessions.dedup();
+        users.sort_unstable();
+        users.dedup();
         let server = &self.target.server;
-        for session in sessions {
+        for user in users {
             let text = format!(
                 "server `{server}` was stopped, because it was not called for {} s: what it has \
-                 kept in memory for this session is gone\n\
+                 kept in memory for {} is gone\n\
                  hint: `idle` in `[servers.{server}.limits]` says after how long, or `\"never\"`",
-                idle.as_secs_f64()
+                idle.as_secs_f64(),
+                whose_state(user)
             );
-            self.target.clients.tell(session, server, text);
+            self.target.clients.tell(user, server, text);
         }
         is_all
+    }
+
+    /// Whether it keeps an instance or a connection for a session, be that one shared.
+    pub fn keeps_for(&self, session: SessionId) -> bool {
+        let upstream = self.target.upstream.as_ref();
+        self.instances.keeps_for(session)
+            || upstream.is_some_and(|upstream| upstream.has_part(session))
+    }
+
+    /// Whether an instance or a connection would end with a session.
+    pub fn ends_with(&self, session: SessionId) -> bool {
+        let upstream = self.target.upstream.as_ref();
+        self.instances.keeps_for(session)
+            || upstream.is_some_and(|upstream| upstream.is_connected(session))
     }
 
     /// Lets go of the instance and of the connection that were kept for a session.

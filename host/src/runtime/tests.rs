@@ -77,7 +77,7 @@ impl SessionClients for NoClients {
         None
     }
 
-    fn tell(&self, _: SessionId, _: &str, _: String) {}
+    fn tell(&self, _: Option<SessionId>, _: &str, _: String) {}
 }
 
 impl Place {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -20,6 +21,8 @@ struct Inner {
     listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
     /// Until they end.
     sessions: BTreeSet<SessionId>,
+    /// Whether somebody has called who has no session.
+    is_of_sessionless: bool,
     given_up: GivenUpRequests,
     /// When a call has ended last.
     last_left: Option<Instant>,
@@ -61,6 +64,7 @@ impl Callers {
         let caller = (session, Arc::clone(listener));
         inner.listeners.insert(number, caller);
         inner.sessions.extend(session);
+        inner.is_of_sessionless |= session.is_none();
         drop(inner);
         Calling {
             callers: Arc::clone(self),
@@ -95,6 +99,23 @@ impl Callers {
     /// The sessions whose connection it is.
     pub(super) fn sessions(&self) -> Vec<SessionId> {
         self.inner().sessions.iter().copied().collect()
+    }
+
+    /// Those who lose something when the connection ends: its sessions, and none in the place of
+    /// one for clients that have none.
+    pub(super) fn users(&self) -> Vec<Option<SessionId>> {
+        let inner = self.inner();
+        let sessions = inner.sessions.iter().copied().map(Some);
+        let sessionless = inner.is_of_sessionless.then_some(None);
+        sessions.chain(sessionless).collect()
+    }
+
+    /// Whether somebody may go on with what calls have begun: a session until it ends, and a client
+    /// that has none for so long after the last call, because nothing tells that it has gone.
+    pub(super) fn may_go_on(&self, patience: Duration) -> bool {
+        let inner = self.inner();
+        let is_patient = inner.last_left.is_none_or(|left| left.elapsed() < patience);
+        !inner.sessions.is_empty() || inner.is_of_sessionless && is_patient
     }
 
     /// The one session that the connection is for, if it is for one: what is said and

@@ -50,6 +50,9 @@ pub struct Setup {
     pub share: bool,
     /// Whether it is not to be stopped for being idle.
     pub is_to_stay: bool,
+    /// How long clients without a session are waited for, after their last call, that have
+    /// processes running in it.
+    pub sessionless_patience: Duration,
     /// How long it may take to connect and to say what it offers.
     pub start_timeout: Duration,
     /// How much it may say.
@@ -97,8 +100,9 @@ impl State {
 pub struct StoppedIdle {
     /// Whether none is left.
     pub is_all: bool,
-    /// Sessions whose connections were ended.
-    pub sessions: Vec<SessionId>,
+    /// Sessions whose connections were ended, and none in the place of one where that of clients
+    /// was that have none.
+    pub users: Vec<Option<SessionId>>,
 }
 
 /// A connection for one call, whose caller can be asked something from the moment that
@@ -146,20 +150,21 @@ impl Upstream {
             number,
             connection: Arc::clone(connection),
             since,
-            sessions: link.callers.sessions(),
+            callers: Arc::clone(&link.callers),
+            sessionless_patience: self.setup.sessionless_patience,
             is_to_stay: self.setup.is_to_stay,
         });
         idle.collect()
     }
 
-    /// Ends a connection if no call uses it, and tells its sessions. False where one does.
+    /// Ends a connection if no call uses it, and tells its users. False where one does.
     pub(super) fn end_for_another(&self, number: u64) -> bool {
         let ended = lock(&self.state).links.take_idle(&BTreeSet::from([number]));
         self.tell_ended(&ended);
         !ended.is_empty()
     }
 
-    /// Tells the sessions of connections that these have ended for others.
+    /// Tells the users of connections that these have ended for others.
     fn tell_ended(&self, ended: &[Link]) {
         let server = &self.setup.server;
         for link in ended {
@@ -167,15 +172,16 @@ impl Upstream {
                 "there are as many connections as are allowed: that of server `{server}` to an \
                  idle session is ended for another one"
             );
-            for session in link.callers.sessions() {
+            for user in link.callers.users() {
+                let whose = whose_state(user);
                 let text = format!(
                     "the connection to server `{server}` was ended, because there are as many \
-                     connections as are allowed: what the server has kept in memory for this \
-                     session is gone\n\
+                     connections as are allowed: what the server has kept in memory for {whose} is \
+                     gone\n\
                      hint: `connections` in `[limits]` and in `[servers.{server}.limits]` say how \
                      many"
                 );
-                self.setup.gate.tell(session, text);
+                self.setup.gate.tell(user, text);
             }
         }
     }
@@ -608,6 +614,30 @@ impl Upstream {
         links.all(|link| link.session != key || link.callers.is_settled())
     }
 
+    /// Whether there is a connection that is a session's own.
+    pub fn is_connected(&self, session: SessionId) -> bool {
+        let state = lock(&self.state);
+        let own = Some(session);
+        let mut links = state.links.iter().filter(|link| link.session == own);
+        links.any(|link| is_there(&link.stage))
+    }
+
+    /// Whether there is a connection that a session has a part in: its own, or one that is shared.
+    pub fn has_part(&self, session: SessionId) -> bool {
+        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        stages.iter().any(is_there)
+    }
+
+    /// Whether processes run that the upstream has started since it was connected, over a
+    /// connection that a session has a part in. Takes some milliseconds.
+    pub fn has_new_processes(&self, session: SessionId) -> bool {
+        let stages = lock(&self.state).links.of(self.key(Some(session)), session);
+        stages.iter().any(|stage| match stage {
+            Stage::Open(connection) => connection.has_new_processes(),
+            Stage::Connecting(..) => false,
+        })
+    }
+
     /// Ends the connections of a session, once no call uses them any more.
     pub fn end_session(&self, session: SessionId) {
         let ended = lock(&self.state).links.end_session(session);
@@ -630,12 +660,14 @@ impl Upstream {
     }
 
     /// Ends the connections that no call uses and that have no state that can be seen: processes
-    /// that the upstream has started for a session since it was connected.
+    /// that the upstream has started since it was connected, for a session that goes on or a client
+    /// without one that may come back.
     pub async fn stop_idle(&self) -> StoppedIdle {
         let open = lock(&self.state).links.open();
+        let patience = self.setup.sessionless_patience;
         let judged = tokio::task::spawn_blocking(move || {
-            let stateless = open.into_iter().filter(|(_, connection, sessions)| {
-                sessions.is_empty() || !connection.has_new_processes()
+            let stateless = open.into_iter().filter(|(_, connection, callers)| {
+                !callers.may_go_on(patience) || !connection.has_new_processes()
             });
             stateless.map(|(number, ..)| number).collect()
         });
@@ -648,10 +680,10 @@ impl Upstream {
             state.trouble.forget();
         }
         drop(state);
-        let sessions = ended.iter().flat_map(|link| link.callers.sessions());
+        let users = ended.iter().flat_map(|link| link.callers.users());
         StoppedIdle {
             is_all,
-            sessions: sessions.collect(),
+            users: users.collect(),
         }
     }
 
@@ -687,6 +719,22 @@ impl Upstream {
 
     fn key(&self, session: Option<SessionId>) -> Option<SessionId> {
         session.filter(|_| !self.setup.share)
+    }
+}
+
+/// Whether a connection is there, or is being made.
+fn is_there(stage: &Stage) -> bool {
+    match stage {
+        Stage::Open(connection) => connection.ended().is_none(),
+        Stage::Connecting(..) => true,
+    }
+}
+
+/// Words for whose state a server has kept: a session's, or that of clients without one.
+pub(crate) fn whose_state(user: Option<SessionId>) -> &'static str {
+    match user {
+        Some(_) => "this client",
+        None => "clients without a session",
     }
 }
 

@@ -52,5 +52,5 @@ pub trait Gate: Send + Sync {
 
     /// Tells the client of a session what has become of what the upstream has kept for it: at
     /// once, or later where it hears no logs.
-    fn tell(&self, session: SessionId, text: String);
+    fn tell(&self, session: Option<SessionId>, text: String);
 }

@@ -1,12 +1,13 @@
 //! Connections that no call uses, and which of them ends where there are as many as there may be.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::callers::Callers;
 use super::connection::Connection;
 use super::connections::Upstream;
-use crate::runtime::SessionId;
 
 /// A connection that no call uses.
 pub(super) struct IdleConnection {
@@ -15,8 +16,10 @@ pub(super) struct IdleConnection {
     pub connection: Arc<Connection>,
     /// When its last call ended, or it was made.
     pub since: Instant,
-    /// Sessions that have called over it and go on.
-    pub sessions: Vec<SessionId>,
+    /// Those who have called over it.
+    pub callers: Arc<Callers>,
+    /// How long clients without a session are waited for that have something going on in it.
+    pub sessionless_patience: Duration,
     /// Whether its user has said that it is not to be stopped for being idle.
     pub is_to_stay: bool,
 }
@@ -24,7 +27,13 @@ pub(super) struct IdleConnection {
 impl IdleConnection {
     /// Whether somebody loses what can be seen when it ends.
     fn has_state(&self) -> bool {
-        !self.sessions.is_empty() && (self.is_to_stay || self.connection.has_new_processes())
+        match self.is_to_stay {
+            true => self.callers.may_go_on(Duration::MAX),
+            false => {
+                self.callers.may_go_on(self.sessionless_patience)
+                    && self.connection.has_new_processes()
+            }
+        }
     }
 }
 

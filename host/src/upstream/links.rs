@@ -155,12 +155,12 @@ impl Links {
     }
 
     /// Those that are there, by their numbers.
-    pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Vec<SessionId>)> {
+    pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
         let open = self.all.iter().filter_map(|(number, link)| {
             let Stage::Open(connection) = &link.stage else {
                 return None;
             };
-            Some((*number, Arc::clone(connection), link.callers.sessions()))
+            Some((*number, Arc::clone(connection), Arc::clone(&link.callers)))
         });
         open.collect()
     }

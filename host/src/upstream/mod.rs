@@ -56,6 +56,7 @@ pub(crate) mod tests;
 pub use able::Able;
 pub use channel::Lost;
 pub(crate) use connections::RETIRED;
+pub(crate) use connections::whose_state;
 pub use connections::{Setup, StoppedIdle, Upstream};
 pub use discover::discover;
 pub use failure::Failure;

@@ -191,8 +191,8 @@ impl Gate for Door {
         Some(client)
     }
 
-    fn tell(&self, session: SessionId, text: String) {
-        if let Some(client) = self.client(session) {
+    fn tell(&self, session: Option<SessionId>, text: String) {
+        if let Some(client) = session.and_then(|session| self.client(session)) {
             client.log("notice", None, text.into());
         }
     }
@@ -245,6 +245,7 @@ fn limited(
             launch: launch(odd),
             share: odd.contains(&"shared"),
             is_to_stay: false,
+            sessionless_patience: Duration::from_secs(600),
             start_timeout,
             questions: QuestionLimit::new(8),
             gate: door.clone(),
@@ -812,6 +813,7 @@ async fn all_upstreams_share_the_connections_of_the_host() {
             launch: launch(&[]),
             share: false,
             is_to_stay: false,
+            sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(5),
             questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),

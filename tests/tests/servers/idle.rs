@@ -4,10 +4,12 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
+use dormouse_tests::http::{Server, Session};
 use dormouse_tests::{Client, wait};
 use serde_json::json;
 
-use super::scripted::Scripted;
+use super::over_http::without_session;
+use super::scripted::{Scripted, asks};
 
 /// Who was only asked what it has does not run on for ever.
 #[test]
@@ -104,31 +106,135 @@ fn what_a_session_has_started_goes_on_while_the_session_does() {
     .unwrap();
 }
 
+/// Nothing tells when a client without a session has gone: what it has started goes on for as long
+/// as a call may take.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_client_without_a_session_has_started_goes_on_for_a_while() {
+    let all = Scripted::new();
+    all.offers("shell", &[("start", "Starts."), ("end", "Ends.")]);
+    let limits = "limits = { idle = \"1s\", timeout = \"2s\", total_timeout = \"8s\" }\n";
+    all.own("shell", limits);
+    all.run(&["sync"]);
+    let server = all.home.serve_http(&[]).unwrap();
+    let lives = |pid: &str| std::path::Path::new("/proc").join(pid).exists();
+    let sleeps = || {
+        wait::until("it sleeps", || {
+            let status = all.home.server_status("shell")?;
+            ensure!(status["state"] == "idle", "{status}");
+            Ok(())
+        })
+        .unwrap();
+    };
+    let pid = server.text("shell__start", json!({})).unwrap();
+    thread::sleep(Duration::from_secs(4));
+    assert!(lives(&pid));
+    let status = all.home.server_status("shell").unwrap();
+    assert_eq!(status["state"], "ready", "{status}");
+    // What has ended is not waited for.
+    server.text("shell__end", json!({})).unwrap();
+    let ended = std::time::Instant::now();
+    sleeps();
+    assert!(ended.elapsed() < Duration::from_secs(6));
+    // Nor is anything for ever.
+    let pid = server.text("shell__start", json!({})).unwrap();
+    sleeps();
+    wait::until("end what was started", || {
+        ensure!(!lives(&pid), "{pid} is there");
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// A connection of clients without a session in which something goes on is not the first to end.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_client_without_a_session_has_started_makes_no_room_for_others() {
+    let all = Scripted::new();
+    all.offers("shell", &[("start", "Starts."), ("add", "Adds.")]);
+    all.own("shell", "limits = { connections = 2 }\n");
+    all.run(&["sync"]);
+    let before = all.starts("shell");
+    let server = all.home.serve_http(&[]).unwrap();
+    let lives = |pid: &str| std::path::Path::new("/proc").join(pid).exists();
+    let pid = server.text("shell__start", json!({})).unwrap();
+    for _ in 0..2 {
+        let session = Session::open(&server).unwrap();
+        let call = json!({ "name": "shell__add", "arguments": {} });
+        let mut answer = server.ask(&session.request(1, "tools/call", call)).unwrap();
+        answer.result().unwrap();
+    }
+    assert_eq!(all.starts("shell") - before, 3);
+    server.text("shell__add", json!({})).unwrap();
+    assert_eq!(all.starts("shell") - before, 3);
+    assert!(lives(&pid));
+}
+
+/// How a client calls that hears no logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deaf {
+    /// In a session, at level `error`.
+    Legacy,
+    /// Without a session over stdio.
+    Stateless,
+    /// In a session over HTTP, at level `error`.
+    HttpSession,
+    /// Over HTTP without a session, over the connection that all such clients share.
+    Http,
+    /// Over HTTP without a session, as one that can be asked something.
+    HttpAble,
+}
+
 /// Who hears no such logs is told beside the next result, once.
 #[test]
 fn who_hears_no_logs_is_told_with_the_next_result() {
-    for is_stateless in [false, true] {
+    use Deaf::{Http, HttpAble, HttpSession, Legacy, Stateless};
+    for deaf in [Legacy, Stateless, HttpSession, Http, HttpAble] {
         let all = Scripted::new();
         all.offers("notes", &[("add", "Adds a note.")]);
         all.own("notes", "limits = { idle = \"1s\" }\n");
         all.run(&["sync"]);
-        let mut host = match is_stateless {
-            true => Client::spawn(&mut all.home.command(&["serve"])).unwrap(),
-            false => all.serve(&[]),
+        let over_stdio = || match deaf {
+            Legacy => Some(all.serve(&[])),
+            Stateless => Some(Client::spawn(&mut all.home.command(&["serve"])).unwrap()),
+            _ => None,
         };
+        let mut host = over_stdio();
+        let server = host.is_none().then(|| all.home.serve_http(&[]).unwrap());
+        let level = json!({ "level": "error" });
+        let ask = |session: &Session, server: &Server, method: &str, params| {
+            let request = session.request(1, method, params);
+            server.ask(&request).unwrap().result().unwrap()
+        };
+        let session = server.as_ref().filter(|_| deaf == HttpSession);
+        let session = session.map(|server| {
+            let session = Session::open(server).unwrap();
+            ask(&session, server, "logging/setLevel", level.clone());
+            session
+        });
         let mut call = || {
-            let result = match is_stateless {
-                true => host.call_stateless("notes__add", json!({})),
-                false => {
-                    host.request("logging/setLevel", json!({ "level": "error" }))
-                        .unwrap();
-                    host.call("notes__add", json!({}))
+            let params = json!({ "name": "notes__add", "arguments": {} });
+            let result = match (&mut host, &server) {
+                (Some(host), _) if deaf == Stateless => {
+                    host.call_stateless("notes__add", json!({})).unwrap()
                 }
+                (Some(host), _) => {
+                    host.request("logging/setLevel", level.clone()).unwrap();
+                    host.call("notes__add", json!({})).unwrap()
+                }
+                (None, Some(server)) => match (&session, deaf) {
+                    (Some(session), _) => ask(session, server, "tools/call", params),
+                    (None, HttpAble) => {
+                        let (method, able) = ("tools/call", asks());
+                        without_session(server, "one", (method, params), able)
+                    }
+                    _ => server.stateless("tools/call", params).unwrap(),
+                },
+                (None, None) => unreachable!(),
             };
-            let result = result.unwrap();
             result["content"].as_array().unwrap().clone()
         };
-        assert_eq!(call().len(), 1, "{is_stateless}");
+        assert_eq!(call().len(), 1, "{deaf:?}");
         wait::until("it sleeps", || {
             let status = all.home.server_status("notes")?;
             ensure!(status["state"] == "idle", "{status}");
@@ -136,11 +242,14 @@ fn who_hears_no_logs_is_told_with_the_next_result() {
         })
         .unwrap();
         let content = call();
-        let told = content[1]["text"].as_str().unwrap();
-        assert!(
-            told.starts_with("[dormouse] server `notes` was stopped, because it was not called"),
-            "{is_stateless}: {told}"
-        );
-        assert_eq!(call().len(), 1, "{is_stateless}");
+        let told = content.get(1).map(|block| block["text"].as_str().unwrap());
+        let told = told.unwrap_or_else(|| panic!("{deaf:?} is told nothing"));
+        let is_stopped =
+            told.starts_with("[dormouse] server `notes` was stopped, because it was not called");
+        // The session of a client that has none may have ended before.
+        let is_ended = deaf == HttpAble
+            && told.starts_with("[dormouse] a connection to server `notes` was ended");
+        assert!(is_stopped || is_ended, "{deaf:?}: {told}");
+        assert_eq!(call().len(), 1, "{deaf:?}");
     }
 }

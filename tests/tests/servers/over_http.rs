@@ -1,8 +1,11 @@
 //! Clients over HTTP that answer Dormouse's own questions themselves: nobody says that the
 //! user of the machine is behind them, so they are not even asked.
 
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
 use dormouse_tests::http::{Request, Server, Session};
-use dormouse_tests::wire;
+use dormouse_tests::{wait, wire};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, agreed, asks, tools};
@@ -22,6 +25,24 @@ fn sent(server: &Server, method: &str, params: &Value) -> [Vec<Value>; 2] {
         .header("mcp-method", method)
         .header("mcp-name", name);
     [legacy, stateless].map(|request| server.ask(&request).unwrap().messages().unwrap())
+}
+
+/// Result of a request of a client without a session that calls itself so.
+#[track_caller]
+pub(crate) fn without_session(
+    server: &Server,
+    client: &str,
+    (method, params): (&str, Value),
+    able: Value,
+) -> Value {
+    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let mut params = wire::stateless(params, able);
+    params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(client);
+    let request = Request::post(wire::request(1, method, params).to_string())
+        .header("mcp-protocol-version", wire::MODERN)
+        .header("mcp-method", method)
+        .header("mcp-name", &name);
+    server.ask(&request).unwrap().result().unwrap()
 }
 
 fn called(server: &Server, tool: &str) -> [Vec<Value>; 2] {
@@ -133,23 +154,142 @@ fn a_call_without_a_session_goes_on_with_the_connection_of_the_last_one() {
     assert_eq!(all.starts("notes") - synced, 3);
 }
 
+/// The texts of a result of a tool, called by a client without a session that can be asked
+/// something.
+#[track_caller]
+fn texts(server: &Server, client: &str, tool: &str) -> Vec<String> {
+    let params = json!({ "name": tool, "arguments": {} });
+    let result = without_session(server, client, ("tools/call", params), asks());
+    let content = result["content"].as_array().unwrap().iter();
+    content
+        .map(|block| block["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// How many processes a server has.
+fn processes(all: &Scripted, name: &str) -> anyhow::Result<usize> {
+    let status = all.home.server_status(name)?;
+    Ok(status["pids"].as_array().map_or(0, Vec::len))
+}
+
+/// What was kept for a client without a session ends when its server's `idle` says so, and the
+/// client is told.
+#[test]
+fn what_is_kept_for_calls_without_a_session_is_kept_as_long_as_its_server_says() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds.")]);
+    all.own("notes", "limits = { idle = \"1s\" }\n");
+    all.home.synced("notes").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+    // Its server is not idle as a whole.
+    wait::until("the connection ends", || {
+        texts(&server, "other", "notes__add");
+        ensure!(processes(&all, "notes")? == 1);
+        Ok(())
+    })
+    .unwrap();
+    let told = texts(&server, "one", "notes__add");
+    assert!(
+        told[1].starts_with(
+            "[dormouse] a connection to server `notes` was ended, because this client did not call"
+        ),
+        "{told:?}"
+    );
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+}
+
+/// What such a client has started goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_call_without_a_session_has_started_goes_on() {
+    let all = Scripted::new();
+    let tools = [("start", "Starts."), ("end", "Ends."), ("add", "Adds.")];
+    all.offers("shell", &tools);
+    all.own("shell", "limits = { idle = \"1s\" }\n");
+    all.home.synced("shell").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let pid = texts(&server, "one", "shell__start").remove(0);
+    let lives = || std::path::Path::new("/proc").join(&pid).exists();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(4) {
+        assert_eq!(texts(&server, "other", "shell__add").len(), 1);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(lives());
+    assert_eq!(texts(&server, "one", "shell__end").len(), 1);
+    wait::until("the connection ends", || {
+        texts(&server, "other", "shell__add");
+        ensure!(processes(&all, "shell")? == 1);
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Of many connections that calls of one client had at once, few are kept, and that is told.
+#[test]
+fn of_many_calls_without_a_session_few_connections_are_kept() {
+    let all = Scripted::new();
+    let add = json!({ "name": "add", "description": "Adds.", "inputSchema": { "type": "object" } });
+    all.offers_just("notes", &json!({ "tools": [add], "start_seconds": 2 }));
+    all.own("notes", "");
+    all.home.synced("notes").unwrap();
+    let synced = all.starts("notes");
+    let server = all.home.serve_http(&[]).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| texts(&server, "one", "notes__add"));
+        }
+    });
+    assert!(all.starts("notes") - synced > 4);
+    wait::until("only some connections are left", || {
+        let count = processes(&all, "notes")?;
+        ensure!(count == 4, "{count}");
+        Ok(())
+    })
+    .unwrap();
+    let told = texts(&server, "one", "notes__add");
+    assert!(
+        told[1].contains("because no more than 4 are kept"),
+        "{told:?}"
+    );
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+}
+
+/// A server that may still be at what was given up is another one for the next call.
+#[test]
+fn who_has_given_up_a_call_without_a_session_is_told_what_that_has_ended() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds."), ("hang", "Never ends.")]);
+    all.own("notes", "limits = { timeout = \"2s\" }\n");
+    all.home.synced("notes").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    assert_eq!(texts(&server, "one", "notes__hang").len(), 1);
+    assert_eq!(texts(&server, "other", "notes__add").len(), 1);
+    let told = texts(&server, "one", "notes__add");
+    assert!(told[1].contains("because a call was given up"), "{told:?}");
+    assert_eq!(texts(&server, "one", "notes__add").len(), 1);
+}
+
+/// What a server offers and answers whose one tool gives a value of that name.
+fn sends(member: &str) -> Value {
+    let send = json!({
+        "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
+        "outputSchema": {
+            "type": "object", "properties": { (member): {} }, "required": [member],
+        },
+    });
+    let content = json!([{ "type": "text", "text": "sent" }]);
+    let result = json!({ "content": content, "structuredContent": { (member): 7 } });
+    json!({ "tools": [send], "results": { "send": result } })
+}
+
 /// Clients hold a result against the output schema that they have listed, also those whose
 /// requests belong to no session.
 #[test]
 fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_text() {
-    let offer = |member: &str| {
-        let send = json!({
-            "name": "send", "description": "Sends.", "inputSchema": { "type": "object" },
-            "outputSchema": {
-                "type": "object", "properties": { (member): {} }, "required": [member],
-            },
-        });
-        let content = json!([{ "type": "text", "text": "sent" }]);
-        let result = json!({ "content": content, "structuredContent": { (member): 7 } });
-        json!({ "tools": [send], "results": { "send": result } })
-    };
     let all = Scripted::new();
-    all.offers_just("post", &offer("a"));
+    all.offers_just("post", &sends("a"));
     all.own("post", "");
     all.home.synced("post").unwrap();
     let server = all.home.serve_http(&[]).unwrap();
@@ -159,7 +299,7 @@ fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_t
     };
     let listed = server.stateless("tools/list", json!({})).unwrap();
     assert_eq!(listed["tools"][0]["outputSchema"]["required"], json!(["a"]));
-    all.offers_just("post", &offer("b"));
+    all.offers_just("post", &sends("b"));
     let result = call();
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(result["content"][0]["text"], "sent", "{result}");
@@ -167,5 +307,36 @@ fn a_result_that_breaks_what_was_listed_without_a_session_is_an_error_with_its_t
     let listed = server.stateless("tools/list", json!({})).unwrap();
     assert_eq!(listed["tools"][0].get("outputSchema"), None, "{listed}");
     let result = call();
+    assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
+}
+
+/// What one client lists is not what another one has listed.
+#[test]
+fn a_result_is_held_against_what_its_own_client_has_listed() {
+    let all = Scripted::new();
+    all.offers_just("post", &sends("a"));
+    all.own("post", "");
+    all.home.synced("post").unwrap();
+    let server = all.home.serve_http(&[]).unwrap();
+    let list = |client: &str| {
+        let listed = without_session(&server, client, ("tools/list", json!({})), json!({}));
+        listed["tools"][0]["outputSchema"]["required"].clone()
+    };
+    let call = |client: &str| {
+        let params = json!({ "name": "post__send", "arguments": {} });
+        without_session(&server, client, ("tools/call", params), json!({}))
+    };
+    assert_eq!(list("one"), json!(["a"]));
+    all.offers_just("post", &sends("b"));
+    call("other");
+    assert_ne!(list("other"), json!(["a"]));
+    let result = call("other");
+    assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
+    let result = call("one");
+    assert_eq!(result["isError"], true, "{result}");
+    assert_eq!(result["content"][0]["text"], "sent", "{result}");
+    assert_eq!(result.get("structuredContent"), None, "{result}");
+    assert_ne!(list("one"), json!(["a"]));
+    let result = call("one");
     assert_eq!(result["structuredContent"], json!({ "b": 7 }), "{result}");
 }

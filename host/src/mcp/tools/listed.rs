@@ -1,5 +1,7 @@
 //! Tools as an agent has listed them last, and results that it would not take for theirs.
 
+mod by_client;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,18 +13,18 @@ use serde_json::{Value, json};
 use crate::config::name::SEPARATOR;
 use crate::roster::Snapshot;
 use crate::runtime::{Answer, Edit};
+use by_client::ListingsByClient;
 
-/// The tools of all servers as an agent has listed them last. Many clients hold a result against
-/// the output schema that they have listed, and lose all of it where it does not fit. Requests
-/// over HTTP without a session are taken for those of one agent: whoever lists the tools again
-/// does so for all.
+/// The tools of all servers as agents have listed them last. Many clients hold a result against
+/// the output schema that they have listed, and lose all of it where it does not fit. Agents over
+/// HTTP without a session are told apart by what they call themselves; one that has not listed, or
+/// not among the last ones, is taken to have listed what the last one has.
 #[derive(Debug, Default)]
 pub(in crate::mcp) struct ListedTools(Mutex<Listed>);
 
 #[derive(Debug, Default)]
 struct Listed {
-    /// What an agent has listed last, by servers.
-    listings: BTreeMap<String, Arc<Listing>>,
+    by_client: ListingsByClient,
     /// The servers of tools that were ever listed by names without a prefix, by those names.
     without_prefix: BTreeMap<String, String>,
 }
@@ -41,6 +43,8 @@ pub(super) struct CalledTool<'a> {
     pub(super) name: &'a str,
     /// Whether its client is of the stateless era.
     pub(super) stateless: bool,
+    /// The name under which its client has listed.
+    pub(super) client: &'a str,
 }
 
 impl CalledTool<'_> {
@@ -54,7 +58,7 @@ impl CalledTool<'_> {
 
 impl ListedTools {
     /// Takes note of what an agent is shown now.
-    pub(super) fn note(&self, snapshot: &Snapshot) {
+    pub(super) fn note(&self, client: &str, snapshot: &Snapshot) {
         let servers = snapshot.servers().iter();
         let listings = servers.filter_map(|(name, server)| {
             let listing = server.listed()?;
@@ -62,7 +66,7 @@ impl ListedTools {
         });
         let listings = listings.collect();
         let mut listed = self.listed();
-        listed.listings = listings;
+        listed.by_client.note(client, listings);
         for tool in snapshot.tools() {
             let is_known = listed.without_prefix.contains_key(&tool.name);
             if tool.name.contains(SEPARATOR) || is_known {
@@ -98,7 +102,7 @@ impl ListedTools {
         tool: CalledTool<'_>,
         snapshot: &Snapshot,
     ) -> Answer {
-        let listed = self.listed().listings.get(tool.server).cloned();
+        let listed = self.listed().by_client.of(tool.client, tool.server);
         let Some(listed) = listed else {
             return result;
         };

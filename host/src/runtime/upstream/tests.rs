@@ -34,6 +34,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             launch,
             share: false,
             is_to_stay: false,
+            sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(60),
             questions: QuestionLimit::new(8),
             gate: Arc::new(Door::default()),

@@ -863,6 +863,7 @@ fn upstream(user: &User) -> Arc<Upstream> {
         launch: Launch::Http(user.http()),
         share: true,
         is_to_stay: false,
+        sessionless_patience: Duration::from_secs(600),
         start_timeout: Duration::from_secs(60),
         questions: QuestionLimit::new(8),
         gate: Arc::new(Door::default()),
