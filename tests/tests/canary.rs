@@ -18,18 +18,21 @@ use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dormouse_tests::http::{Request, Server};
+use dormouse_tests::http::{Request, Server, write_token};
 use dormouse_tests::{Client, Home, artifacts, oauth};
 use serde_json::{Value, json};
 
 /// Variables of the environment that the configuration fills in.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 8] = [
     ("IN_PATH", "canary-in-path"),
     ("IN_QUERY", "canary-in-query"),
     ("IN_HEADER", "canary-in-header"),
     ("IN_ENV", "canary-in-env"),
     ("IN_COMMAND", "canary-in-command"),
     ("PASSED", "canary-passed"),
+    ("PASSED_TO_ONE", "canary-passed-to-one"),
+    // Nothing listens there: what goes wrong is told.
+    ("HTTPS_PROXY", "http://u:canary-proxy@127.0.0.1:1"),
 ];
 
 /// What every secret here begins with, but for those that are made by chance.
@@ -267,6 +270,14 @@ fn home() -> Home {
         );
         home.table(name, &given).unwrap();
     }
+    // One that is given a variable of its host, and one behind the proxy.
+    let one = format!(
+        "command = [\"python3\", \"{}\"]\npass_env = [\"PASSED_TO_ONE\"]",
+        home.path().join("talks.py").display()
+    );
+    home.table("one", &one).unwrap();
+    home.table("proxied", "url = \"https://proxied.example/mcp\"")
+        .unwrap();
     // A plugin that says what it was given, in all ways.
     let loud = artifacts::guest("loud").unwrap();
     let given = "grants.env = [\"IN_ENV\"]\n\
@@ -318,6 +329,30 @@ fn clients(home: &Home) {
     std::fs::write(home.config(), config).unwrap();
 }
 
+/// A project whose user trusts it, with a server that is given what is in a file beside it.
+fn trusted_project(home: &Home) -> PathBuf {
+    let project = home.path().join("trusted");
+    std::fs::create_dir_all(project.join(".cursor")).unwrap();
+    std::fs::write(
+        project.join("secrets.env"),
+        "FROM_FILE=canary-project-env-file\n",
+    )
+    .unwrap();
+    let servers = json!({ "mcpServers": { "of_trusted": {
+        "command": "python3",
+        "args": [home.path().join("talks.py")],
+        "env": { "K": "canary-project-env" },
+        "envFile": "${workspaceFolder}/secrets.env",
+    } } });
+    std::fs::write(project.join(".cursor/mcp.json"), servers.to_string()).unwrap();
+    let mut trust = command(home, &["trust", "--yes"]);
+    let output = trust.current_dir(&project).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    Hidden::written().are_not_in("`dormouse trust --yes`", &said.concat());
+    project
+}
+
 fn command(home: &Home, words: &[&str]) -> Command {
     let mut command = home.command(words);
     command.envs(VARIABLES).env("DORMOUSE_LOG", "trace");
@@ -351,6 +386,11 @@ fn no_command_says_a_secret() {
         &["sync", "talks"],
         &["call", "talks", "x", "{}"],
         &["call", "talks", "x", "{}", "--json"],
+        &["sync", "one"],
+        &["call", "one", "x", "{}"],
+        &["sync", "proxied"],
+        &["call", "proxied", "x", "{}", "--json"],
+        &["login", "proxied"],
         &["call", "web", "x", "{}", "--json"],
         &["call", "child", "x", "{}", "--json"],
         &["prompt", "talks", "x"],
@@ -487,6 +527,29 @@ fn no_command_says_a_secret() {
             &text,
         );
     }
+    let project = trusted_project(&home);
+    for words in [
+        &["sync", "of_trusted"][..],
+        &["call", "of_trusted", "x", "{}"],
+        &["call", "of_trusted", "x", "{}", "--json"],
+        &["list", "--json"],
+        &["doctor", "--connect"],
+        &["adapt", "of_trusted", "-o", "of_trusted.wasm"],
+    ] {
+        let mut command = command(&home, words);
+        let output = command.current_dir(&project).output().unwrap();
+        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        let text = text.concat();
+        assert!(text.contains("of_trusted"), "{text}");
+        assert!(
+            output.status.success() || words[0] != "sync",
+            "{words:?}: {text}"
+        );
+        hidden.are_not_in(
+            &format!("`dormouse {}` in a trusted project", words.join(" ")),
+            &text,
+        );
+    }
     assert!(
         hidden.0.len() > Hidden::written().0.len(),
         "no token was made"
@@ -499,8 +562,13 @@ fn no_agent_is_told_a_secret() {
     let home = home();
     let hidden = Hidden::written();
     let log = std::fs::File::create(home.path().join("log")).unwrap();
-    let mut host = Client::start(command(&home, &["serve"]).stderr(log)).unwrap();
+    let project = trusted_project(&home);
+    let mut serve = command(&home, &["serve"]);
+    let mut host = Client::start(serve.current_dir(&project).stderr(log)).unwrap();
     for server in [
+        "of_trusted",
+        "one",
+        "proxied",
         "web",
         "old",
         "login",
@@ -733,9 +801,31 @@ fn nobody_is_told_the_token_of_a_host() {
     let home = home();
     let words = ["serve", "--http", "127.0.0.1:0"];
     let server = Server::start(&mut command(&home, &words)).unwrap();
-    let mut hidden = Hidden::written();
     let token = server.token().unwrap().to_owned();
-    hidden.and(&token);
+    is_not_told(&home, server, &token);
+}
+
+#[test]
+fn nobody_is_told_a_token_that_is_given_to_a_host() {
+    let home = home();
+    let token = "canary-token-of-the-environment";
+    let mut serve = command(&home, &["serve", "--http", "127.0.0.1:0"]);
+    serve.env("DORMOUSE_TOKEN", token);
+    is_not_told(&home, Server::start(&mut serve).unwrap(), token);
+    let token = "canary-token-of-a-file";
+    // Where nothing else is kept.
+    let folder = tempfile::tempdir().unwrap();
+    let file = write_token(folder.path(), &format!("{token}\n")).unwrap();
+    let file = file.display().to_string();
+    let words = ["serve", "--http", "127.0.0.1:0", "--token-file", &file];
+    let server = Server::start(&mut command(&home, &words)).unwrap();
+    is_not_told(&home, server, token);
+}
+
+/// Asks a host in many ways for its token, and looks at all that it says.
+fn is_not_told(home: &Home, server: Server, token: &str) {
+    let mut hidden = Hidden::written();
+    hidden.and(token);
     let list = || Request::stateless(1, "tools/list", json!({}));
     let twice = |mut request: Request| {
         let token = ("authorization".to_owned(), format!("Bearer {token}"));
@@ -744,17 +834,19 @@ fn nobody_is_told_the_token_of_a_host() {
     };
     let call = json!({ "name": "talks__discover", "arguments": {} });
     let right = format!("Bearer {token}");
+    let right_list = || list().header("authorization", &right);
+    let right_call = Request::stateless(1, "tools/call", call).header("authorization", &right);
     let mut statuses = Vec::new();
     for request in [
-        list(),
-        Request::stateless(1, "tools/call", call),
+        right_list(),
+        right_call,
         list().header("authorization", "Bearer canary-wrong-token"),
         list().header(
             "authorization",
             &format!("Basic {}", STANDARD.encode("u:canary-basic")),
         ),
         list().header("authorization", &format!("Bearer {token}x")),
-        list().header("authorization", &token),
+        list().header("authorization", token),
         twice(list()),
         list()
             .header("host", "evil.example")
@@ -765,7 +857,7 @@ fn nobody_is_told_the_token_of_a_host() {
         Request::get(&format!("/mcp?token={token}")),
         Request::get(&format!("/{token}")).header("authorization", ""),
         Request::post(format!("{{\"token\":\"{token}\"")),
-        Request::post("x").header("mcp-session-id", &token),
+        Request::post("x").header("mcp-session-id", token),
     ] {
         let mut stream = server.connect().unwrap();
         let request = request.header("connection", "close");
@@ -780,7 +872,7 @@ fn nobody_is_told_the_token_of_a_host() {
     assert_eq!(statuses[2..6], ["401"; 4], "{statuses:?}");
     assert!(["400", "401"].contains(&&*statuses[6]), "{statuses:?}");
     for words in [&["status"][..], &["status", "--json"], &["doctor"]] {
-        let output = command(&home, words).output().unwrap();
+        let output = command(home, words).output().unwrap();
         let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
         hidden.are_not_in("the control socket", &text.concat());
     }
@@ -788,5 +880,5 @@ fn nobody_is_told_the_token_of_a_host() {
     assert!(said.contains("DEBUG"), "nothing is logged: {said}");
     hidden.are_not_in("the log at trace", &said);
     drop(server);
-    hidden.are_not_kept(&home);
+    hidden.are_not_kept(home);
 }

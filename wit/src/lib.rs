@@ -11,12 +11,14 @@
 //! - [`types`]: the types of its tools, with their JSON names;
 //! - [`section`]: the declaration inside a `.wasm` file;
 //! - [`source`]: WIT → declaration;
+//! - [`component_types`]: types of a component as they are written;
 //! - [`objects`]: MCP's own objects → declaration;
 //! - [`schema`]: types → JSON Schema 2020-12;
 //! - [`contract`]: what the contract itself defines;
 //! - [`template`]: URIs with variables;
 //! - [`signature`]: a tool in one line, and whether two functions agree.
 
+pub mod component_types;
 pub mod contract;
 pub mod declaration;
 pub mod error;

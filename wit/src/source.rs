@@ -20,7 +20,7 @@ use crate::section;
 use crate::tags::{self, Doc, note};
 use crate::tool::tool;
 use crate::toolchain::is_initializer;
-use crate::{CONTRACT, CONTRACT_WIT, contract, hints, offers};
+use crate::{CONTRACT, CONTRACT_WIT, component_types, contract, hints, offers};
 
 /// A declaration, and what was noticed while making it.
 #[derive(Debug)]
@@ -160,6 +160,10 @@ pub fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
     // much.
     for payload in Parser::new(0).parse_all(bytes) {
         payload.map_err(|error| error.to_string())?;
+    }
+    // It calls itself for each level.
+    if component_types::nested_too_deep(bytes).is_some() {
+        return Err(component_types::too_deep());
     }
     // It asserts what its validator has let through. Should a
     // stranger's file find a gap between the two, then only that file is bad.

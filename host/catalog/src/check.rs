@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, GrantRequest, contract, section, source};
+use dormouse_wit::{
+    CONTRACT, Declaration, GrantRequest, component_types, contract, section, source,
+};
 use serde::Deserialize;
 use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
@@ -27,6 +29,10 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
     let read = read::bytes(bytes);
     if let Err(problem) = &read {
         findings.push(unreadable(problem));
+    }
+    // A validator would read them as deep as they are nested.
+    if component_types::nested_too_deep(bytes).is_some() {
+        return findings;
     }
     // Whatever keeps the bytes from being read keeps them from being valid too,
     // and is said once. These alone are of what a validator does not look at.

@@ -1,21 +1,83 @@
 //! What a component wants of the engine that runs it.
 
-use wasmparser::{Parser, Validator, WasmFeatures};
+use dormouse_wit::component_types::each_type;
+use wasmparser::{
+    BinaryReaderError, CanonicalFunction, CanonicalOption, ComponentDefinedType, ComponentType,
+    Parser, Payload,
+};
 
 /// Whether a component has anything of the component model's concurrency (async
 /// functions, streams, futures, a context that is kept for each task), which an engine
-/// has to be made for. Its code is skipped, so this takes little time; what is no
-/// component at all may be either.
+/// has to be made for. Reads what it declares without validating it, which could take far more
+/// time and memory than it has bytes; what is no component at all may be either.
 #[must_use]
 pub fn is_concurrent(component: &[u8]) -> bool {
-    let without = WasmFeatures::all() - WasmFeatures::CM_ASYNC;
-    let mut validator = Validator::new_with_features(without);
     let mut payloads = Parser::new(0).parse_all(component);
-    !payloads.all(|payload| payload.is_ok_and(|payload| validator.payload(&payload).is_ok()))
+    payloads.any(|payload| {
+        let concurrent = payload.and_then(|payload| has_concurrency(component, payload));
+        concurrent.unwrap_or(true)
+    })
+}
+
+fn has_concurrency(component: &[u8], payload: Payload<'_>) -> Result<bool, BinaryReaderError> {
+    match payload {
+        Payload::ComponentTypeSection(section) => {
+            let section = component.get(section.range()).unwrap_or_default();
+            let mut found = false;
+            let read = each_type(section, |ty| {
+                found |= match ty {
+                    ComponentType::Func(function) => function.async_,
+                    ComponentType::Defined(ty) => matches!(
+                        ty,
+                        ComponentDefinedType::Future(_) | ComponentDefinedType::Stream(_)
+                    ),
+                    _ => false,
+                };
+            });
+            Ok(found || !read.is_whole)
+        }
+        Payload::ComponentCanonicalSection(section) => {
+            for function in section {
+                if needs_concurrency(&function?) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn needs_concurrency(function: &CanonicalFunction) -> bool {
+    match function {
+        CanonicalFunction::Lift { options, .. }
+        | CanonicalFunction::Lower { options, .. }
+        | CanonicalFunction::ErrorContextNew { options }
+        | CanonicalFunction::ErrorContextDebugMessage { options } => {
+            let mut options = options.iter();
+            options.any(|option| {
+                matches!(
+                    option,
+                    CanonicalOption::Async | CanonicalOption::Callback(_)
+                )
+            })
+        }
+        CanonicalFunction::ResourceNew { .. }
+        | CanonicalFunction::ResourceDrop { .. }
+        | CanonicalFunction::ResourceRep { .. }
+        | CanonicalFunction::ThreadSpawnRef { .. }
+        | CanonicalFunction::ThreadSpawnIndirect { .. }
+        | CanonicalFunction::ThreadAvailableParallelism
+        | CanonicalFunction::ErrorContextDrop => false,
+        // All others are of tasks, streams, futures and what waits for them.
+        _ => true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use wasmparser::{Validator, WasmFeatures};
+
     use super::*;
 
     #[test]
@@ -40,5 +102,91 @@ mod tests {
             let bytes = wat::parse_str(component).unwrap();
             assert_eq!(is_concurrent(&bytes), concurrent, "{component}");
         }
+    }
+
+    #[test]
+    fn whatever_a_validator_takes_for_concurrent_is() {
+        for (part, concurrent) in [
+            (r#"(type (func (param "a" string)))"#, false),
+            (r#"(type (func async (param "a" string)))"#, true),
+            (r#"(type (future))"#, true),
+            (
+                r#"(type (component (type (instance (type (stream u8))))))"#,
+                true,
+            ),
+            (
+                r#"(type (component (type (instance (type (list u8))))))"#,
+                false,
+            ),
+            (
+                r#"(import "f" (func $f)) (core func (canon lower (func $f)))"#,
+                false,
+            ),
+            (
+                r#"(import "f" (func $f async)) (core func (canon lower (func $f) async))"#,
+                true,
+            ),
+            (
+                r#"(type $r (resource (rep i32))) (core func (canon resource.new $r))"#,
+                false,
+            ),
+            (r#"(core func (canon subtask.drop))"#, true),
+            (r#"(core func (canon waitable-set.new))"#, true),
+            (r#"(core func (canon backpressure.inc))"#, true),
+            (r#"(core func (canon task.cancel))"#, true),
+            (r#"(core func (canon context.set i32 0))"#, true),
+            (
+                r#"(type $s (stream u8)) (core func (canon stream.new $s))"#,
+                true,
+            ),
+            (r#"(core func (canon thread.yield))"#, true),
+        ] {
+            for wat in [
+                format!("(component {part})"),
+                format!("(component (component (core module)) (component (component {part})))"),
+            ] {
+                let bytes = wat::parse_str(&wat).unwrap();
+                let without = WasmFeatures::all() - WasmFeatures::CM_ASYNC;
+                for (features, valid) in [(WasmFeatures::all(), true), (without, !concurrent)] {
+                    let mut validator = Validator::new_with_features(features);
+                    let verdict = validator.validate_all(&bytes);
+                    assert_eq!(verdict.is_ok(), valid, "{wat}: {:?}", verdict.err());
+                }
+                assert_eq!(is_concurrent(&bytes), concurrent, "{wat}");
+            }
+        }
+    }
+
+    /// A validator copies the exports of a component for each of its instances.
+    #[test]
+    fn concurrency_is_looked_for_in_linear_time() {
+        type Component<'c> = &'c dyn Fn(usize) -> String;
+        let kinds: [(&str, Component<'_>); 4] = [
+            ("modules", &|size| "(core module (func))".repeat(size)),
+            ("types", &|size| {
+                "(type (record (field \"a\" string)))".repeat(size)
+            }),
+            ("canonical functions", &|size| {
+                let lower = "(core func (canon lower (func $f)))".repeat(size);
+                format!("(import \"f\" (func $f)) {lower}")
+            }),
+            ("instances of as many exports", &|size| {
+                let exports = (0..size).map(|n| format!("(export \"e{n}\" (func $f))"));
+                let exports: String = exports.collect();
+                let instance = "(instance (instantiate $c (with \"f\" (func $f))))";
+                format!(
+                    "(import \"f\" (func $f)) (component $c (import \"f\" (func $f)) {exports}) {}",
+                    instance.repeat(size)
+                )
+            }),
+        ];
+        for (what, kind) in kinds {
+            let component =
+                |size: usize| wat::parse_str(format!("(component {})", kind(size))).unwrap();
+            dormouse_tests::growth::is_linear(what, 200, component, |component: &Vec<u8>| {
+                assert!(!is_concurrent(component));
+            });
+        }
+        assert!(!is_concurrent(&crate::tests::nested_types(300_000)));
     }
 }

@@ -83,4 +83,18 @@ mod tests {
         }
         assert_eq!(imports_alone(&wat::parse_str("(module)").unwrap()), None);
     }
+
+    #[test]
+    fn imports_are_looked_for_in_linear_time() {
+        let component = |size: usize| {
+            let imports = (0..size)
+                .map(|n| format!("(type $t{n} (func)) (import \"i{n}\" (func (type $t{n})))"));
+            let imports: String = imports.collect();
+            let nested = "(component (core module (func)))".repeat(size);
+            wat::parse_str(format!("(component {imports} {nested})")).unwrap()
+        };
+        dormouse_tests::growth::is_linear("imports", 300, component, |component: &Vec<u8>| {
+            assert!(imports_alone(component).is_some());
+        });
+    }
 }

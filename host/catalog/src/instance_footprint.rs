@@ -1,9 +1,10 @@
 //! What an instance of a component takes of its host beside linear memories and tables.
 
+use dormouse_wit::component_types::each_type;
 use wasmparser::{
     ComponentAlias, ComponentDefinedType, ComponentExternalKind, ComponentInstance,
-    ComponentOuterAliasKind, ComponentType, ComponentTypeDeclaration, ComponentValType,
-    ElementItems, ElementKind, Encoding, Instance, InstanceTypeDeclaration, Parser, Payload,
+    ComponentOuterAliasKind, ComponentType, ComponentValType, ElementItems, ElementKind, Encoding,
+    Instance, Parser, Payload,
 };
 
 /// Bytes that an engine keeps for each component instance, whatever it has.
@@ -82,13 +83,18 @@ pub fn instance_footprint(component: &[u8]) -> InstanceFootprint {
                 }
                 None => {}
             },
-            payload => {
-                if let Payload::ComponentTypeSection(section) = &payload {
-                    let types = section.clone().into_iter().map_while(Result::ok);
-                    types.for_each(|ty| sent.read(&ty));
+            Payload::ComponentTypeSection(section) => {
+                let section = component.get(section.range()).unwrap_or_default();
+                let mut resources = 0;
+                each_type(section, |ty| {
+                    sent.read(ty);
+                    resources += u64::from(matches!(ty, ComponentType::Resource { .. }));
+                });
+                if let Some(Scope::Component(this)) = scopes.last_mut() {
+                    this.takes_canonical(resources);
                 }
-                Scope::read(&mut scopes, payload);
             }
+            payload => Scope::read(&mut scopes, payload),
         }
     }
     whole.sends_values = sent.has_values;
@@ -115,20 +121,6 @@ impl SentTypes {
             ComponentType::Defined(
                 ComponentDefinedType::Future(Some(sent)) | ComponentDefinedType::Stream(Some(sent)),
             ) => self.has_values |= matches!(sent, ComponentValType::Type(_)),
-            ComponentType::Component(declarations) => {
-                for declaration in declarations {
-                    if let ComponentTypeDeclaration::Type(ty) = declaration {
-                        self.read(ty);
-                    }
-                }
-            }
-            ComponentType::Instance(declarations) => {
-                for declaration in declarations {
-                    if let InstanceTypeDeclaration::Type(ty) = declaration {
-                        self.read(ty);
-                    }
-                }
-            }
             _ => {}
         }
     }
@@ -222,11 +214,6 @@ impl ComponentScope {
             }
             Payload::ComponentCanonicalSection(section) => {
                 self.takes_canonical(u64::from(section.count()));
-            }
-            Payload::ComponentTypeSection(section) => {
-                let types = section.into_iter().map_while(Result::ok);
-                let resources = types.filter(|ty| matches!(ty, ComponentType::Resource { .. }));
-                self.takes_canonical(resources.count() as u64);
             }
             Payload::ComponentInstanceSection(section) => {
                 for instance in section.into_iter().map_while(Result::ok) {
@@ -428,5 +415,54 @@ mod tests {
             "(component $top {wat} (instance (instantiate $c79)))"
         ));
         assert_eq!(takes, UNKNOWN);
+    }
+
+    /// Components whose footprint is known, of which each counts the one before twice.
+    #[test]
+    fn instances_are_counted_in_linear_time() {
+        type Component<'c> = &'c dyn Fn(usize) -> String;
+        let kinds: [(&str, Component<'_>); 5] = [
+            ("modules with instances", &|size| {
+                (0..size)
+                    .map(|n| {
+                        format!("(core module $m{n} (func)) (core instance (instantiate $m{n}))")
+                    })
+                    .collect()
+            }),
+            ("components that each have the one before twice", &|size| {
+                (1..size).fold("(component $c0)".to_owned(), |text, n| {
+                    let outer = format!("(alias outer $top $c{} (component $c))", n - 1);
+                    let instances = "(instance (instantiate $c))".repeat(2);
+                    text + &format!("(component $c{n} {outer} {instances})")
+                })
+            }),
+            ("types that are sent", &|size| {
+                "(type (flags \"a\" \"b\")) (type (stream string))".repeat(size)
+            }),
+            ("exports of one component", &|size| {
+                let exports = (0..size).map(|n| format!("(export \"e{n}\" (component $c))"));
+                format!("(component $c) {}", exports.collect::<String>())
+            }),
+            ("functions and elements", &|size| {
+                let items = "(ref.null func) ".repeat(size);
+                let functions = "(func) (global i32 (i32.const 1))".repeat(size);
+                format!("(core module (elem funcref {items}) {functions})")
+            }),
+        ];
+        for (what, kind) in kinds {
+            let component =
+                |size: usize| wat::parse_str(format!("(component $top {})", kind(size))).unwrap();
+            dormouse_tests::growth::is_linear(what, 300, component, |component: &Vec<u8>| {
+                std::hint::black_box(instance_footprint(component));
+            });
+        }
+    }
+
+    /// What reads a type with all that is in it takes all of the stack.
+    #[test]
+    fn types_that_are_nested_without_end_are_read() {
+        let component = crate::tests::nested_types(300_000);
+        let footprint = instance_footprint(&component);
+        assert_eq!(footprint.component_instances, 1);
     }
 }

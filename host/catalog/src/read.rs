@@ -5,7 +5,9 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use dormouse_wit::{CONTRACT, Declaration, DeclaredItem, DeclaredTool, section, source};
+use dormouse_wit::{
+    CONTRACT, Declaration, DeclaredItem, DeclaredTool, component_types, section, source,
+};
 use serde::Deserialize;
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_parser::decoding::DecodedWasm;
@@ -333,6 +335,13 @@ fn contract(bytes: &[u8]) -> Result<(), Problem> {
                 .rsplit_once('@')
                 .is_none_or(|(_, found)| found != version)
     };
+    // Nothing that calls itself for each level may read it.
+    if let Some(offset) = component_types::nested_too_deep(bytes) {
+        return Err(Problem::Malformed {
+            offset,
+            message: component_types::too_deep(),
+        });
+    }
     let mut depth = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(|error| damage(bytes, bytes.len() as u64, &error))?;

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::{LiftLowerAbi, ManglingAndAbi, Resolve};
 
-use crate::{check, inspect, pack, read};
+use crate::{
+    check, imports_alone, inspect, instance_footprint, max_module_items, pack, read,
+    with_epoch_checks,
+};
 
 /// A component with one tool, `add`, that it declares nowhere.
 pub(crate) fn typed() -> Vec<u8> {
@@ -354,5 +357,40 @@ fn nothing_here_can_run_a_component() {
             !runs.iter().any(|name| package.starts_with(name)),
             "{package}"
         );
+    }
+}
+
+/// A component with a type of a component that has a type of a component, and so on.
+pub(crate) fn nested_types(depth: usize) -> Vec<u8> {
+    let mut section = vec![1];
+    section.extend([0x41, 1, 1].repeat(depth));
+    // A set of flags.
+    section.extend([0x6e, 1, 1, b'a']);
+    let mut component = b"\0asm\x0d\0\x01\0\x07".to_vec();
+    let mut length = section.len();
+    while length >= 0x80 {
+        component.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    component.push(u8::try_from(length).unwrap());
+    component.extend(section);
+    component
+}
+
+/// Whatever reads a type with all that is in it takes all of the stack, and ends the process.
+#[test]
+fn types_that_are_nested_without_end_are_refused() {
+    for depth in [101, 300_000] {
+        let component = nested_types(depth);
+        let refused = read::bytes(&component).unwrap_err().to_string();
+        assert!(refused.contains("more than 100 levels deep"), "{refused}");
+        let findings = check(&component);
+        assert!(findings[0].message.contains("100 levels"), "{findings:?}");
+        assert!(inspect(&component).is_err());
+        assert!(instance_footprint(&component).component_instances == 1);
+        assert!(imports_alone(&component).is_some());
+        assert_eq!(max_module_items(&component), 0);
+        assert!(with_epoch_checks(&component).is_ok());
+        assert!(pack(&component, None).is_err());
     }
 }

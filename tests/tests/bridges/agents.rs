@@ -22,26 +22,24 @@ fn named(step: &Value, prefix: &str) -> Value {
 }
 
 /// What an SDK has understood, without what is the host's business: who it is, what
-/// it has besides, and what each era says of a result.
-fn own(mut outcome: Value, prefix: &str) -> Value {
+/// it has besides, and what the stateless era says of a result, where it speaks that.
+fn own(mut outcome: Value, prefix: &str, is_stateless: bool) -> Value {
     let members = outcome.as_object_mut().unwrap();
-    for name in [
-        "server",
-        "protocol",
-        "_meta",
-        "resultType",
-        "ttlMs",
-        "cacheScope",
-    ] {
+    for name in ["server", "protocol"] {
         members.remove(name);
     }
-    // Some SDKs show that of a result, too.
-    if let Some(Value::Object(result)) = members.get_mut("result")
-        && let Some(Value::Object(meta)) = result.get_mut("_meta")
-    {
-        meta.remove("io.modelcontextprotocol/serverInfo");
-        if meta.is_empty() {
-            result.remove("_meta");
+    if is_stateless {
+        for name in ["_meta", "resultType", "ttlMs", "cacheScope"] {
+            members.remove(name);
+        }
+        // Some SDKs show that of a result, too.
+        if let Some(Value::Object(result)) = members.get_mut("result")
+            && let Some(Value::Object(meta)) = result.get_mut("_meta")
+        {
+            meta.remove("io.modelcontextprotocol/serverInfo");
+            if meta.is_empty() {
+                result.remove("_meta");
+            }
         }
     }
     if let Some(Value::Array(prompts)) = members.get_mut("prompts") {
@@ -97,6 +95,7 @@ fn own(mut outcome: Value, prefix: &str) -> Value {
 }
 
 fn is_the_same(sdk: Sdk) {
+    let is_stateless = sdk.is_modern();
     let call = |tool: &str, arguments: Value| json!({ "do": "call", "tool": tool, "arguments": arguments });
     let mut form = call("trigger-elicitation-request", json!({}));
     form["answers"] = json!({
@@ -140,7 +139,11 @@ fn is_the_same(sdk: Sdk) {
     let outcomes = through.unwrap().into_iter().zip(direct.unwrap());
     for (step, (through, direct)) in steps.iter().zip(outcomes) {
         let what = format!("{sdk:?}: {step}");
-        assert_same(&own(through, prefix), &own(direct, ""), &what);
+        assert_same(
+            &own(through, prefix, is_stateless),
+            &own(direct, "", is_stateless),
+            &what,
+        );
     }
 }
 

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::*;
 
+/// Memory that calls may have that wait for their clients' answers, in KiB.
+const QUESTIONS_KIB: u64 = 128 << 10;
+
 /// Shakes hands as a client of that name. Returns its session's id.
 fn open(server: &dormouse_tests::http::Server, name: &str) -> String {
     let mut params = wire::initialize(json!({}));
@@ -13,6 +16,17 @@ fn open(server: &dormouse_tests::http::Server, name: &str) -> String {
     let request = wire::request(0, "initialize", params);
     let answer = server.ask(&Request::post(request.to_string())).unwrap();
     answer.header("mcp-session-id").unwrap().to_owned()
+}
+
+/// The host answers another client, and has given back what it took.
+fn stays_well(server: &dormouse_tests::http::Server, tool: &str, before: u64) {
+    let id = open(server, "good");
+    assert!(lists_tools(server, &id));
+    let session = Session { id };
+    let call = session.request(2, "tools/call", json!({ "name": tool, "arguments": {} }));
+    assert_eq!(server.ask(&call).unwrap().status, 200);
+    server.ask(&session.delete()).unwrap();
+    processes::gives_back(server.pid(), before).unwrap();
 }
 
 fn lists_tools(server: &dormouse_tests::http::Server, id: &str) -> bool {
@@ -28,11 +42,13 @@ fn sessions_of_one_client_do_not_end_those_of_others() {
     let server = home.serve_http(&["--max-sessions", "8"]).unwrap();
     let victim = open(&server, "victim");
     assert!(lists_tools(&server, &victim));
+    let before = server.memory().unwrap();
     for _ in 0..30 {
         let id = open(&server, "greedy");
         assert!(lists_tools(&server, &id));
     }
     assert!(lists_tools(&server, &victim), "the session was ended");
+    stays_well(&server, "echo__echo", before);
 }
 
 /// Those of a client that calls itself the same, but only opens sessions.
@@ -43,10 +59,12 @@ fn sessions_that_nobody_uses_do_not_end_those_that_are_used() {
     let server = home.serve_http(&["--max-sessions", "8"]).unwrap();
     let victim = open(&server, "same");
     assert!(lists_tools(&server, &victim));
+    let before = server.memory().unwrap();
     for _ in 0..30 {
         open(&server, "same");
     }
     assert!(lists_tools(&server, &victim), "the session was ended");
+    stays_well(&server, "echo__echo", before);
 }
 
 /// A request of the stateless era by a client of that name, that can be asked.
@@ -76,6 +94,8 @@ fn questions_to_one_client_keep_no_other_from_being_asked() {
         let mut answer = server.ask(&greet(name, &json!({}))).unwrap();
         answer.result().unwrap()
     };
+    assert_eq!(asked("first")["resultType"], "input_required");
+    let before = server.memory().unwrap();
     for _ in 0..16 {
         assert_eq!(asked("greedy")["resultType"], "input_required");
     }
@@ -86,6 +106,8 @@ fn questions_to_one_client_keep_no_other_from_being_asked() {
         "{refused}"
     );
     assert_eq!(asked("other")["resultType"], "input_required");
+    // Those that wait keep their instances.
+    processes::gives_back(server.pid(), before + QUESTIONS_KIB).unwrap();
 }
 
 #[test]
@@ -103,6 +125,7 @@ fn questions_of_one_client_do_not_end_calls_of_others() {
         result
     };
     let victim = asked("victim");
+    let before = server.memory().unwrap();
     for _ in 0..80 {
         asked("greedy");
     }
@@ -116,4 +139,5 @@ fn questions_of_one_client_do_not_end_calls_of_others() {
     let mut answer = server.ask(&greet("victim", &more)).unwrap();
     let result = answer.result().unwrap();
     assert_eq!(result["content"][0]["text"], "Hello, Ada!", "{result}");
+    processes::gives_back(server.pid(), before + QUESTIONS_KIB).unwrap();
 }

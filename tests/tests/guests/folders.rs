@@ -650,6 +650,8 @@ fn a_component_that_becomes_a_pipe_or_a_device_is_not_read() {
     home.server("swapped", &component).unwrap();
     let mut client = home.serve().unwrap();
     client.tools().unwrap();
+    stays_well(&mut client);
+    let before = memory(&client);
     for device in [false, true] {
         std::fs::remove_file(&component).unwrap();
         match device {
@@ -661,6 +663,9 @@ fn a_component_that_becomes_a_pipe_or_a_device_is_not_read() {
         stays_well(&mut client);
         let memory = memory(&client);
         assert!(memory.is_none_or(|kib| kib < 512 << 10), "{memory:?} KiB");
+        if let Some(before) = before {
+            processes::gives_back(client.pid(), before).unwrap();
+        }
     }
 }
 

@@ -313,6 +313,56 @@ fn components_nested_ten_thousand_deep_harm_nobody() {
     assert_eq!(status["tools"], 0, "{status}");
 }
 
+/// Whatever reads a type with all that is in it takes all of a thread's stack.
+#[test]
+fn types_nested_a_hundred_thousand_deep_harm_nobody() {
+    const TYPE_SECTION: u8 = 7;
+    let mut types = vec![1];
+    types.extend([0x41, 1, 1].repeat(100_000));
+    // A set of flags.
+    types.extend([0x6e, 1, 1, b'a']);
+    let mut section = vec![TYPE_SECTION];
+    let mut length = types.len();
+    while length >= 0x80 {
+        section.push((length as u8 & 0x7f) | 0x80);
+        length >>= 7;
+    }
+    section.push(length as u8);
+    section.extend(types);
+    // One that declares nothing, and one whose declaration is in front of it.
+    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
+    component.extend(&section);
+    let home = Home::new().unwrap();
+    let packed = home.path().join("packed.wasm");
+    let counter = dormouse_tests::artifacts::guest("counter").unwrap();
+    let mut pack = home.command(&["pack", "-o"]);
+    assert!(pack.args([&packed, &counter]).status().unwrap().success());
+    let mut declared = std::fs::read(packed).unwrap();
+    declared.extend(&section);
+    for (name, component) in [("bad", component), ("declared", declared)] {
+        let file = home
+            .plugin_file(&format!("{name}.wasm"), &component)
+            .unwrap();
+        for arguments in [&["inspect"][..], &["check"], &["tools"]] {
+            let mut arguments = arguments.to_vec();
+            let path = file.display().to_string();
+            arguments.push(&path);
+            let output = home.command(&arguments).output().unwrap();
+            assert!(output.status.code().is_some(), "{arguments:?}: {output:?}");
+        }
+        home.server(name, &file).unwrap();
+    }
+    home.guests(&["echo"]).unwrap();
+    let mut client = home.serve().unwrap();
+    client.tools().unwrap();
+    let called = client.error("declared__count", json!({})).unwrap();
+    assert!(called.contains("`declared`"), "{called}");
+    let good = json!({ "text": "good" });
+    assert_eq!(client.text("echo__echo", good).unwrap(), "good");
+    let status = home.server_status("bad").unwrap();
+    assert_eq!(status["tools"], 0, "{status}");
+}
+
 /// What is called by its name takes and gives what the contract says, which its values are counted
 /// by.
 #[test]

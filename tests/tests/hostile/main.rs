@@ -9,6 +9,7 @@
     reason = "a test is over when something is not as it should be"
 )]
 
+mod odd_messages;
 mod other_sessions;
 mod smuggling;
 

@@ -274,6 +274,13 @@ fn sixty_thousand_recorded_names_that_collide_take_no_time() {
         .map(|name| format!("{{\"name\":\"{name}\",\"inputSchema\":{{\"type\":\"object\"}}}}"))
         .collect();
     recorded(&all.0, &tools);
+    let before = {
+        let none = Hostile::new().and("odd", "nothing", "");
+        let mut host = none.0.serve().unwrap();
+        host.tools().unwrap();
+        none.0.status().unwrap();
+        processes::memory(host.pid()).unwrap()
+    };
     let mut host = all.0.serve().unwrap();
     host.tools().unwrap();
     host.request("ping", json!({})).unwrap();
@@ -281,6 +288,7 @@ fn sixty_thousand_recorded_names_that_collide_take_no_time() {
     let told = status["not_shown"].to_string();
     assert!(told.contains("where 10000 are allowed"), "{told:.300}");
     let cpu = cpu_time(host.pid());
+    processes::gives_back(host.pid(), before).unwrap();
     assert!(host.close(PATIENCE).unwrap().success());
     // What a host does with as many tools whose names differ.
     let tools: Vec<_> = tools

@@ -7,6 +7,7 @@ use dormouse_tests::artifacts;
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, comes_to, tools, write};
+use crate::trust::at_a_terminal;
 
 fn streams(all: &Scripted, words: &[&str]) -> (Output, String, String) {
     let output = all.home.run(words).unwrap();
@@ -255,6 +256,39 @@ fn sync_says_how_far_it_is_on_a_pipe() {
     assert!(stderr.contains("] gone: failed, "), "{stderr}");
 }
 
+/// Where something moves, it is what is waited for, and what is logged meanwhile stays whole above it.
+#[test]
+fn sync_shows_what_it_waits_for_on_a_terminal() {
+    let all = Scripted::new();
+    let tool = json!([{ "name": "add", "inputSchema": { "type": "object" } }]);
+    all.offers_just("slow", &json!({ "tools": tool, "start_seconds": 3 }));
+    all.offers("quick", &[("add", "Adds.")]);
+    let words = all.words("quick");
+    let said = "a line that is logged meanwhile";
+    let logging = format!("echo '{said}' >&2; sleep 1; exec {}", words.join(" "));
+    let slow = entry_of(&all, "slow");
+    let quick = json!({ "command": "sh", "args": ["-c", logging] });
+    let servers = json!({ "mcpServers": { "slow": slow, "quick": quick } });
+    write(&all.cursor(), &servers.to_string());
+    let steps = json!([["waiting for quick, slow", ""], ["waiting for slow", ""]]);
+    let words = ["sync", "-v"];
+    let (shown, code) = at_a_terminal(&all, all.home.path(), &words, &steps);
+    assert_eq!(code, Some(0), "{shown}");
+    // The line that moves is wiped before anything is written where it was.
+    let logged = shown.lines().find(|line| line.contains(said));
+    let logged = logged.unwrap_or_else(|| panic!("{shown}"));
+    let (_, written) = logged.rsplit_once("\u{1b}[2K").unwrap_or(("", logged));
+    for part in ["connecting", "waiting for", "%"] {
+        assert!(!written.contains(part), "{part}: {written:?} of {shown:?}");
+    }
+    // And nothing of it is left at the end.
+    let (_, end) = shown.rsplit_once("waiting for").unwrap();
+    let (_, end) = end.rsplit_once("\u{1b}[2K").unwrap();
+    for part in ["slow", "quick"] {
+        assert!(end.contains(part), "{part}: {end:?}");
+    }
+}
+
 /// What the file of a client says of how a server is started.
 fn entry_of(all: &Scripted, name: &str) -> Value {
     let words = all.words(name);
@@ -364,4 +398,19 @@ fn a_folder_to_work_in_is_no_program_that_another_server_could_change() {
     let (_, doctor, _) = streams(&all, &["doctor"]);
     let told = doctor.matches("runs as the other").count();
     assert!(told == 1 && doctor.contains("of server `runs`"), "{doctor}");
+}
+
+/// What is shown of how a server is started says where an argument ends.
+#[test]
+fn arguments_with_blanks_are_quoted() {
+    let all = Scripted::new();
+    let args = json!(["-y", "two words", "", "it's", "plain"]);
+    let server = json!({ "command": "npx", "args": args });
+    let file = json!({ "mcpServers": { "blank": server } });
+    write(&all.cursor(), &file.to_string());
+    let rows = all.home.json(&["list", "--json"]).unwrap();
+    assert_eq!(
+        rows[0]["upstream"],
+        r"npx -y 'two words' '' 'it'\''s' plain"
+    );
 }

@@ -1,0 +1,185 @@
+//! Types of a component as they are written, one by one, however deep they are nested.
+//!
+//! `wasmparser` reads a type with all that is nested in it by calling itself, so that a small file
+//! can take all of a thread's stack, which ends the process.
+
+use wasmparser::{BinaryReader, ComponentType, ComponentTypeDeclaration, Parser, Payload, Result};
+
+/// Most types within one another that are read: as many as WebAssembly's tools take.
+pub const MAX_NESTED_TYPES: usize = 100;
+
+/// First bytes of the type of a component and of an instance.
+const COMPONENT: u8 = 0x41;
+const INSTANCE: u8 = 0x42;
+
+/// First byte of the declaration of a type within one of these.
+const TYPE: u8 = 0x01;
+
+/// What reading a type section has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadTypes {
+    /// Within how many others the deepest type is.
+    pub depth: usize,
+    /// Whether the section could be read to its end.
+    pub is_whole: bool,
+}
+
+/// Gives each type of a component's type section that has no other types in it, wherever it stands.
+pub fn each_type(section: &[u8], mut each: impl FnMut(&ComponentType<'_>)) -> ReadTypes {
+    let mut depth = 0;
+    let is_whole = read(section, &mut depth, &mut each).is_ok();
+    ReadTypes { depth, is_whole }
+}
+
+fn read(
+    section: &[u8],
+    depth: &mut usize,
+    each: &mut impl FnMut(&ComponentType<'_>),
+) -> Result<()> {
+    let mut reader = BinaryReader::new(section, 0);
+    // How many are to come: of the section, and of each type that the next one is in.
+    let mut open = vec![reader.read_var_u32()?];
+    while let Some(left) = open.last_mut() {
+        if *left == 0 {
+            open.pop();
+            continue;
+        }
+        *left -= 1;
+        if open.len() > 1 {
+            if reader.clone().read_u8()? != TYPE {
+                reader.read::<ComponentTypeDeclaration<'_>>()?;
+                continue;
+            }
+            reader.read_u8()?;
+        }
+        if matches!(reader.clone().read_u8()?, COMPONENT | INSTANCE) {
+            reader.read_u8()?;
+            *depth = open.len().max(*depth);
+            open.push(reader.read_var_u32()?);
+        } else {
+            each(&reader.read()?);
+        }
+    }
+    Ok(())
+}
+
+/// Where in a component types begin that are nested more than [`MAX_NESTED_TYPES`] levels deep, if
+/// they are anywhere.
+#[must_use]
+pub fn nested_too_deep(component: &[u8]) -> Option<usize> {
+    let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
+    let mut sections = payloads.filter_map(|payload| match payload {
+        Payload::ComponentTypeSection(section) => Some(section.range()),
+        _ => None,
+    });
+    let too_deep = sections.find(|range| {
+        let section = component.get(range.clone()).unwrap_or_default();
+        each_type(section, |_| {}).depth > MAX_NESTED_TYPES
+    });
+    too_deep.map(|range| range.start)
+}
+
+/// What is said of a component whose types are [nested too deep](nested_too_deep).
+#[must_use]
+pub fn too_deep() -> String {
+    format!("its types are nested more than {MAX_NESTED_TYPES} levels deep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A component with types of these in one another, of components or of instances, and a flag
+    /// set in the innermost one.
+    fn nested(kind: u8, depth: usize) -> Vec<u8> {
+        let mut section = vec![1];
+        section.extend([kind, 1, TYPE].repeat(depth));
+        section.extend([0x6e, 1, 1, b'a']);
+        let mut component = b"\0asm\x0d\0\x01\0\x07".to_vec();
+        let mut length = section.len();
+        while length >= 0x80 {
+            component.push((length & 0x7f) as u8 | 0x80);
+            length >>= 7;
+        }
+        component.push(u8::try_from(length).unwrap());
+        component.extend(section);
+        component
+    }
+
+    fn types(component: &[u8]) -> (usize, ReadTypes) {
+        let payloads = Parser::new(0).parse_all(component).map(Result::unwrap);
+        let ranges = payloads.filter_map(|payload| match payload {
+            Payload::ComponentTypeSection(section) => Some(section.range()),
+            _ => None,
+        });
+        let range = ranges.last().unwrap();
+        let mut seen = 0;
+        let read = each_type(&component[range], |ty| {
+            assert!(!matches!(
+                ty,
+                ComponentType::Component(_) | ComponentType::Instance(_)
+            ));
+            seen += 1;
+        });
+        (seen, read)
+    }
+
+    #[test]
+    fn types_are_found_however_deep_they_are() {
+        for kind in [COMPONENT, INSTANCE] {
+            for (depth, too_deep) in [(0, None), (100, None), (101, Some(())), (300_000, Some(()))]
+            {
+                let component = nested(kind, depth);
+                let (seen, read) = types(&component);
+                assert_eq!(seen, 1);
+                assert_eq!(
+                    read,
+                    ReadTypes {
+                        depth,
+                        is_whole: true
+                    }
+                );
+                assert_eq!(nested_too_deep(&component).map(|_| ()), too_deep, "{depth}");
+                // How deep it is counts where nobody gets to its end.
+                let cut = component.len() - 3;
+                let mut cut = component[..cut].to_vec();
+                cut.extend([0; 3]);
+                assert_eq!(nested_too_deep(&cut).map(|_| ()), too_deep, "{depth}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_that_types_declare_is_read() {
+        let wat = r#"(component
+            (type (record (field "a" string)))
+            (type (component
+                (core type (module (import "a" "b" (func)) (export "c" (func))))
+                (type $t (func async (param "x" (list string)) (result u8)))
+                (import "i" (instance (type (flags "a" "b")) (export "r" (type (sub resource)))))
+                (alias outer 1 0 (type))
+                (export "e" (func (type $t)))
+                (type (component (type (stream u8)) (type (instance (type (option u8)))))))) )"#;
+        let component = wat::parse_str(wat).unwrap();
+        let (seen, read) = types(&component);
+        assert!(read.is_whole, "{read:?}");
+        assert_eq!(read.depth, 3);
+        assert!(seen >= 6, "{seen}");
+    }
+
+    #[test]
+    fn types_are_read_in_linear_time() {
+        let kinds: [(&str, &dyn Fn(usize) -> Vec<u8>); 2] = [
+            ("nested types", &|size| nested(COMPONENT, size)),
+            ("types", &|size| {
+                let types = "(type (flags \"a\" \"b\"))".repeat(size);
+                wat::parse_str(format!("(component {types})")).unwrap()
+            }),
+        ];
+        for (what, kind) in kinds {
+            dormouse_tests::growth::is_linear(what, 1000, kind, |component: &Vec<u8>| {
+                std::hint::black_box(nested_too_deep(component));
+            });
+        }
+    }
+}
