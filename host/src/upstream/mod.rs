@@ -59,7 +59,7 @@ pub(crate) use connections::RETIRED;
 pub use connections::{Setup, StoppedIdle, Upstream};
 pub use discover::discover;
 pub use failure::Failure;
-pub use first_request::{Reaction, Reactions};
+pub use first_request::{FirstRequest, Reaction, Reactions};
 pub use gate::Gate;
 pub(crate) use handshake::MODERN;
 #[cfg(any(test, fuzzing))]
