@@ -67,7 +67,9 @@ impl Gate for Door {
         let server = self.server();
         let known = server.as_ref().and_then(|(_, server)| server.known());
         // What this client is not offered any more may be gone with the old release.
-        if is_other_release && known.is_some_and(|known| !known.doubtful.is_empty()) {
+        let has_doubtful =
+            known.is_some_and(|known| !known.doubtful.is_empty() || known.has_other_doubtful);
+        if is_other_release && has_doubtful {
             self.look_again(&roster, None);
         }
     }
