@@ -54,6 +54,7 @@ mod words;
 pub(crate) mod tests;
 
 pub use able::Able;
+pub(crate) use able::passed_extensions;
 pub use channel::Lost;
 pub(crate) use connections::RETIRED;
 pub use connections::{Setup, StoppedIdle, Upstream};
