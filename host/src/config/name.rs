@@ -36,7 +36,7 @@ pub fn alike(name: &str) -> String {
 }
 
 /// Names of the prompts that are Dormouse's own commands.
-const COMMANDS: [&str; 4] = ["servers", "status", "enable", "disable"];
+const COMMANDS: [&str; 5] = ["servers", "status", "enable", "disable", "approve"];
 
 /// Whether a prompt's name is the one of a command of Dormouse's own, however its letters are
 /// written.

@@ -18,6 +18,7 @@ use super::line::Ask;
 use super::relay::Relay;
 use super::{older, shelf, verbatim};
 use crate::runtime::{Answer, AskError, Capability, ClientEra, ClientKey, Listener, Question};
+use crate::upstream::passed_extensions;
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {
@@ -120,14 +121,19 @@ pub(super) fn able(mut said: ClientCapabilities, version: &ProtocolVersion) -> C
     said
 }
 
-/// What a client has declared that it can be asked, as it goes to a server that asks it through
-/// this host: the members of its MCP `ClientCapabilities` that the host has a way to pass on.
+/// What a client has declared, as it goes to a server that asks it through this host: the members
+/// of its MCP `ClientCapabilities` that the host has a way to pass on. Of extensions these are the
+/// pages of servers (MCP Apps), which the client shows and whose calls pass here.
 pub(super) fn declared(said: &ClientCapabilities, era: &ClientEra) -> Map<String, Value> {
     let mut declared = match serde_json::to_value(said) {
         Ok(Value::Object(members)) => members,
         _ => Map::new(),
     };
+    let extensions = passed_extensions(&declared);
     declared.retain(|name, _| matches!(name.as_str(), "elicitation" | "sampling" | "roots"));
+    if let Some(extensions) = extensions {
+        declared.insert("extensions".into(), extensions);
+    }
     let unsaid = match era {
         // It had no word for that, see `able`.
         ClientEra::Handshake(version) if older::is_older_text(version) => ("sampling", "context"),
@@ -312,6 +318,14 @@ mod tests {
                 json!({"elicitation": {"form": {}, "url": {}}, "experimental": {"x": {}}}),
                 handshake("2025-11-25"),
                 json!({"elicitation": {"form": {}, "url": {}}}),
+            ),
+            (
+                json!({"extensions": {
+                    "io.modelcontextprotocol/ui": {"mimeTypes": ["b/b", "a/a"], "x": {}},
+                    "io.modelcontextprotocol/tasks": {},
+                }}),
+                handshake("2025-11-25"),
+                json!({"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["a/a", "b/b"]}}}),
             ),
         ] {
             let said: ClientCapabilities = serde_json::from_value(said).unwrap();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
 
-use crate::roster::{Roster, Snapshot, Status};
+use crate::roster::{ApprovalOutcome, Roster, Snapshot, Status};
 
 /// One command.
 struct Command {
@@ -20,7 +20,7 @@ struct Command {
     changes: bool,
 }
 
-const COMMANDS: [Command; 4] = [
+const COMMANDS: [Command; 5] = [
     Command {
         name: "servers",
         title: "Servers",
@@ -49,7 +49,18 @@ const COMMANDS: [Command; 4] = [
         about_one: true,
         changes: true,
     },
+    Command {
+        name: APPROVE,
+        title: "Approve what has changed",
+        description: "Shows you what one of the MCP servers behind Dormouse offers that you have \
+            not approved as it is now, and asks whether you do.",
+        about_one: true,
+        changes: true,
+    },
 ];
+
+/// The command that asks its user something, which [`run`] does not carry out.
+const APPROVE: &str = "approve";
 
 /// The one argument of those that are about one server.
 const SERVER: &str = "server";
@@ -157,16 +168,52 @@ pub(super) fn push(list: &mut String, object: &Value) {
 /// command.
 pub(super) fn complete(name: &str, snapshot: &Snapshot) -> Option<Vec<String>> {
     let command = find(name)?;
-    let servers = snapshot.servers().keys().cloned();
-    Some(if command.about_one {
-        servers.collect()
-    } else {
-        Vec::new()
-    })
+    let servers = snapshot.servers().iter();
+    let servers = servers.filter(|(_, server)| {
+        command.about_one && (name != APPROVE || !server.pending().is_empty())
+    });
+    Some(servers.map(|(name, _)| name.clone()).collect())
+}
+
+/// The server whose user a request asks to approve what waits. None where it does not, or where
+/// [`run`] refuses it.
+pub(super) fn approves(
+    roster: &Roster,
+    name: &str,
+    arguments: &Map<String, Value>,
+    may_decide: bool,
+) -> Option<Result<String, ErrorData>> {
+    let command = find(name).filter(|_| name == APPROVE && may_decide)?;
+    Some(about(roster, command, arguments))
+}
+
+/// What is said of that, by what has come of it: an MCP `GetPromptResult`.
+pub(super) fn approved(server: &str, outcome: &ApprovalOutcome) -> Value {
+    let items = |count: usize| match count {
+        1 => "1 item".to_owned(),
+        count => format!("{count} items"),
+    };
+    let said = match outcome {
+        ApprovalOutcome::NothingWaits => {
+            format!("Nothing of the MCP server `{server}` waits to be approved.")
+        }
+        ApprovalOutcome::Approved(count) => format!(
+            "I have approved what waited of the MCP server `{server}` ({}).",
+            items(*count)
+        ),
+        ApprovalOutcome::Waits { count, why } => format!(
+            "What waits of the MCP server `{server}` ({}) is not approved: {why}. On a terminal, \
+             `dormouse approve {server}` shows it, and allows it.",
+            items(*count)
+        ),
+    };
+    let command = find(APPROVE).map_or("", |command| command.description);
+    message(command, &format!("{said} Say so, and nothing else."))
 }
 
 /// Carries a command out: an MCP `GetPromptResult`. None where it is none. Over HTTP, where
-/// the caller may be somebody else than the user, no server is switched on or off.
+/// the caller may be somebody else than the user, no server is switched on or off, and nothing is
+/// approved.
 pub(super) fn run(
     roster: &Roster,
     name: &str,
@@ -181,12 +228,15 @@ pub(super) fn run(
         );
         return Some(Err(ErrorData::invalid_request(why, None)));
     }
-    Some(said(roster, command, arguments).map(|text| {
-        json!({
-            "description": command.description,
-            "messages": [{ "role": "user", "content": { "type": "text", "text": text } }],
-        })
-    }))
+    Some(said(roster, command, arguments).map(|text| message(command.description, &text)))
+}
+
+/// An MCP `GetPromptResult` with one text.
+fn message(description: &str, text: &str) -> Value {
+    json!({
+        "description": description,
+        "messages": [{ "role": "user", "content": { "type": "text", "text": text } }],
+    })
 }
 
 fn said(
@@ -197,16 +247,25 @@ fn said(
     if !command.about_one {
         return Ok(table(roster));
     }
-    let Some(wanted) = arguments.get(SERVER).and_then(Value::as_str) else {
-        let why = format!("`{}` needs the argument `{SERVER}`", command.name);
-        return Err(ErrorData::invalid_params(why, None));
-    };
-    let server = named(roster, wanted)?;
+    let server = about(roster, command, arguments)?;
     match command.name {
         "enable" => switch(roster, &server, true),
         "disable" => switch(roster, &server, false),
         _ => status(roster, &server),
     }
+}
+
+/// The server that a command is about.
+fn about(
+    roster: &Roster,
+    command: &Command,
+    arguments: &Map<String, Value>,
+) -> Result<String, ErrorData> {
+    let Some(wanted) = arguments.get(SERVER).and_then(Value::as_str) else {
+        let why = format!("`{}` needs the argument `{SERVER}`", command.name);
+        return Err(ErrorData::invalid_params(why, None));
+    };
+    named(roster, wanted)
 }
 
 /// A server by its name, however its letters are written.

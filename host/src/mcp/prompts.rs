@@ -36,6 +36,28 @@ impl Host {
             mut arguments,
             continued,
         } = Named::take(params, &caller.original, ("prompts/get", "prompt"))?;
+        let approves = commands::approves(
+            &self.common.roster,
+            &name,
+            &arguments.values,
+            caller.may_decide,
+        );
+        if let Some(server) = approves {
+            let order = Order {
+                method: "prompts/get",
+                key: name,
+                server: server?,
+                arguments,
+            };
+            let asked =
+                self.carry_out(order, continued, caller, |roster, order, call| async move {
+                    let outcome = roster.ask_to_approve(&order.server, &call).await;
+                    let outcome = outcome
+                        .map_err(|error| ErrorData::internal_error(format!("{error:#}"), None))?;
+                    Ok(commands::approved(&order.server, &outcome).into())
+                });
+            return Ok(complete(asked.await?, caller.stateless));
+        }
         if let Some(said) = commands::run(
             &self.common.roster,
             &name,

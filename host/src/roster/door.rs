@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::confirm::{Asked, MAX_QUESTION_BYTES};
+use super::Roster;
 use super::server::Server;
-use super::{Roster, bridge};
 use crate::config::{Fingerprint, OnChange};
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
-use crate::store::{DecidedBy, Decision, Gated, Pending, Selection, Treatment, is_other_version};
+use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 use crate::visible::{first_names, visible_line};
 
@@ -67,7 +65,9 @@ impl Gate for Door {
         let server = self.server();
         let known = server.as_ref().and_then(|(_, server)| server.known());
         // What this client is not offered any more may be gone with the old release.
-        if is_other_release && known.is_some_and(|known| !known.doubtful.is_empty()) {
+        let has_doubtful =
+            known.is_some_and(|known| !known.doubtful.is_empty() || known.has_other_doubtful);
+        if is_other_release && has_doubtful {
             self.look_again(&roster, None);
         }
     }
@@ -234,10 +234,7 @@ impl Roster {
                 _ => upstream.changes.on_change,
             };
             if mode == OnChange::Ask {
-                let message = shown(server, &pending);
-                let what = "Allow all of this as it is now";
-                let asked = Asked::Approval(server.to_owned());
-                match self.confirm(asked, caller, message, what).await {
+                match self.confirm_approval(server, &pending, caller).await {
                     Ok(()) => {
                         let shown = pending.digest();
                         let approval = self.approve(server, &shown, None, DecidedBy::Client);
@@ -278,60 +275,4 @@ impl Roster {
     ) -> Result<(), String> {
         self.admit(server, (Gated::Tool, tool), caller).await
     }
-
-    /// The folders, other than this one, in which something of a server waits for its user.
-    #[must_use]
-    pub fn folders_that_wait(&self, server: &str) -> Vec<PathBuf> {
-        let server = self.server(server).ok();
-        let upstream = server.as_ref().and_then(|server| server.config().bridge());
-        upstream.map_or_else(Vec::new, |of| self.store.folders_that_wait(&of.fingerprint))
-    }
-
-    /// Allows what a server offers as its user was shown it: what has that digest. That is all
-    /// that waits, or the tools that are named. Says what they had not seen.
-    ///
-    /// # Errors
-    /// There is no such server, it has no upstream, it offers something else by now, or that
-    /// cannot be kept.
-    pub fn approve(
-        &self,
-        server: &str,
-        shown: &str,
-        tools: Option<&BTreeSet<String>>,
-        by: DecidedBy,
-    ) -> anyhow::Result<Pending> {
-        let found = self.server(server)?;
-        let Some(upstream) = found.config().bridge() else {
-            return Ok(Pending::default());
-        };
-        self.decisions.note(&Decision {
-            what: "approve",
-            subject: server,
-            shown,
-            by,
-        })?;
-        let selection = Selection {
-            tools,
-            ..found.selection()
-        };
-        let approved = self
-            .store
-            .approve(&upstream.fingerprint, shown, selection)?;
-        self.refresh(None);
-        Ok(approved)
-    }
-}
-
-/// What a user is asked to allow.
-fn shown(server: &str, pending: &Pending) -> String {
-    let mut message = format!("What `{server}` offers is not what you have approved:\n");
-    for item in pending.iter() {
-        // Nobody is asked with more than that.
-        if message.len() > MAX_QUESTION_BYTES {
-            break;
-        }
-        message.push('\n');
-        message.push_str(&bridge::difference(item));
-    }
-    message
 }

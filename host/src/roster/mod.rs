@@ -1,6 +1,7 @@
 //! The servers as they are right now: configuration, declarations and life, kept
 //! together and kept up to date while the files behind them change.
 
+mod approval;
 mod asks;
 mod bridge;
 mod calls;
@@ -48,6 +49,7 @@ use std::time::SystemTime;
 
 use dormouse_catalog::Catalog;
 
+pub use approval::ApprovalOutcome;
 pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;

@@ -73,7 +73,7 @@ pub trait Listener: Send + Sync {
 
     /// What the agent's client has declared that it can be asked: the members `elicitation`,
     /// `sampling` and `roots` of its MCP `ClientCapabilities`, as it has written them, and
-    /// whatever it is doing at the moment.
+    /// whatever it is doing at the moment; and in `extensions`, whether it shows pages.
     fn declared(&self) -> Map<String, Value> {
         Able::with(|capability| self.supports(capability)).into_members()
     }

@@ -116,6 +116,18 @@ impl Gated {
         }
     }
 
+    /// Puts objects in place of all of this kind that an upstream offers.
+    pub(super) fn set(self, offered: &mut Offered, objects: Vec<Box<RawValue>>) {
+        match self.list_mut(offered) {
+            Some((listed, _)) => *listed = objects,
+            None => {
+                for object in objects {
+                    self.add(offered, object);
+                }
+            }
+        }
+    }
+
     /// Adds an object to those that an upstream offers.
     pub(super) fn add(self, offered: &mut Offered, object: Box<RawValue>) {
         match self.list_mut(offered) {

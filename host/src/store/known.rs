@@ -36,6 +36,8 @@ pub struct Known {
     /// The tools that a client was not shown which can be asked less than the one that
     /// this is from: they may be gone, or only there for clients that can be asked more.
     pub doubtful: BTreeSet<String>,
+    /// Whether there are other things of which that is so.
+    pub has_other_doubtful: bool,
 }
 
 impl Record {
@@ -130,7 +132,9 @@ impl Record {
             .and_then(|(name, text)| self.approved(Gated::Instructions, &name, &text))
             .and_then(|text| serde_json::from_str(text.get()).ok());
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
+        let has_other_doubtful = self.has_other_doubtful();
         Ok(Known {
+            has_other_doubtful,
             fetched: self.fetched,
             protocol: self.offered.protocol.clone(),
             reactions: self.offered.reactions,
@@ -140,6 +144,18 @@ impl Record {
             doubtful: doubtful.map(|(name, _)| name).collect(),
             server_info: self.offered.server_info,
             instructions,
+        })
+    }
+
+    /// Whether there is something other than tools that the client which it was asked for last is
+    /// not offered.
+    fn has_other_doubtful(&self) -> bool {
+        let last = self.offered_to.last();
+        Gated::ALL.into_iter().any(|kind| {
+            let names = last.and_then(|last| last.names(kind));
+            let names = names.filter(|_| kind != Gated::Tool);
+            let mut all = kind.of(&self.offered).into_iter();
+            names.is_some_and(|names| all.any(|(name, _)| !names.contains(&name)))
         })
     }
 

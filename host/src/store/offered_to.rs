@@ -1,50 +1,115 @@
-//! Kinds of clients, and the tools that each of them is offered.
+//! Kinds of clients, and what each of them is offered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
 
+use super::gated::Gated;
 use crate::upstream::{Able, MODERN, Offered};
 
 /// Most kinds of clients of which it is kept.
 const MAX_KINDS_OF_CLIENTS: usize = 16;
 
+/// Most that is kept of the names of prompts, and of those of resource templates, in bytes.
+const MAX_NAMES_BYTES: usize = 1 << 20;
+
 /// What stands for a revision of MCP with a handshake that is not known.
 const SOME_HANDSHAKE: &str = "handshake";
 
-/// The tools that clients of one kind were last offered.
+/// What clients of one kind were last offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OfferedTo {
     /// The kind (see [`Clients`](super::unseen::Clients)); empty for all that an older Dormouse has asked for.
     pub(super) clients: String,
     /// Capabilities: what they can be asked.
-    pub(super) able: Able,
+    able: Able,
     /// The tools by name.
-    pub(super) tools: BTreeSet<String>,
+    tools: BTreeSet<String>,
+    /// All else by name; nothing where an older Dormouse has not kept it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<Gated, BTreeSet<String>>,
 }
 
 impl OfferedTo {
-    /// Puts it in place of what these clients were offered before. Gives all that is offered to
-    /// any kind. What these clients had, and have no longer, nobody has: it has gone, but for
-    /// those that are asked later and are offered it again. So has what is not offered to those
-    /// who can be asked all that others can.
-    pub(super) fn replace_in(self, all: &mut Vec<Self>, withdrawn: &[String]) -> BTreeSet<String> {
+    pub(super) fn new(clients: &str, offered: &Offered) -> Self {
+        let mut new = Self {
+            clients: clients.to_owned(),
+            able: offered.able.clone(),
+            tools: names(Gated::Tool, offered).collect(),
+            others: BTreeMap::new(),
+        };
+        new.add_others(offered);
+        new
+    }
+
+    fn add_others(&mut self, offered: &Offered) {
+        for kind in Gated::ALL {
+            if kind == Gated::Tool {
+                continue;
+            }
+            let mut bytes = 0;
+            let names = names(kind, offered).filter(|name| {
+                bytes += name.len();
+                bytes <= MAX_NAMES_BYTES
+            });
+            self.others.insert(kind, names.collect());
+        }
+    }
+
+    /// Adds what an older Dormouse has kept of tools alone, from what it has recorded last.
+    pub(super) fn complete_others(&mut self, recorded: &Offered) {
+        if self.others.is_empty() {
+            self.add_others(recorded);
+        }
+    }
+
+    /// The names of all of one kind; none where it is not known.
+    pub(super) fn names(&self, kind: Gated) -> Option<&BTreeSet<String>> {
+        match kind {
+            Gated::Tool => Some(&self.tools),
+            other => self.others.get(&other),
+        }
+    }
+
+    fn names_mut(&mut self, kind: Gated) -> Option<&mut BTreeSet<String>> {
+        match kind {
+            Gated::Tool => Some(&mut self.tools),
+            other => self.others.get_mut(&other),
+        }
+    }
+
+    /// The names of all of one kind that any clients are offered.
+    pub(super) fn anywhere(all: &[Self], kind: Gated) -> BTreeSet<String> {
+        let names = all.iter().filter_map(|of| of.names(kind));
+        names.flatten().cloned().collect()
+    }
+
+    /// Puts it in place of what these clients were offered before. What these clients had, and
+    /// have no longer, nobody has: it has gone, but for those that are asked later and are offered
+    /// it again. So has what is not offered to those who can be asked all that others can.
+    /// `withdrawn` has the tools that are gone in any case.
+    pub(super) fn replace_in(self, all: &mut Vec<Self>, withdrawn: &[String]) {
         let before = all.iter().position(|of| of.clients == self.clients);
         let before = before.map(|index| all.remove(index));
-        let before = before.iter().flat_map(|before| &before.tools);
-        let gone = before.filter(|name| !self.tools.contains(*name));
-        let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
-        for other in &mut *all {
-            let is_covered = self.is_of_revision_of(other) && self.able.covers(&other.able);
-            other
-                .tools
-                .retain(|name| !gone.contains(name) && (!is_covered || self.tools.contains(name)));
+        for kind in Gated::ALL {
+            let none = BTreeSet::new();
+            let own = self.names(kind).unwrap_or(&none);
+            let before = before.iter().filter_map(|before| before.names(kind));
+            let gone = before.flatten().filter(|name| !own.contains(*name));
+            let withdrawn = withdrawn.iter().filter(|_| kind == Gated::Tool);
+            let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
+            for other in &mut *all {
+                let is_covered = self.is_of_revision_of(other) && self.able.covers(&other.able);
+                if let Some(names) = other.names_mut(kind) {
+                    names
+                        .retain(|name| !gone.contains(name) && (!is_covered || own.contains(name)));
+                }
+            }
         }
         all.push(self);
         let too_many = all.len().saturating_sub(MAX_KINDS_OF_CLIENTS);
         all.drain(..too_many);
-        all.iter().flat_map(|of| &of.tools).cloned().collect()
     }
 
     fn is_of_revision_of(&self, other: &Self) -> bool {
@@ -67,4 +132,8 @@ pub(super) fn kind_of_clients(offered: &Offered) -> String {
     };
     let able = serde_json::to_string(&offered.able).unwrap_or_default();
     format!("{revision} {able}")
+}
+
+fn names(kind: Gated, offered: &Offered) -> impl Iterator<Item = String> {
+    kind.of(offered).into_iter().map(|(name, _)| name)
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::by_folder::KnownElsewhere;
 use super::canonical::canonical;
-use super::gated::{Gated, keyed};
+use super::gated::Gated;
 use super::offered_to::{OfferedTo, kind_of_clients};
 use super::pending::{Pending, PendingItem, Selection};
 use super::unseen::{Change, Clients, Unseen};
@@ -22,8 +22,8 @@ use crate::upstream::{MODERN, Offered, Reaction, Reactions};
 /// 1, only what changed of tools was kept from being shown.
 const FORMAT: u32 = 2;
 
-/// How much of the tools that a client is not shown is kept for one that can be asked more,
-/// in bytes.
+/// How much of one kind of things that a client is not shown is kept for one that can be asked
+/// more, in bytes.
 const MAX_WITHHELD_BYTES: usize = 8 << 20;
 
 /// What an upstream has said that it offers, and what of that its user knows.
@@ -44,8 +44,7 @@ pub struct Record {
     /// this is recorded from, and whether that one was shown them since.
     #[serde(default)]
     pub(super) withheld: BTreeMap<String, bool>,
-    /// The tools that each kind of clients was last offered: the last one is the last that it was
-    /// asked for.
+    /// What each kind of clients was last offered: the last one is the last that it was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) offered_to: Vec<OfferedTo>,
     /// The kind of clients that it was first asked for (see [`Clients`]).
@@ -222,64 +221,71 @@ impl Record {
         serde_json::to_string(&record).ok()
     }
 
-    /// Adds the tools that other kinds of clients were offered and may still have. Otherwise two
-    /// clients that can be asked differently would take a tool from each other, and bring it back,
-    /// for ever.
+    /// Adds what other kinds of clients were offered and may still have. Otherwise two clients that
+    /// can be asked differently would take a tool from each other, and bring it back, for ever.
     fn complete(&mut self, offered: &mut Offered, clients: &str) {
-        let names = |tools: &[Box<RawValue>]| -> BTreeSet<String> {
-            keyed(tools, "name").map(|(name, _)| name).collect()
-        };
-        let now = names(&offered.tools);
-        if self.offered_to.is_empty() {
+        match self.offered_to.last_mut() {
+            Some(last) => last.complete_others(&self.offered),
             // An older Dormouse has kept it for all kinds together.
-            self.offered_to.push(OfferedTo {
-                clients: String::new(),
-                able: self.offered.able.clone(),
-                tools: names(&self.offered.tools),
-            });
+            None => self.offered_to.push(OfferedTo::new("", &self.offered)),
         }
-        let wanted = OfferedTo {
-            clients: clients.to_owned(),
-            able: offered.able.clone(),
-            tools: now.clone(),
-        };
-        let offered_anywhere = wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
+        let wanted = OfferedTo::new(clients, offered);
+        wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
         let is_most_able = offered.able.covers(&self.offered.able);
-        let mut new: BTreeMap<String, Box<RawValue>> = keyed(&offered.tools, "name")
-            .map(|(name, tool)| (name, tool.to_owned()))
-            .collect();
-        let mut tools = Vec::new();
-        let mut withheld_bytes = 0;
-        let is_complete = is_most_able && offered_anywhere.is_subset(&now);
-        // In the order that is known, so that no list changes for nothing.
-        let known = keyed(&self.offered.tools, "name").filter(|_| !is_complete);
-        for (name, tool) in known {
-            if let Some(tool) = new.remove(&name) {
-                tools.push(tool);
-            } else if offered_anywhere.contains(&name) {
-                withheld_bytes += tool.get().len();
-                // It could offer other ones to each client that comes.
-                if withheld_bytes <= MAX_WITHHELD_BYTES {
-                    tools.push(tool.to_owned());
-                    self.withheld.entry(name).or_default();
-                }
+        for kind in Gated::ALL {
+            let now = self.complete_kind(kind, offered, is_most_able);
+            if kind != Gated::Tool {
+                continue;
             }
-        }
-        if !is_complete {
-            let added = keyed(&offered.tools, "name").filter(|(name, _)| new.contains_key(name));
-            tools.extend(added.map(|(_, tool)| tool.to_owned()));
-            offered.tools = tools;
-        }
-        let kept = names(&offered.tools);
-        self.withheld.retain(|name, _| kept.contains(name));
-        match is_most_able {
-            true => {
+            let kept: BTreeSet<String> = kind.of(offered).into_iter().map(|(key, _)| key).collect();
+            self.withheld.retain(|name, _| kept.contains(name));
+            if is_most_able {
                 let sure = self.withheld.iter_mut();
                 let sure = sure.filter(|(name, _)| now.contains(*name));
                 sure.for_each(|(_, sure)| *sure = true);
             }
-            false => offered.able = self.offered.able.clone(),
         }
+        if !is_most_able {
+            offered.able = self.offered.able.clone();
+        }
+    }
+
+    /// The same of one kind of things. Gives the names that the upstream has itself.
+    fn complete_kind(
+        &mut self,
+        kind: Gated,
+        offered: &mut Offered,
+        is_most_able: bool,
+    ) -> BTreeSet<String> {
+        let listed = kind.of(offered);
+        let now: BTreeSet<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+        let anywhere = OfferedTo::anywhere(&self.offered_to, kind);
+        if is_most_able && anywhere.is_subset(&now) {
+            return now;
+        }
+        let mut new: BTreeMap<&str, &RawValue> = BTreeMap::new();
+        new.extend(listed.iter().map(|(name, object)| (&**name, &**object)));
+        let mut objects = Vec::new();
+        let mut withheld_bytes = 0;
+        // In the order that is known, so that no list changes for nothing.
+        for (name, object) in kind.of(&self.offered) {
+            if let Some(object) = new.remove(&*name) {
+                objects.push(object.to_owned());
+            } else if anywhere.contains(&name) {
+                withheld_bytes += object.get().len();
+                // It could offer other ones to each client that comes.
+                if withheld_bytes <= MAX_WITHHELD_BYTES {
+                    objects.push(object);
+                    if kind == Gated::Tool {
+                        self.withheld.entry(name).or_default();
+                    }
+                }
+            }
+        }
+        let added = listed.iter().filter(|(name, _)| new.contains_key(&**name));
+        objects.extend(added.map(|(_, object)| object.clone()));
+        kind.set(offered, objects);
+        now
     }
 
     /// Takes what is selected as it is now, and says what was not known like that.

@@ -744,6 +744,140 @@ fn a_client_that_can_be_asked_less_takes_no_tool_away() {
     assert_eq!(learn(able, &[("a", "A")], &[]).gone, ["b", "d"]);
 }
 
+/// All that is gated but tools, as it is shown: prompts, templates, whether there are instructions.
+fn others(store: &Store, of: &Fingerprint) -> (Vec<String>, Vec<String>, bool) {
+    let known = store.known(of).unwrap();
+    let keys = |items: &[dormouse_catalog::ListedItem]| {
+        items.iter().map(|item| item.key.clone()).collect()
+    };
+    let listing = &known.listing;
+    let has_instructions = known.instructions.is_some();
+    (
+        keys(&listing.prompts),
+        keys(&listing.templates),
+        has_instructions,
+    )
+}
+
+/// An upstream that offers these prompts and templates, and perhaps instructions.
+fn offering(able: Value, prompts: &[&str], templates: &[&str], instructs: bool) -> Offered {
+    let objects = |names: &[&str], member: &str| {
+        let object = |name: &&str| {
+            let mut object = json!({ "name": name, "description": "Is there." });
+            object[member] = json!(name);
+            to_raw_value(&object).unwrap()
+        };
+        names.iter().map(object).collect()
+    };
+    Offered {
+        able: serde_json::from_value(able).unwrap(),
+        prompts: objects(prompts, "name"),
+        templates: objects(templates, "uriTemplate"),
+        instructions: instructs.then(|| "Be good.".to_owned()),
+        ..offered(&[("a", "A")])
+    }
+}
+
+/// What is so of tools is so of prompts, resource templates and instructions.
+#[test]
+fn a_client_that_can_be_asked_less_takes_nothing_else_away_either() {
+    let (_folder, store, of) = fixture();
+    let able = || json!({ "roots": {}, "sampling": {} });
+    let unable = || json!({ "roots": {} });
+    let learn = |offered: Offered| {
+        let learnt = store.learn(&of, offered, (&OnChange::Ask.into(), None));
+        learnt.unwrap()
+    };
+    let text = |text: &[&str]| text.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let all = (text(&["p", "q", "r"]), text(&["t://{a}", "t://{b}"]), true);
+    let doubtful = || store.known(&of).unwrap().has_other_doubtful;
+    let whole = || offering(able(), &["p", "q", "r"], &["t://{a}", "t://{b}"], true);
+    learn(whole());
+    assert!(!doubtful());
+    for _ in 0..2 {
+        let news = learn(offering(unable(), &["r", "p"], &["t://{b}"], false));
+        assert_eq!(news, News::default());
+        assert_eq!(others(&store, &of), all);
+        assert!(doubtful());
+        assert_eq!(learn(whole()), News::default());
+        assert_eq!(others(&store, &of), all);
+        assert!(!doubtful());
+    }
+    // What it had, and has no longer, is gone for all.
+    learn(offering(unable(), &["r"], &["t://{b}"], false));
+    let less = (text(&["q", "r"]), all.1.clone(), true);
+    assert_eq!(others(&store, &of), less);
+    // What is new waits, whoever is offered it, and changes wait.
+    let news = learn(offering(unable(), &["r", "new"], &["t://{b}"], false));
+    assert_eq!(news.pending, ["prompt new"]);
+    assert_eq!(others(&store, &of), less);
+    // Whether something is gone shows to whoever can be asked all.
+    learn(offering(able(), &["r"], &[], false));
+    assert_eq!(others(&store, &of), (text(&["r"]), Vec::new(), false));
+}
+
+/// What an upstream offers to each kind of clients alone does not add up without end.
+#[test]
+fn what_is_kept_for_other_kinds_of_clients_is_bounded() {
+    let (_folder, store, of) = fixture();
+    let long = "x".repeat(100_000);
+    let mut most = 0;
+    for kind in 0..60 {
+        let names: Vec<String> = (0..20).map(|n| format!("{kind}-{n}-{long}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let able = json!({ "extensions": { "io.modelcontextprotocol/ui": {
+            "mimeTypes": [format!("a/{kind}")],
+        } } });
+        let changes = OnChange::Accept.into();
+        let next = offering(able, &names, &names, false);
+        store.learn(&of, next, (&changes, None)).unwrap();
+        let size = std::fs::metadata(store.file(&of)).unwrap().len();
+        // Sixteen kinds, each with its names, and what is withheld of prompts and of templates.
+        assert!(size < (16 * 2 + 8 * 2 + 12) << 20, "{size}");
+        most = most.max(size);
+    }
+    assert!(most > 16 << 20, "{most}");
+}
+
+/// An earlier version has kept of kinds of clients what tools they are offered, and nothing of pages.
+#[test]
+fn what_earlier_versions_have_kept_of_kinds_of_clients_is_read() {
+    let (_folder, store, of) = fixture();
+    let able = || json!({ "roots": {}, "sampling": {} });
+    let changes = ChangePolicy::from(OnChange::Block);
+    let learn = |offered: Offered| store.learn(&of, offered, (&changes, None)).unwrap();
+    learn(offering(able(), &["p", "q"], &["t://{a}"], true));
+    let file = store.file(&of);
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    for kind in record["offered_to"].as_array_mut().unwrap() {
+        let kept = kind.as_object_mut().unwrap().shift_remove("others");
+        assert!(kept.is_some(), "{kind}");
+        assert!(kind["able"].get("extensions").is_none(), "{kind}");
+    }
+    std::fs::write(&file, record.to_string()).unwrap();
+    let all = (
+        vec!["p".to_owned(), "q".to_owned()],
+        vec!["t://{a}".to_owned()],
+        true,
+    );
+    assert_eq!(others(&store, &of), all);
+    // Neither those who declare no pages nor those who do take anything away or add anything.
+    let pages = json!({ "roots": {}, "extensions": { "io.modelcontextprotocol/ui": {} } });
+    for able in [json!({ "roots": {} }), able(), pages, able()] {
+        let news = learn(offering(able.clone(), &["p"], &["t://{a}"], true));
+        assert_eq!(news, News::default(), "{able}");
+        if able.get("sampling").is_none() {
+            assert_eq!(others(&store, &of), all, "{able}");
+            learn(offering(
+                json!({ "roots": {}, "sampling": {} }),
+                &["p", "q"],
+                &["t://{a}"],
+                true,
+            ));
+        }
+    }
+}
+
 /// Where new tools are shown, one that was pushed out of what is remembered is none.
 #[test]
 fn what_is_gone_and_forgotten_does_not_come_back_as_new() {

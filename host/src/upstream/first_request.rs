@@ -15,9 +15,14 @@ use crate::runtime::ClientEra;
 /// start.
 const MAX_SILENCE: Duration = Duration::from_secs(5);
 
+/// The same, where it has left that request unanswered before while it answered the other one: it
+/// may have been slow then, or may ignore the request always.
+const SILENCE_ONCE_OVERTAKEN: Duration = Duration::from_secs(1);
+
 /// The request that a connection of an era begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FirstRequest {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstRequest {
     /// `initialize`, up to 2025-11-25.
     Initialize,
     /// `server/discover`, since 2026-07-28.
@@ -44,7 +49,7 @@ pub enum Reaction {
     Answers,
     /// An error.
     Refuses,
-    /// It ends, or says nothing.
+    /// It ends.
     Fails,
 }
 
@@ -57,6 +62,9 @@ pub struct Reactions {
     /// The one to `server/discover`.
     #[serde(default)]
     pub discover: Reaction,
+    /// The one that was not answered yet when the other one was, which was sent later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overtaken: Option<FirstRequest>,
 }
 
 impl Reactions {
@@ -73,9 +81,12 @@ impl Reactions {
             Reaction::Unknown => before,
             now => now,
         };
+        let overtaken = self.overtaken.or(before.overtaken);
         Self {
             initialize: known(self.initialize, before.initialize),
             discover: known(self.discover, before.discover),
+            // One that was answered since may be waited for.
+            overtaken: overtaken.filter(|request| self.of(*request) == Reaction::Unknown),
         }
     }
 
@@ -124,6 +135,7 @@ impl Beginning {
         let silence = match (own, known.initialize, known.discover) {
             // Some servers end at a request that they do not know, and many are slow to start.
             (FirstRequest::Initialize, Reaction::Answers, _) => None,
+            _ if known.overtaken == Some(own) => Some(SILENCE_ONCE_OVERTAKEN),
             (FirstRequest::Initialize, _, Reaction::Answers) => Some(MAX_SILENCE),
             (FirstRequest::Initialize, ..) => Some(start_timeout / 2),
             (FirstRequest::Discover, ..) => Some(MAX_SILENCE),
@@ -168,6 +180,7 @@ mod tests {
         Reactions {
             initialize,
             discover,
+            overtaken: None,
         }
     }
 
@@ -274,5 +287,31 @@ mod tests {
         let now = known(Unknown, Answers);
         assert_eq!(now.or(before), known(Answers, Answers));
         assert!(Reactions::default().is_unknown() && !before.is_unknown());
+    }
+
+    /// Whoever was slow once may answer the next time, and is not waited for as long.
+    #[test]
+    fn a_request_that_was_overtaken_is_sent_again() {
+        let handshake = ClientEra::default();
+        let overtaken = Reactions {
+            overtaken: Some(Initialize),
+            ..known(Unknown, Answers)
+        };
+        let began = Beginning::new(&handshake, overtaken, START, true);
+        let soon = Some(SILENCE_ONCE_OVERTAKEN);
+        assert_eq!((began.first, began.silence), (Initialize, soon));
+        // That says nothing of the other one.
+        let began = Beginning::new(&ClientEra::Stateless, overtaken, START, true);
+        assert_eq!((began.first, began.silence), (Discover, Some(MAX_SILENCE)));
+        assert_eq!(known(Unknown, Answers).or(overtaken), overtaken);
+        let answered = known(Answers, Unknown).or(overtaken);
+        assert_eq!(answered, known(Answers, Answers));
+        let began = Beginning::new(&handshake, answered, START, true);
+        assert_eq!((began.first, began.silence), (Initialize, None));
+        // It is kept, and not where there is nothing to keep.
+        let text = serde_json::to_string(&overtaken).unwrap();
+        assert_eq!(serde_json::from_str::<Reactions>(&text).unwrap(), overtaken);
+        let text = serde_json::to_string(&answered).unwrap();
+        assert!(!text.contains("overtaken"), "{text}");
     }
 }

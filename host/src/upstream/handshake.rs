@@ -87,6 +87,8 @@ pub(super) async fn greet(
     }
     // Whatever the other one is answered with has been overtaken, or comes yet.
     tokio::select! {
+        // Where both are answered, it is what its client would have had.
+        biased;
         answer = &mut answer_to_first => match answer {
             Ok(hello) => {
                 hello.speaks(peer);
@@ -100,9 +102,11 @@ pub(super) async fn greet(
             }
         },
         answer = &mut answer_to_second => match answer {
+            // It may ignore the other one, or only be slow.
             Ok(hello) => {
-                let silent = Some((first, Reaction::Fails));
-                Ok(hello.after((second, Reaction::Answers), silent))
+                let mut hello = hello.after((second, Reaction::Answers), None);
+                hello.reactions.overtaken = Some(first);
+                Ok(hello)
             }
             // It may be about to answer the one that it knows.
             Err(failure) => match answer_to_first.await {

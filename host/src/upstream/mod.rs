@@ -54,13 +54,14 @@ mod words;
 pub(crate) mod tests;
 
 pub use able::Able;
+pub(crate) use able::passed_extensions;
 pub use channel::Lost;
 pub(crate) use connections::RETIRED;
 pub(crate) use connections::whose_state;
 pub use connections::{Setup, StoppedIdle, Upstream};
 pub use discover::discover;
 pub use failure::Failure;
-pub use first_request::{Reaction, Reactions};
+pub use first_request::{FirstRequest, Reaction, Reactions};
 pub use gate::Gate;
 pub(crate) use handshake::MODERN;
 #[cfg(any(test, fuzzing))]

@@ -157,6 +157,10 @@ fn sessions_of(revision: &str, tools: &[&str]) -> Vec<Value> {
         json!({ "elicitation": {} }),
         json!({ "sampling": {} }),
         json!({ "roots": {} }),
+        // It shows pages of servers.
+        json!({ "extensions": { "io.modelcontextprotocol/ui": {
+            "mimeTypes": ["text/html;profile=mcp-app"],
+        } } }),
         json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} }),
     ];
     let sessions = declared.into_iter().map(|capabilities| {

@@ -16,6 +16,7 @@ mod difference;
 mod exact;
 mod http;
 mod news;
+mod pages;
 mod pair;
 mod prompts;
 mod questions;

@@ -50,7 +50,8 @@ pub(crate) fn prompts_are_got(sdk: Sdk) {
             "servers",
             "status",
             "enable",
-            "disable"
+            "disable",
+            "approve"
         ]
     );
     assert_eq!(list["prompts"][0]["title"], "A greeting");

@@ -36,7 +36,8 @@ fn lists_wake_nobody() {
             "servers",
             "status",
             "enable",
-            "disable"
+            "disable",
+            "approve"
         ]
     );
     assert_eq!(prompts["prompts"][0]["title"], "A greeting");

@@ -3,8 +3,9 @@
 
 use std::fs;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use dormouse_tests::client::{self, PATIENCE};
+use dormouse_tests::http::{Answer, Server, Session};
 use dormouse_tests::wire::{LEGACY, MODERN};
 use dormouse_tests::{Client, Home, Upstream, artifacts, wait};
 use serde_json::{Value, json};
@@ -117,29 +118,125 @@ fn changes_are_followed(sdk: &str, stateless: bool) {
     assert_eq!(told, "letter: Sends a letter.");
 }
 
+/// An agent, by what it asks its host over.
+enum Agent {
+    /// Standard streams; whether it calls tools without a session.
+    Stdio(Client, bool),
+    /// HTTP; in a session, if there is one, of which it reads the news.
+    Http(Server, Option<(Session, Box<Answer>)>),
+}
+
+impl Agent {
+    fn new(home: &Home, stateless: bool, http: bool) -> Self {
+        if !http {
+            return Self::Stdio(home.serve().unwrap(), stateless);
+        }
+        let server = home.serve_http(&[]).unwrap();
+        let session = (!stateless).then(|| {
+            let session = Session::open(&server).unwrap();
+            let news = server.ask(&session.news()).unwrap();
+            (session, Box::new(news))
+        });
+        Self::Http(server, session)
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        match self {
+            Self::Stdio(host, _) => host.request(method, params).unwrap(),
+            Self::Http(server, Some((session, _))) => {
+                let request = session.request(1, method, params);
+                server.ask(&request).unwrap().result().unwrap()
+            }
+            Self::Http(server, None) => server.stateless(method, params).unwrap(),
+        }
+    }
+
+    fn text(&mut self, tool: &str, arguments: Value) -> String {
+        if let Self::Stdio(host, stateless) = self {
+            return text(host, *stateless, tool, arguments);
+        }
+        let called = json!({ "name": tool, "arguments": arguments });
+        let result = self.request("tools/call", called);
+        client::text(&result).unwrap().to_owned()
+    }
+
+    /// It hears that its tools are others, where it is one that is told.
+    fn is_told(&mut self) {
+        match self {
+            Self::Stdio(host, _) => told_of_change(host),
+            Self::Http(_, Some((_, news))) => loop {
+                let (_, message) = news.event().unwrap().unwrap();
+                if message["method"] == "notifications/tools/list_changed" {
+                    return;
+                }
+            },
+            Self::Http(_, None) => {}
+        }
+    }
+
+    #[track_caller]
+    fn comes_to_see(&mut self, wanted: &[&str]) {
+        wait::until("the tools", || {
+            let listed = self.request("tools/list", json!({}));
+            let tools = listed["tools"].as_array().context("no tools")?.iter();
+            let mut names: Vec<_> = tools.filter_map(|tool| tool["name"].as_str()).collect();
+            names.sort_unstable();
+            ensure!(names == wanted, "{names:?} instead of {wanted:?}");
+            ensure!(!listed.to_string().contains("EVIL"), "{listed}");
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
 /// A server that adds tools because it is asked to (a set of tools, say) may show them at once.
-#[test]
-fn new_tools_are_shown_where_their_user_wants_that() {
-    let home = growing("reference", "new_tools = \"show\"\n");
-    let mut host = home.serve().unwrap();
-    assert_eq!(tools(&mut host), ALL);
-    text(&mut host, false, "growing__add", json!({ "name": "stamp" }));
-    told_of_change(&mut host);
+fn new_tools_are_shown(sdk: &str, stateless: bool, http: bool) {
+    let home = growing(sdk, "new_tools = \"show\"\n");
+    let mut agent = Agent::new(&home, stateless, http);
+    agent.comes_to_see(&ALL);
+    agent.text("growing__add", json!({ "name": "stamp" }));
+    let protocol = if stateless { MODERN } else { LEGACY };
+    assert_eq!(recorded(&home), protocol);
+    agent.is_told();
     let mut six = ALL.to_vec();
     six.insert(4, "growing__stamp");
-    comes_to(&mut host, &six);
-    let told = text(&mut host, false, "growing__stamp", json!({}));
+    agent.comes_to_see(&six);
+    let told = agent.text("growing__stamp", json!({}));
     assert_eq!(told, "stamp: Is new.");
     // From then on it is known as it is.
     let words = json!({ "name": "stamp", "description": "EVIL" });
-    text(&mut host, false, "growing__describe", words);
+    agent.text("growing__describe", words);
     wait::until("the change to be known", || {
         let status = home.server_status("growing")?;
         ensure!(status["changed"] == json!(["stamp"]), "{status}");
         Ok(())
     })
     .unwrap();
-    assert!(!json!(host.tools().unwrap()).to_string().contains("EVIL"));
+    agent.comes_to_see(&six);
+}
+
+mod new_tools_are_shown_where_their_user_wants_that {
+    use super::new_tools_are_shown;
+
+    #[test]
+    fn in_a_session() {
+        new_tools_are_shown("reference", false, false);
+    }
+
+    #[test]
+    fn in_a_session_over_http() {
+        new_tools_are_shown("reference", false, true);
+    }
+
+    #[test]
+    fn without_sessions() {
+        new_tools_are_shown("servers", true, false);
+    }
+
+    #[test]
+    fn without_sessions_over_http() {
+        new_tools_are_shown("servers", true, true);
+    }
 }
 
 #[test]

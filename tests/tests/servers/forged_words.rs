@@ -278,7 +278,7 @@ fn no_server_has_the_name_of_dormouse() {
 #[test]
 fn no_server_has_a_prompt_in_place_of_dormouses() {
     let all = Scripted::new();
-    let names = ["servers", "Status", "enable", "disable", "other"];
+    let names = ["servers", "Status", "enable", "disable", "Approve", "other"];
     let prompts: Vec<_> = names
         .iter()
         .map(|name| json!({ "name": name, "description": "EVIL." }))
@@ -294,7 +294,7 @@ fn no_server_has_a_prompt_in_place_of_dormouses() {
         .collect();
     assert_eq!(
         named,
-        ["other", "servers", "status", "enable", "disable"],
+        ["other", "servers", "status", "enable", "disable", "approve"],
         "{prompts:?}"
     );
     let get = json!({ "name": "disable", "arguments": { "server": "bare" } });

@@ -1,6 +1,9 @@
 //! Servers that offer other things to each kind of clients, by what these can be asked and by their
 //! revision of the protocol.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use anyhow::ensure;
 use dormouse_tests::http::{Server, Session};
 use dormouse_tests::{Client, wait, wire};
@@ -14,19 +17,23 @@ fn tool(name: &str, words: &str) -> Value {
 }
 
 /// What is offered to those who can be asked, to those of the era without sessions who cannot, and
-/// to the rest: each with these words, and those who can be asked with a tool more.
+/// to the rest: each with these words. Those who can be asked have a tool, a prompt and a template
+/// more, and those who show pages another tool.
 fn offer([asked, modern, others]: [&str; 3]) -> Value {
     let prompts = |words: &str| json!([{ "name": "draft", "description": words }]);
+    let mut more = prompts(asked);
+    let consent = json!({ "name": "consent", "description": "Asks first." });
+    more.as_array_mut().unwrap().push(consent);
+    let drawer = json!({ "uriTemplate": "post://{drawer}", "name": "drawer" });
     json!({
         "tools": [tool("pay", others)], "prompts": prompts(others),
         "to": {
             "stateless": { "tools": [tool("pay", modern)], "prompts": prompts(modern) },
             "elicitation": {
                 "tools": [tool("pay", asked), tool("confirm", "Confirms.")],
-                "prompts": prompts(asked),
+                "prompts": more, "resourceTemplates": [drawer],
             },
-            // A host that passes this on would have a list for each client with pages of its own.
-            "extensions": { "tools": [tool("page", "Shows.")], "prompts": [] },
+            "extensions": { "tools": [tool("pay", others), tool("page", "Shows.")] },
         },
     })
 }
@@ -36,6 +43,8 @@ struct Kinds {
     all: Announcing,
     server: Server,
     sessions: [Session; 3],
+    /// Whether its user has approved what clients that show pages have alone.
+    knows_pages: Cell<bool>,
 }
 
 /// Clients, by their place among all.
@@ -56,6 +65,7 @@ impl Kinds {
             all,
             server,
             sessions,
+            knows_pages: Cell::new(false),
         }
     }
 
@@ -91,13 +101,27 @@ impl Kinds {
             let tools: Vec<_> = tools
                 .map(|tool| json!([tool["name"], tool["description"]]))
                 .collect();
-            let wanted = [
+            let mut wanted = vec![
                 json!(["post__pay", words]),
                 json!(["post__confirm", "Confirms."]),
             ];
+            wanted.extend(
+                self.knows_pages
+                    .get()
+                    .then(|| json!(["post__page", "Shows."])),
+            );
             assert_eq!(tools, wanted, "{client}");
             let listed = self.request(client, "prompts/list", json!({}));
-            assert_eq!(listed["prompts"][0]["description"], words, "{client}");
+            let prompts = [&listed["prompts"][0], &listed["prompts"][1]];
+            let shown = prompts.map(|prompt| json!([prompt["name"], prompt["description"]]));
+            let wanted = [
+                json!(["post__draft", words]),
+                json!(["post__consent", "Asks first."]),
+            ];
+            assert_eq!(shown, wanted, "{client}");
+            let listed = self.request(client, "resources/templates/list", json!({}));
+            let template = &listed["resourceTemplates"][0]["uriTemplate"];
+            assert_eq!(template, "post://{drawer}", "{client}");
         }
     }
 
@@ -122,7 +146,6 @@ impl Kinds {
             Ok(())
         })
         .unwrap();
-        self.all_see(words);
     }
 }
 
@@ -149,8 +172,19 @@ fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no
         assert!(shown.contains(&format!("+ {words}")), "{shown}");
         kinds.all.approve();
         kinds.comes_to(words);
+        kinds.all_see(words);
         before = words;
     }
+    // What those alone have who show pages is new, and so far nobody has approved it for anybody.
+    for client in [PAGES, OTHERS, ASKED] {
+        kinds.all.0.run(&["restart", "post"]);
+        kinds.pays(client);
+        kinds.all.comes_to_wait(&json!(["page"]));
+        kinds.all_see("for modern");
+    }
+    kinds.all.approve();
+    kinds.knows_pages.set(true);
+    kinds.comes_to("post__page");
     kinds.is_at_rest("for modern");
 
     // What becomes of one kind's is shown to none before its user has seen it, and what the others
@@ -166,6 +200,7 @@ fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no
     }
     kinds.all.approve();
     kinds.comes_to("EVIL");
+    kinds.all_see("EVIL");
     kinds.is_at_rest("EVIL");
     // Approved for one kind is not approved for all.
     kinds.all.offers(&offer(["EVIL", "for modern", "WORSE"]));
@@ -173,6 +208,73 @@ fn what_waits_of_one_kind_of_clients_is_shown_to_none_and_what_is_approved_is_no
     kinds.pays(OTHERS);
     kinds.all.comes_to_wait(&two);
     kinds.all_see("EVIL");
+}
+
+/// A prompt, a template and instructions that are only there for clients that can be asked come and
+/// go with nobody's connection: no client is told that its lists have changed.
+#[test]
+fn what_only_some_clients_are_offered_stays_and_nobody_hears_of_a_change() {
+    let mut offered = offer(["same", "same", "same"]);
+    offered["to"]["elicitation"]["instructions"] = json!("Ask before you pay.");
+    let all = Announcing::known(&offered, "");
+    let serve =
+        |able: Value| Client::start_able(&mut all.0.home.command(&["serve"]), able).unwrap();
+    let lists = |host: &mut Client| {
+        let lists = [
+            ("tools/list", "tools"),
+            ("prompts/list", "prompts"),
+            ("resources/templates/list", "resourceTemplates"),
+        ];
+        lists.map(|(method, member)| host.list(method, member).unwrap())
+    };
+    let mut watching = serve(json!({}));
+    let before = lists(&mut watching);
+    let shown = json!(before).to_string();
+    for part in ["post__confirm", "post__consent", "post://{drawer}"] {
+        assert!(shown.contains(part), "no `{part}` in {shown}");
+    }
+    assert!(
+        watching.hello["instructions"]
+            .to_string()
+            .contains("Ask before you pay.")
+    );
+    for able in [json!({}), asks(), json!({}), asks()] {
+        let mut host = serve(able.clone());
+        assert!(
+            host.hello["instructions"]
+                .to_string()
+                .contains("Ask before you pay."),
+            "{able}"
+        );
+        host.text("post__pay", json!({})).unwrap();
+        let waits = all.0.run(&["diff", "post"]);
+        assert!(
+            waits.contains("nothing of `post` has changed"),
+            "{able}: {waits}"
+        );
+        assert_eq!(lists(&mut host), before, "{able}");
+        assert_eq!(lists(&mut watching), before, "{able}");
+        let told = host.notification("notifications/prompts/list_changed", Duration::ZERO);
+        assert!(told.is_err(), "{able}: {told:?}");
+    }
+    let changed = |method: &str| {
+        let told = watching.notifications.iter();
+        told.filter(|message| message["method"] == method).count()
+    };
+    for list in ["tools", "prompts", "resources"] {
+        assert_eq!(changed(&format!("notifications/{list}/list_changed")), 0);
+    }
+    // What the server has for nobody any longer is gone, once that shows.
+    all.offers(&json!({ "tools": [tool("pay", "same")] }));
+    all.0.home.synced("post").unwrap();
+    let [tools, prompts, templates] = lists(&mut serve(json!({})));
+    assert_eq!(tools.len(), 1, "{tools:?}");
+    assert!(
+        prompts
+            .iter()
+            .all(|prompt| prompt["name"] != "post__consent")
+    );
+    assert_eq!(templates, [Value::Null; 0]);
 }
 
 /// A client of an older revision of the protocol is another kind, too: what it is offered is

@@ -19,7 +19,7 @@ fn commands_are_prompts() {
         .iter()
         .map(|prompt| prompt["name"].as_str().unwrap())
         .collect();
-    assert_eq!(named, ["servers", "status", "enable", "disable"]);
+    assert_eq!(named, ["servers", "status", "enable", "disable", "approve"]);
 
     let get = |name: &str, server: Option<&str>| {
         let arguments = server.map_or(json!({}), |server| json!({ "server": server }));

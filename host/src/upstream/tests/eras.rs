@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::runtime::NEWEST_HANDSHAKE;
+use crate::upstream::{FirstRequest, MODERN, Reaction};
 
 const TWO: SessionId = SessionId(2);
 
@@ -83,6 +84,41 @@ async fn a_server_that_has_ended_at_a_request_is_not_sent_it_again() {
     let odd = odd(&["dies-of-server/discover"]);
     let stats = odd.stats_as(ONE, &Ear::of(ClientEra::default(), &[])).await;
     assert_eq!(stats["first"], json!(["initialize"]));
+}
+
+/// One that is met first without a handshake, and then takes long to answer one: the next time it
+/// is sent that again, and behaves as its client expects.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_slow_once_is_begun_with_as_its_client_would_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let noting = format!("starts={}", folder.path().join("starts").display());
+    let odd = odd(&["both", "slow-in-start=2", &noting]);
+    let known = || *odd.door.reactions.lock().unwrap();
+    for (era, protocol, initialize, overtaken) in [
+        (ClientEra::Stateless, MODERN, Reaction::Unknown, None),
+        (
+            ClientEra::default(),
+            MODERN,
+            Reaction::Unknown,
+            Some(FirstRequest::Initialize),
+        ),
+        (
+            ClientEra::default(),
+            NEWEST_HANDSHAKE,
+            Reaction::Answers,
+            None,
+        ),
+    ] {
+        odd.stats_as(ONE, &Ear::of(era, &[])).await;
+        assert_eq!(odd.upstream.status().connections[0].protocol, protocol);
+        let expected = Reactions {
+            initialize,
+            discover: Reaction::Answers,
+            overtaken,
+        };
+        assert_eq!(known(), expected);
+        odd.upstream.stop();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

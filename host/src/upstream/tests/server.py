@@ -11,6 +11,7 @@ import time
 ODD = set(sys.argv[1:])
 LOCK = threading.Lock()
 LATE = []
+START = 0
 ANSWERS = {}
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
@@ -142,6 +143,8 @@ def request(id, method, params):
         if "late-" + method in ODD:
             LATE.append(id)
             return
+        if method == "initialize" and f"slow-in-start={START}" in ODD:
+            return threading.Timer(6.5, request, (id, "initialized-late", params)).start()
     if method == "server/discover":
         if "modern" not in ODD and "both" not in ODD:
             return error(id, -32601, "Method not found")
@@ -151,7 +154,7 @@ def request(id, method, params):
                            "cacheScope": "private",
                            "_meta": {"io.modelcontextprotocol/serverInfo":
                                      {"name": "odd", "version": "2"}}})
-    if method == "initialize":
+    if method in ("initialize", "initialized-late"):
         if "modern" in ODD:
             return error(id, -32601, "Method not found")
         if "picky" in ODD and params["protocolVersion"] != "2025-11-25":
@@ -195,10 +198,13 @@ def request(id, method, params):
 
 
 def main():
+    global START
     for odd in ODD:
         if odd.startswith("starts="):
-            with open(odd[len("starts="):], "a") as starts:
+            with open(odd[len("starts="):], "a+") as starts:
                 starts.write("started\n")
+                starts.seek(0)
+                START = len(starts.readlines())
     print("odd server starting", file=sys.stderr, flush=True)
     if "dies-on-start" in ODD:
         print("no API key", file=sys.stderr, flush=True)

@@ -1,0 +1,130 @@
+//! Approving what a server offers that is not what its user has approved: by whoever has been shown
+//! it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::confirm::{Asked, MAX_QUESTION_BYTES, Unconfirmed};
+use super::{Context, Roster, bridge};
+use crate::runtime::Listener;
+use crate::store::{DecidedBy, Decision, Pending, Selection};
+use crate::upstream::without_blocking;
+
+/// Outcome of asking a user to approve what waits of a server.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ApprovalOutcome {
+    /// There is nothing to ask about.
+    NothingWaits,
+    /// They have approved so many items.
+    Approved(usize),
+    /// They have not.
+    Waits {
+        /// How many items go on waiting.
+        count: usize,
+        /// Why, in words of Dormouse's own.
+        why: String,
+    },
+}
+
+impl Roster {
+    /// Asks the user of a call's client to approve all that waits of a server.
+    ///
+    /// # Errors
+    /// There is no such server, it offers something else by now than what they were shown, or that
+    /// cannot be kept.
+    pub async fn ask_to_approve(
+        &self,
+        server: &str,
+        context: &Context,
+    ) -> anyhow::Result<ApprovalOutcome> {
+        let found = self.server(server)?;
+        let pending = found.pending();
+        if pending.is_empty() {
+            return Ok(ApprovalOutcome::NothingWaits);
+        }
+        let confirmed = self.confirm_approval(server, &pending, &context.listener);
+        if let Err(why) = confirmed.await {
+            return Ok(ApprovalOutcome::Waits {
+                count: pending.len(),
+                why: why.to_string(),
+            });
+        }
+        let approved = without_blocking(usize::MAX, || {
+            self.approve(server, &pending.digest(), None, DecidedBy::Client)
+        })?;
+        Ok(ApprovalOutcome::Approved(approved.len()))
+    }
+
+    /// Asks the user of a client whether they approve what waits of a server.
+    ///
+    /// # Errors
+    /// They do not, or nobody can be asked whose answer is the user's.
+    pub(super) async fn confirm_approval(
+        &self,
+        server: &str,
+        pending: &Pending,
+        caller: &Arc<dyn Listener>,
+    ) -> Result<(), Unconfirmed> {
+        let message = shown(server, pending);
+        let what = "Allow all of this as it is now";
+        let asked = Asked::Approval(server.to_owned());
+        self.confirm(asked, caller, message, what).await
+    }
+
+    /// The folders, other than this one, in which something of a server waits for its user.
+    #[must_use]
+    pub fn folders_that_wait(&self, server: &str) -> Vec<PathBuf> {
+        let server = self.server(server).ok();
+        let upstream = server.as_ref().and_then(|server| server.config().bridge());
+        upstream.map_or_else(Vec::new, |of| self.store.folders_that_wait(&of.fingerprint))
+    }
+
+    /// Allows what a server offers as its user was shown it: what has that digest. That is all
+    /// that waits, or the tools that are named. Says what they had not seen.
+    ///
+    /// # Errors
+    /// There is no such server, it has no upstream, it offers something else by now, or that
+    /// cannot be kept.
+    pub fn approve(
+        &self,
+        server: &str,
+        shown: &str,
+        tools: Option<&BTreeSet<String>>,
+        by: DecidedBy,
+    ) -> anyhow::Result<Pending> {
+        let found = self.server(server)?;
+        let Some(upstream) = found.config().bridge() else {
+            return Ok(Pending::default());
+        };
+        self.decisions.note(&Decision {
+            what: "approve",
+            subject: server,
+            shown,
+            by,
+        })?;
+        let selection = Selection {
+            tools,
+            ..found.selection()
+        };
+        let approved = self
+            .store
+            .approve(&upstream.fingerprint, shown, selection)?;
+        self.refresh(None);
+        Ok(approved)
+    }
+}
+
+/// What a user is asked to allow.
+fn shown(server: &str, pending: &Pending) -> String {
+    let mut message = format!("What `{server}` offers is not what you have approved:\n");
+    for item in pending.iter() {
+        // Nobody is asked with more than that.
+        if message.len() > MAX_QUESTION_BYTES {
+            break;
+        }
+        message.push('\n');
+        message.push_str(&bridge::difference(item));
+    }
+    message
+}
