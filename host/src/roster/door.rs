@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::confirm::{Asked, MAX_QUESTION_BYTES};
+use super::confirm::{Agreed, Asked, MAX_QUESTION_BYTES};
 use super::server::Server;
 use super::{Roster, bridge};
 use crate::config::{Fingerprint, OnChange};
@@ -238,9 +238,11 @@ impl Roster {
                 let what = "Allow all of this as it is now";
                 let asked = Asked::Approval(server.to_owned());
                 match self.confirm(asked, caller, message, what).await {
-                    Ok(()) => {
+                    Ok(Agreed::WithAnother) => return Ok(()),
+                    Ok(Agreed::Now(form)) => {
                         let shown = pending.digest();
                         let approval = self.approve(server, &shown, None, DecidedBy::Client);
+                        form.done(approval.is_ok());
                         return approval.map(drop).map_err(|error| format!("{error:#}"));
                     }
                     Err(unconfirmed) => why = format!("{why}, and {unconfirmed}"),
