@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
-use super::filler::{self, Filled, Filler};
+use super::filler::{self, Filled, Filler, ReadText};
 use super::{dotenv, itself, oauth, timeouts};
 use crate::config::problem::{quoted, within};
 use crate::config::{
@@ -239,7 +239,7 @@ impl Filling<'_, '_> {
         let path = filler::path(&file, base.unwrap_or(&around.home), &around.home);
         self.filler.note(FillSource::File(path.clone()), "envFile");
         let read = self.filler.read_text(&path);
-        match read.and_then(|read| read.fitting()) {
+        match read.and_then(ReadText::fitting) {
             Ok(text) => {
                 let variables = dotenv::parse(&text).into_iter();
                 variables
