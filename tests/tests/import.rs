@@ -101,6 +101,39 @@ fn files(home: &Home) -> BTreeMap<PathBuf, String> {
     found
 }
 
+/// What clients keep in files of variables is asked for, and written down nowhere.
+#[test]
+fn what_clients_keep_in_files_of_variables_stays_there() {
+    let home = Home::new().unwrap();
+    let write = |file: &str, text: &str| write(&home.path().join(file), text);
+    write(".continue/.env", "K=CANARY-continue\n");
+    write(
+        ".continue/config.yaml",
+        "name: mine\nversion: 1.0.0\nschema: v1\nmcpServers:\n  - name: a\n    command: uvx\n    args:\n      - ${{ secrets.K }}\n",
+    );
+    write("some.env", "FROM_FILE=CANARY-file\n");
+    write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"b": {"command": "uvx", "envFile": "${userHome}/some.env"}}}"#,
+    );
+    let mut said = run(&home, &["import", "--dry-run"]);
+    said += &run(&home, &["import", "--no-sync"]);
+    for words in [&["list"][..], &["list", "--json"]] {
+        said += &run(&home, words);
+    }
+    said += &self::said(&home.run(&["doctor"]).unwrap());
+    said += &fs::read_to_string(home.config()).unwrap();
+    assert!(!said.contains("CANARY"), "{said}");
+    let config = fs::read_to_string(home.config()).unwrap();
+    for part in [
+        "args = [\"${input:K}\"]",
+        "FROM_FILE = \"${input:FROM_FILE}\"",
+    ] {
+        assert!(config.contains(part), "no {part} in {config}");
+    }
+    assert!(said.contains("[discovery.inputs]"), "{said}");
+}
+
 #[test]
 fn servers_are_taken_over() {
     let home = home();

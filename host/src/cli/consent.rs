@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::bail;
 
-use super::output;
+use super::{output, stdin};
 use crate::store::DecidedBy;
 
 /// Asks a question that `--yes` has answered already. None where the answer is no.
@@ -24,6 +24,7 @@ pub(super) fn consent(question: &str, yes: bool) -> anyhow::Result<Option<Decide
              hint: read what is shown above, and allow it with `--yes`"
         );
     }
+    stdin::forget_typed_ahead();
     eprint!("{} [y/N] ", output::clean(question));
     std::io::stderr().flush()?;
     let mut answer = String::new();

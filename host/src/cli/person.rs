@@ -1,5 +1,7 @@
 //! Asking whoever sits at the terminal: a form field by field, a page by its link.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -10,6 +12,8 @@ use crate::runtime::{Answer, AskError, Capability, Choice, Field, Form, Kind, Qu
 pub(super) struct Person {
     /// What they type; nothing is read before it is asked for.
     lines: Option<mpsc::Receiver<String>>,
+    /// Whether what they have typed before a question is no answer to it.
+    forgets: bool,
     /// Shows them a text as it is.
     show: fn(&str),
 }
@@ -32,9 +36,16 @@ impl Action {
     }
 }
 
+/// How long nothing may come of what was read already.
+const SETTLED: Duration = Duration::from_millis(20);
+
 impl Person {
     pub(super) fn new(show: fn(&str)) -> Self {
-        Self { lines: None, show }
+        Self {
+            lines: None,
+            forgets: true,
+            show,
+        }
     }
 
     /// Asks a form or a page, whose message says whose it is.
@@ -97,6 +108,7 @@ impl Person {
 
     /// What somebody wants: they have to say it, since nothing typed is no agreement.
     async fn consent(&mut self, what: &str) -> Action {
+        self.forget_typed_ahead().await;
         loop {
             self.show(&format!("{what} y = yes, n = no, c = cancel: "));
             let Some(line) = self.line().await else {
@@ -108,6 +120,18 @@ impl Person {
                 "c" | "cancel" => return Action::Cancel,
                 _ => {}
             }
+        }
+    }
+
+    /// Throws away what was typed before the question was shown, wherever it is by now: it is no
+    /// agreement to what nobody had read.
+    async fn forget_typed_ahead(&mut self) {
+        if !self.forgets {
+            return;
+        }
+        stdin::forget_typed_ahead();
+        if let Some(lines) = &mut self.lines {
+            while let Ok(Some(_)) = tokio::time::timeout(SETTLED, lines.recv()).await {}
         }
     }
 

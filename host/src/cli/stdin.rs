@@ -18,3 +18,13 @@ pub(super) fn lines() -> mpsc::Receiver<String> {
     });
     receiver
 }
+
+/// Throws away what was typed before the question was asked: it is no answer to what nobody had
+/// read by then.
+pub(super) fn forget_typed_ahead() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{QueueSelector, tcflush};
+        let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+    }
+}

@@ -17,6 +17,9 @@ pub struct Bridge {
     pub launch: Launch,
     /// The same as it is written, no variable expanded: what people are shown.
     pub written: Launch,
+    /// The program as people see it before they trust the project that it is of, where that is
+    /// another text than `written`.
+    pub shown: Option<Box<ShownProgram>>,
     /// What of the user's own is filled in, or would be if it were there, and where.
     pub filled_in: BTreeSet<FilledIn>,
     /// The hash of `written`. What is known of an upstream is kept under it, and so is
@@ -86,6 +89,27 @@ pub struct FilledIn {
     pub place: String,
 }
 
+/// A program as people see it before they trust a project: what files of the project have is
+/// filled in, and all that is the user's stands as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownProgram {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub folder: Option<ShownFolder>,
+}
+
+/// A folder that a program runs in, as people see it before they trust a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShownFolder {
+    /// The folder itself.
+    Known(PathBuf),
+    /// Its text, where something of the user's is filled into it.
+    Written(String),
+}
+
 /// Where something comes from that is filled in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FillSource {
@@ -98,6 +122,13 @@ pub enum FillSource {
         /// The variable's name.
         name: String,
         /// The file, which need not be there.
+        file: PathBuf,
+    },
+    /// A variable in a file of variables of the project that the server is of.
+    VariableInProjectFile {
+        /// The variable's name.
+        name: String,
+        /// The file, as the project names it.
         file: PathBuf,
     },
     /// What the user has answered to a client's question, by its id.

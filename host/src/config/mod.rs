@@ -39,7 +39,9 @@ use serde_json::{Map, Value};
 use crate::sandbox::{Grants, HostLimits, Limits};
 
 use bridge::ENV_FILE;
-pub use bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, Need};
+pub use bridge::{
+    Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, ShownFolder, ShownProgram,
+};
 pub use client::{Client, Scope};
 pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
 pub use configured::{Configured, UntrustedProject};

@@ -287,6 +287,8 @@ impl LaunchOverlay {
         let stays = |place: Option<&str>| !place.is_some_and(is_replaced);
         bridge.needs.retain(|need| stays(need.place.as_deref()));
         bridge.needs.extend(self.needs.iter().cloned());
+        // It is the user's own words now, which they need not be shown.
+        bridge.shown = None;
         bridge.filled_in.retain(|filled| stays(Some(&filled.place)));
         bridge.filled_in.extend(self.filled_in.iter().cloned());
         bridge.fingerprint = Fingerprint::of(&bridge.written);

@@ -13,7 +13,7 @@ pub struct RefusedServer {
     pub written_name: String,
     /// Where it is written.
     pub origin: Origin,
-    /// How it is reached, no variable expanded, where so much of it could be read.
+    /// How it is reached, nothing of the user's filled in, where so much of it could be read.
     pub written: Option<Launch>,
     /// The same, every variable expanded, where it is the user's own.
     pub launch: Option<Launch>,

@@ -11,7 +11,7 @@ use dormouse_wit::Instance;
 use super::discovery::Skipped;
 use super::{
     Adapter, Bridge, Client, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin, Problem,
-    RefusedServer, ServerConfig, limits,
+    RefusedServer, ServerConfig, ShownFolder, limits, paths,
 };
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
@@ -27,7 +27,8 @@ pub struct ProjectReview {
     pub servers: usize,
     /// All that is to be known of them, ready to be shown: nothing in it moves a cursor
     /// or looks like something else, and no value of a variable or a header is in it, other
-    /// than in the host of a URL.
+    /// than in the host of a URL, and than what files of the project itself have in them for a
+    /// program, its arguments and its folder.
     pub text: String,
     /// The hash of the files, which trust is given to.
     pub content: String,
@@ -105,7 +106,7 @@ impl ProjectReview {
             let mut lines = Lines::default();
             lines.origin(&skipped.origin, folder);
             if let Some(unused) = &skipped.unused {
-                lines.unused(Some(&unused.written), &unused.filled_in);
+                lines.unused(Some(&unused.written), &unused.filled_in, &skipped.origin);
             }
             lines.add("because", plain(&skipped.why));
             text.add(heading, &skipped.origin, lines.0);
@@ -201,7 +202,8 @@ fn heading(name: &str, written: &str) -> String {
 fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
     let mut lines = Lines::default();
     lines.origin(&refused.origin, folder);
-    lines.unused(refused.written.as_ref(), &refused.filled_in);
+    let written = refused.written.as_ref();
+    lines.unused(written, &refused.filled_in, &refused.origin);
     for problem in &refused.problems {
         lines.add("wrong", plain(&problem.message));
     }
@@ -293,7 +295,10 @@ impl Lines {
 
     fn bridge(&mut self, bridge: &Bridge) {
         match (&bridge.written, &bridge.launch) {
-            (Launch::Stdio(written), Launch::Stdio(filled)) => self.stdio(written, filled),
+            (Launch::Stdio(written), Launch::Stdio(filled)) => {
+                self.program(written, filled, bridge);
+                self.variables(written, filled);
+            }
             (Launch::Http(written), Launch::Http(filled)) => {
                 self.http(written);
                 self.host(filled, &bridge.needs);
@@ -331,6 +336,11 @@ impl Lines {
     /// What is filled into a server of the user's own.
     fn filled_in(&mut self, bridge: &Bridge) {
         if let (Launch::Stdio(written), Launch::Stdio(filled)) = (&bridge.written, &bridge.launch) {
+            if let Some(shown) = &bridge.shown
+                && (&shown.command, &shown.args) != (&written.command, &written.args)
+            {
+                self.runs(&shown.command, &shown.args);
+            }
             let names = filled.env.keys();
             let names = names.filter(|name| !written.env.contains_key(*name));
             self.names("sets variables", names);
@@ -340,9 +350,27 @@ impl Lines {
 
     /// A launch that nobody could start with the variables that are set now: with others set, it
     /// could be started.
-    fn unused(&mut self, written: Option<&Launch>, filled_in: &BTreeSet<FilledIn>) {
+    fn unused(
+        &mut self,
+        written: Option<&Launch>,
+        filled_in: &BTreeSet<FilledIn>,
+        origin: &Origin,
+    ) {
         match written {
-            Some(Launch::Stdio(written)) => self.stdio(written, written),
+            Some(Launch::Stdio(written)) => {
+                self.runs(&written.command, &written.args);
+                if let Some(cwd) = &written.cwd {
+                    let base = origin.file.parent().unwrap_or(Path::new(""));
+                    let text = cwd.to_string_lossy();
+                    let is_filled_in = filled_in.iter().any(|filled| filled.place == "cwd");
+                    let is_text = is_filled_in && text.contains(['$', '{']);
+                    self.folder(match paths::expand(&text, base) {
+                        Ok(folder) if !is_text => ShownFolder::Known(folder),
+                        _ => ShownFolder::Written(text.into_owned()),
+                    });
+                }
+                self.variables(written, written);
+            }
             Some(Launch::Http(written)) => {
                 self.http(written);
                 self.login(written);
@@ -365,10 +393,17 @@ impl Lines {
                         really(file)
                     )
                 }
+                // Whether it is there now makes no difference.
                 FillSource::VariableInFile { name, file } => format!(
-                    "{} of your file {}",
+                    "{} of your file {}, now or later",
                     quoted(name),
                     plain(&file.to_string_lossy())
+                ),
+                FillSource::VariableInProjectFile { name, file } => format!(
+                    "{} of the project's file {}{}",
+                    quoted(name),
+                    plain(&file.to_string_lossy()),
+                    really(file)
                 ),
                 FillSource::Input(id) => {
                     format!("your answer to {}, now or later", quoted(id))
@@ -381,13 +416,45 @@ impl Lines {
         }
     }
 
-    fn stdio(&mut self, written: &Stdio, filled: &Stdio) {
-        let words = std::iter::once(&written.command).chain(&written.args);
+    /// A program with its arguments, and the folder that it runs in: that which is used, and not
+    /// the text that it is made of, which may read like another one.
+    fn program(&mut self, written: &Stdio, filled: &Stdio, bridge: &Bridge) {
+        if let Some(shown) = &bridge.shown {
+            self.runs(&shown.command, &shown.args);
+            if let Some(folder) = &shown.folder {
+                self.folder(folder.clone());
+            }
+            return;
+        }
+        self.runs(&written.command, &written.args);
+        let is_filled_in = bridge.filled_in.iter().any(|filled| filled.place == "cwd");
+        match (&written.cwd, &filled.cwd) {
+            (Some(written), _) if is_filled_in => {
+                let text = written.to_string_lossy().into_owned();
+                self.folder(ShownFolder::Written(text));
+            }
+            (_, Some(cwd)) => self.folder(ShownFolder::Known(cwd.clone())),
+            (_, None) => {}
+        }
+    }
+
+    fn runs(&mut self, command: &String, args: &[String]) {
+        let words = std::iter::once(command).chain(args);
         let words: Vec<String> = words.map(|word| shell_word(word)).collect();
         self.add("runs", words.join(" "));
-        if let Some(cwd) = &written.cwd {
-            self.path("in folder", cwd);
+    }
+
+    fn folder(&mut self, folder: ShownFolder) {
+        match folder {
+            ShownFolder::Known(folder) => self.path("in folder", &folder),
+            ShownFolder::Written(text) => self.add(
+                "in folder",
+                format!("{}, whatever that is with what is filled in", quoted(&text)),
+            ),
         }
+    }
+
+    fn variables(&mut self, written: &Stdio, filled: &Stdio) {
         // The filled in ones have those of a file of variables among them. Variables in the name
         // of that file lead to another one where they are others.
         if let Some(file) = written.env.get(ENV_FILE) {

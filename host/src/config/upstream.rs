@@ -308,6 +308,7 @@ impl Reader<'_> {
         UpstreamEntry::Bridge(Box::new(Bridge {
             fingerprint: Fingerprint::of(&written),
             written,
+            shown: None,
             needs,
             filled_in,
             launch,

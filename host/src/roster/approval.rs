@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::confirm::{Asked, MAX_QUESTION_BYTES, Unconfirmed};
+use super::confirm::{Agreed, Asked, MAX_QUESTION_BYTES, Unconfirmed};
 use super::{Context, Roster, bridge};
 use crate::runtime::Listener;
 use crate::store::{DecidedBy, Decision, Pending, Selection};
@@ -44,16 +44,21 @@ impl Roster {
             return Ok(ApprovalOutcome::NothingWaits);
         }
         let confirmed = self.confirm_approval(server, &pending, &context.listener);
-        if let Err(why) = confirmed.await {
-            return Ok(ApprovalOutcome::Waits {
-                count: pending.len(),
-                why: why.to_string(),
-            });
-        }
+        let form = match confirmed.await {
+            Ok(Agreed::Now(form)) => form,
+            Ok(Agreed::WithAnother) => return Ok(ApprovalOutcome::Approved(pending.len())),
+            Err(why) => {
+                return Ok(ApprovalOutcome::Waits {
+                    count: pending.len(),
+                    why: why.to_string(),
+                });
+            }
+        };
         let approved = without_blocking(usize::MAX, || {
             self.approve(server, &pending.digest(), None, DecidedBy::Client)
-        })?;
-        Ok(ApprovalOutcome::Approved(approved.len()))
+        });
+        form.done(approved.is_ok());
+        Ok(ApprovalOutcome::Approved(approved?.len()))
     }
 
     /// Asks the user of a client whether they approve what waits of a server.
@@ -65,7 +70,7 @@ impl Roster {
         server: &str,
         pending: &Pending,
         caller: &Arc<dyn Listener>,
-    ) -> Result<(), Unconfirmed> {
+    ) -> Result<Agreed, Unconfirmed> {
         let message = shown(server, pending);
         let what = "Allow all of this as it is now";
         let asked = Asked::Approval(server.to_owned());

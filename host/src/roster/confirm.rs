@@ -1,9 +1,10 @@
 //! Asking a client's user to agree to something that is theirs to decide.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, json};
+use tokio::sync::watch;
 
 use super::Roster;
 use crate::runtime::{Capability, Listener, Question};
@@ -24,6 +25,8 @@ pub(super) enum Unconfirmed {
     AskedBefore,
     #[error("its user was asked, and the client has given no answer")]
     NoAnswer,
+    #[error("it is no longer what its user was shown")]
+    Changed,
 }
 
 /// Things that are asked about.
@@ -35,10 +38,122 @@ pub(super) enum Asked {
     Approval(String),
 }
 
+/// What comes of a form, once it is closed.
+type Outcome = Result<(), Unconfirmed>;
+
+/// What users are asked, and have refused.
+#[derive(Default)]
+pub(super) struct Questions(Mutex<QuestionsState>);
+
+#[derive(Default)]
+struct QuestionsState {
+    /// What nobody is asked about again.
+    refused: BTreeSet<Asked>,
+    /// The one form that is open for each thing.
+    open: BTreeMap<Asked, OpenForm>,
+}
+
+#[derive(Clone)]
+struct OpenForm {
+    message: Arc<str>,
+    outcome: watch::Receiver<Option<Outcome>>,
+}
+
+/// A form of one's own. Nobody else is asked about the same thing until this is dropped.
+pub(super) struct OwnForm<'q> {
+    questions: &'q Questions,
+    asked: Asked,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+/// What a user has agreed to.
+pub(super) enum Agreed<'q> {
+    /// What they were shown just now, which is to be done.
+    Now(OwnForm<'q>),
+    /// The same in the form of another call, which has done it.
+    WithAnother,
+}
+
+/// Whose form a question is answered by.
+enum Turn<'q> {
+    Own(OwnForm<'q>),
+    Other(OpenForm),
+}
+
+impl Questions {
+    fn state(&self) -> MutexGuard<'_, QuestionsState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a form, unless one about the same thing is open.
+    ///
+    /// # Errors
+    /// The user has refused it.
+    fn turn(&self, asked: &Asked, message: &str) -> Result<Turn<'_>, Unconfirmed> {
+        let mut state = self.state();
+        if state.refused.contains(asked) {
+            return Err(Unconfirmed::AskedBefore);
+        }
+        if let Some(open) = state.open.get(asked) {
+            return Ok(Turn::Other(open.clone()));
+        }
+        let (sender, outcome) = watch::channel(None);
+        let message = message.into();
+        state
+            .open
+            .insert(asked.clone(), OpenForm { message, outcome });
+        Ok(Turn::Own(OwnForm {
+            questions: self,
+            asked: asked.clone(),
+            outcome: sender,
+        }))
+    }
+}
+
+impl<'q> OwnForm<'q> {
+    /// Takes the answer. A refusal counts from here on, for all who wait for this form, too.
+    fn answered(self, outcome: Outcome) -> Result<Agreed<'q>, Unconfirmed> {
+        let mut state = self.questions.state();
+        let outcome = match outcome {
+            Ok(()) if state.refused.contains(&self.asked) => Err(Unconfirmed::AskedBefore),
+            outcome => outcome,
+        };
+        if outcome == Err(Unconfirmed::NotAgreed) {
+            state.refused.insert(self.asked.clone());
+        }
+        drop(state);
+        match outcome {
+            Ok(()) => Ok(Agreed::Now(self)),
+            Err(why) => {
+                self.outcome.send_replace(Some(Err(why)));
+                Err(why)
+            }
+        }
+    }
+
+    /// Tells all who wait for this form whether what was agreed to could be done.
+    pub(super) fn done(self, is_done: bool) {
+        let outcome = match is_done {
+            true => Ok(()),
+            false => Err(Unconfirmed::Changed),
+        };
+        self.outcome.send_replace(Some(outcome));
+    }
+}
+
+impl Drop for OwnForm<'_> {
+    fn drop(&mut self) {
+        self.questions.state().open.remove(&self.asked);
+    }
+}
+
 impl Roster {
     /// Asks the user to agree to something, unless they have been asked and have not: a model
     /// could otherwise ask until they are tired of it. That holds for as long as the host
     /// runs, which is one session: nobody is asked over HTTP.
+    ///
+    /// One form about a thing is open at a time, whose outcome is that of all who ask meanwhile:
+    /// of many forms, one that is accepted by mistake would count more than all that are not.
     ///
     /// # Errors
     /// They do not agree, or nobody can be asked whose answer is the user's.
@@ -48,37 +163,44 @@ impl Roster {
         caller: &Arc<dyn Listener>,
         message: String,
         what: &str,
-    ) -> Result<(), Unconfirmed> {
-        if self.refused().contains(&asked) {
-            return Err(Unconfirmed::AskedBefore);
+    ) -> Result<Agreed<'_>, Unconfirmed> {
+        can_ask(caller, &message)?;
+        loop {
+            let mut form = match self.questions.turn(&asked, &message)? {
+                Turn::Own(form) => return form.answered(confirm(caller, message, what).await),
+                Turn::Other(form) => form,
+            };
+            // Where whoever had it open is gone, nobody has heard an answer.
+            let outcome = match form.outcome.wait_for(Option::is_some).await {
+                Ok(outcome) => *outcome,
+                Err(_) => None,
+            };
+            match outcome {
+                None => {}
+                Some(Err(why)) => return Err(why),
+                Some(Ok(())) if *form.message == *message => return Ok(Agreed::WithAnother),
+                Some(Ok(())) => return Err(Unconfirmed::Changed),
+            }
         }
-        let outcome = confirm(caller, message, what).await;
-        if outcome == Err(Unconfirmed::NotAgreed) {
-            self.refused().insert(asked);
-        }
-        outcome
-    }
-
-    fn refused(&self) -> MutexGuard<'_, BTreeSet<Asked>> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Asks the user to agree to something. The message is cleaned by whoever has made it.
-///
-/// # Errors
-/// They have not, or nobody can be asked whose answer is the user's.
-async fn confirm(
-    caller: &Arc<dyn Listener>,
-    message: String,
-    what: &str,
-) -> Result<(), Unconfirmed> {
+/// Sees that a user can be asked, and can read what they are asked.
+fn can_ask(caller: &Arc<dyn Listener>, message: &str) -> Outcome {
     if !caller.may_decide() || !caller.supports(Capability::ElicitationForm) {
         return Err(Unconfirmed::NobodyToAsk);
     }
     if message.len() > MAX_QUESTION_BYTES {
         return Err(Unconfirmed::TooLong);
     }
+    Ok(())
+}
+
+/// Asks the user to agree to something. The message is cleaned by whoever has made it.
+///
+/// # Errors
+/// They have not.
+async fn confirm(caller: &Arc<dyn Listener>, message: String, what: &str) -> Outcome {
     let schema = json!({
         "type": "object",
         "properties": { "agree": { "type": "boolean", "title": what } },
@@ -101,5 +223,49 @@ async fn confirm(
     match accepts && agrees == Some(&json!(true)) {
         true => Ok(()),
         false => Err(Unconfirmed::NotAgreed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own<'q>(questions: &'q Questions, asked: &Asked) -> OwnForm<'q> {
+        match questions.turn(asked, "shown") {
+            Ok(Turn::Own(form)) => form,
+            Ok(Turn::Other(_)) => panic!("a form is open"),
+            Err(why) => panic!("{why}"),
+        }
+    }
+
+    #[test]
+    fn one_form_about_a_thing_is_open_at_a_time() {
+        let questions = Questions::default();
+        let form = own(&questions, &Asked::Trust);
+        assert!(matches!(
+            questions.turn(&Asked::Trust, "shown"),
+            Ok(Turn::Other(_))
+        ));
+        drop(own(&questions, &Asked::Approval("a".to_owned())));
+        drop(form);
+        let form = own(&questions, &Asked::Trust);
+        let Ok(Turn::Other(waiting)) = questions.turn(&Asked::Trust, "shown") else {
+            panic!("no form is open");
+        };
+        assert!(form.answered(Err(Unconfirmed::NotAgreed)).is_err());
+        let outcome = *waiting.outcome.borrow();
+        assert_eq!(outcome, Some(Err(Unconfirmed::NotAgreed)));
+        assert_eq!(
+            questions.turn(&Asked::Trust, "shown").err(),
+            Some(Unconfirmed::AskedBefore)
+        );
+    }
+
+    #[test]
+    fn a_yes_after_a_no_does_not_count() {
+        let questions = Questions::default();
+        let form = own(&questions, &Asked::Trust);
+        questions.state().refused.insert(Asked::Trust);
+        assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
     }
 }

@@ -8,6 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use super::Roster;
+use super::confirm::Agreed;
 use super::server::Server;
 use crate::config::{Fingerprint, OnChange};
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
@@ -235,9 +236,11 @@ impl Roster {
             };
             if mode == OnChange::Ask {
                 match self.confirm_approval(server, &pending, caller).await {
-                    Ok(()) => {
+                    Ok(Agreed::WithAnother) => return Ok(()),
+                    Ok(Agreed::Now(form)) => {
                         let shown = pending.digest();
                         let approval = self.approve(server, &shown, None, DecidedBy::Client);
+                        form.done(approval.is_ok());
                         return approval.map(drop).map_err(|error| format!("{error:#}"));
                     }
                     Err(unconfirmed) => why = format!("{why}, and {unconfirmed}"),

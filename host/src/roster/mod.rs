@@ -53,7 +53,7 @@ pub use approval::ApprovalOutcome;
 pub use bridge::difference;
 pub use changes::{Changes, Numbers};
 pub use collision::Collision;
-use confirm::Asked;
+use confirm::Questions;
 use error::MeantServer;
 pub use error::{NoSuchTool, Refusal};
 pub use followed::FollowedResource;
@@ -100,8 +100,8 @@ pub struct Roster {
     once: Mutex<BTreeMap<String, bool>>,
     /// Why nothing is asked of servers of which what they offer cannot be kept.
     unkept: Mutex<BTreeMap<String, String>>,
-    /// What the user was asked and has not agreed to.
-    refused: Mutex<BTreeSet<Asked>>,
+    /// What the user is asked, and has not agreed to.
+    questions: Questions,
     changes: Changes,
     named: Mutex<Named>,
     /// Number of times that somebody had the configuration read at once; held while it is read then.
@@ -198,7 +198,7 @@ impl Roster {
             own: Mutex::new(own),
             once: Mutex::default(),
             unkept: Mutex::default(),
-            refused: Mutex::default(),
+            questions: Questions::default(),
             changes: Changes::default(),
             named: Mutex::default(),
             reloads: Mutex::default(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::confirm::Asked;
+use super::confirm::{Agreed, Asked};
 use super::server::tool_error;
 use super::{Context, Roster};
 use crate::config::ProjectReview;
@@ -70,13 +70,23 @@ impl Roster {
         );
         let what = "Trust this project";
         let caller = &context.listener;
-        if let Err(why) = self.confirm(Asked::Trust, caller, message, what).await {
-            return tool_error(format!(
-                "the project is not trusted: {why}\n\
-                 hint: `dormouse trust` in its folder shows what its servers are, and allows them"
-            ));
-        }
-        match without_blocking(usize::MAX, || self.trust(&review, DecidedBy::Client)) {
+        let trusted = match self.confirm(Asked::Trust, caller, message, what).await {
+            Err(why) => {
+                return tool_error(format!(
+                    "the project is not trusted: {why}\n\
+                     hint: `dormouse trust` in its folder shows what its servers are, and allows \
+                     them"
+                ));
+            }
+            Ok(Agreed::WithAnother) => Ok(()),
+            Ok(Agreed::Now(form)) => {
+                let trust = || self.trust(&review, DecidedBy::Client);
+                let trusted = without_blocking(usize::MAX, trust);
+                form.done(trusted.is_ok());
+                trusted
+            }
+        };
+        match trusted {
             Err(error) => tool_error(format!("{error:#}")),
             Ok(()) => {
                 let text =

@@ -39,6 +39,7 @@ mod one_name;
 mod open_forms;
 mod over_http;
 mod page_names;
+mod project_variables;
 mod redirects;
 mod replaced;
 mod same_uri;

@@ -27,6 +27,7 @@ fn asked(capability: Capability, params: Value, typed: &[&str]) -> (Value, Strin
     drop(sender);
     let mut person = Person {
         lines: Some(lines),
+        forgets: false,
         show: |text| SHOWN.with_borrow_mut(|shown| shown.push_str(text)),
     };
     let answer = person.answer(&question).now_or_never().unwrap();

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
-use super::filler::{self, Filler};
+use super::filler::{self, Filled, Filler, ReadText};
 use super::{dotenv, itself, oauth, timeouts};
 use crate::config::problem::{quoted, within};
 use crate::config::{
     Adapter, Bridge, ChangePolicy, ClientRules, ENV_FILE, FillSource, Fingerprint, Origin, Scope,
-    ServerConfig,
+    ServerConfig, ShownFolder, ShownProgram,
 };
 use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
 
@@ -57,6 +57,7 @@ pub(super) fn build(
         written: unfilled,
         needs: std::mem::take(&mut filling.filler.needs),
         filled_in: std::mem::take(&mut filling.filler.filled_in),
+        shown: filling.filler.shown.take().map(Box::new),
         filter: draft.filter,
         rules: ClientRules::default(),
         stubs: draft.stubs,
@@ -132,9 +133,13 @@ struct Filling<'f, 'a> {
 
 impl Filling<'_, '_> {
     /// Fills in a text that is no header.
-    fn text(&mut self, text: &str, at: &str) -> String {
+    fn text(&mut self, text: &str, at: &str) -> Filled {
         if self.expansion.headers_only {
-            return text.to_owned();
+            return Filled {
+                text: text.to_owned(),
+                shown: text.to_owned(),
+                is_shown_whole: true,
+            };
         }
         self.filler.fill(text, self.expansion, at)
     }
@@ -145,9 +150,9 @@ impl Filling<'_, '_> {
             let at = within(key, &name);
             let value = match text {
                 Text::Written(text) if key == "headers" => {
-                    Some(self.filler.fill(&text, self.expansion, &at))
+                    Some(self.filler.fill(&text, self.expansion, &at).text)
                 }
-                Text::Written(text) => Some(self.text(&text, &at)),
+                Text::Written(text) => Some(self.text(&text, &at).text),
                 Text::Variable {
                     name: variable,
                     prefix,
@@ -177,14 +182,18 @@ impl Filling<'_, '_> {
 
     fn stdio(&mut self, written: draft::Stdio) -> Stdio {
         let command = self.text(&written.command, "command");
-        let args = written
-            .args
-            .iter()
-            .enumerate()
-            .map(|(index, arg)| self.text(arg, &format!("args[{index}]")))
-            .collect();
-        let cwd = written.cwd.map(|cwd| self.text(&cwd, "cwd"));
-        let cwd = match (&self.folder, cwd) {
+        let args = written.args.iter().enumerate();
+        let args = args.map(|(index, arg)| {
+            let arg = self.text(arg, &format!("args[{index}]"));
+            (arg.text, arg.shown)
+        });
+        let (args, shown_args) = args.unzip();
+        let filled_cwd = written.cwd.map(|cwd| self.text(&cwd, "cwd"));
+        let shown_cwd = filled_cwd
+            .as_ref()
+            .filter(|cwd| !cwd.is_shown_whole)
+            .map(|cwd| cwd.shown.clone());
+        let cwd = match (&self.folder, filled_cwd.map(|cwd| cwd.text)) {
             (Some(folder), Some(cwd)) => Some(filler::path(&cwd, folder, &self.filler.around.home)),
             (Some(folder), None) => Some(folder.clone()),
             (None, Some(cwd)) => {
@@ -196,6 +205,15 @@ impl Filling<'_, '_> {
             }
             (None, None) => None,
         };
+        self.filler.shown = Some(ShownProgram {
+            command: command.shown,
+            args: shown_args,
+            folder: match shown_cwd {
+                Some(text) => Some(ShownFolder::Written(text)),
+                None => cwd.clone().map(ShownFolder::Known),
+            },
+        });
+        let command = command.text;
         let mut variables = BTreeMap::new();
         if let Some(file) = written.env_file {
             variables = self.env_file(&file);
@@ -215,12 +233,13 @@ impl Filling<'_, '_> {
     }
 
     fn env_file(&mut self, written: &str) -> BTreeMap<String, Secret> {
-        let file = self.text(written, "envFile");
+        let file = self.text(written, "envFile").text;
         let around = self.filler.around;
         let base = self.folder.as_deref().or(around.project.as_deref());
         let path = filler::path(&file, base.unwrap_or(&around.home), &around.home);
         self.filler.note(FillSource::File(path.clone()), "envFile");
-        match self.filler.read_text(&path) {
+        let read = self.filler.read_text(&path);
+        match read.and_then(ReadText::fitting) {
             Ok(text) => {
                 let variables = dotenv::parse(&text).into_iter();
                 variables
@@ -253,13 +272,13 @@ impl Filling<'_, '_> {
         self.filler
             .of_entry
             .extend(own.map(|(name, value)| (name, value.expose().to_owned())));
-        let url = self.text(&written.url, "url");
+        let url = self.text(&written.url, "url").text;
         // What is not there yet cannot be judged yet.
         let can_judge = self.filler.needs.is_empty();
         let headers = self.table(written.headers, "headers");
         let oauth = written
             .oauth
-            .map(&mut |text, key| self.text(text, &format!("oauth.{key}")));
+            .map(&mut |text, key| self.text(text, &format!("oauth.{key}")).text);
         if self.filler.needs.is_empty() {
             self.filler.notes.extend(oauth::doubt(&oauth));
         }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::client_variables::{ClientVariables, ProjectVariable};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::fill_policy::EnteredProject;
 use super::{Surroundings, files};
 use crate::config::bridge::MAX_FILLED_IN;
 use crate::config::problem::quoted;
-use crate::config::{FillSource, FilledIn, Input, Inputs, Need, inputs};
+use crate::config::{FillSource, FilledIn, Input, Inputs, Need, ShownProgram, inputs};
 use crate::upstream::Secret;
 use crate::upstream::environment::secret_in;
 
@@ -23,6 +24,9 @@ const FILES: usize = 32;
 /// user's.
 pub(in crate::config) const NOT_TRUSTED: &str = "is one of the project that you are in, which is \
     not trusted\nhint: `dormouse trust` in its folder shows what would be filled in, and allows it";
+
+/// Problem of a file that would be too much, as what follows "which".
+const DOES_NOT_FIT: &str = "does not fit in";
 
 /// How much is said of one server at most.
 const MOST: usize = 32;
@@ -58,30 +62,65 @@ pub(super) struct Filler<'a> {
     pub(super) filled_in: BTreeSet<FilledIn>,
     /// The values that were filled in and are not to be seen.
     pub(super) secrets: Vec<Secret>,
+    /// The folder, without links, of the project whose files' texts people see before they trust
+    /// it. None where there is no project.
+    pub(super) shown_folder: Option<&'a Path>,
+    /// How much of that project's files may still be shown, in bytes.
+    pub(super) left_to_show: usize,
+    /// What people see of a program, where files of the project are filled into it.
+    pub(super) shown: Option<ShownProgram>,
 }
 
-/// Variables that a client takes from files of variables of its own.
-#[derive(Default)]
-pub(super) struct ClientVariables {
-    /// The file of the user's in which a client looks first; none where it has no such file.
-    pub(super) users_file: Option<PathBuf>,
-    /// The variables in that file.
-    pub(super) of_user: BTreeMap<String, String>,
-    /// The variables in files of the project that the server is of.
-    pub(super) of_project: BTreeMap<String, String>,
+/// A text with everything filled in.
+pub(super) struct Filled {
+    pub(super) text: String,
+    /// The same as people see it before they trust it: what files of the project have is filled
+    /// in, and all that is the user's stands as it is written.
+    pub(super) shown: String,
+    /// Whether nothing of the user's is filled in, nor would be if it were there.
+    pub(super) is_shown_whole: bool,
 }
 
-impl ClientVariables {
-    /// The value of a variable that is in one of the files.
-    pub(super) fn get(&self, name: &str) -> Option<&String> {
-        self.of_user.get(name).or_else(|| self.of_project.get(name))
+/// A value that is filled in.
+struct FilledValue {
+    value: String,
+    /// The value as people see it before they trust it; none where that is how it is written.
+    shown: Option<String>,
+    /// Whether it is the user's own, or may be.
+    is_users: bool,
+}
+
+impl FilledValue {
+    /// A value that says nothing of the user's own, or of which nothing is there.
+    fn plain(value: String) -> Self {
+        Self {
+            value,
+            shown: None,
+            is_users: false,
+        }
     }
 
-    /// All variables, with the values that count.
-    pub(super) fn all(&self) -> BTreeMap<String, String> {
-        let mut all = self.of_project.clone();
-        all.extend(self.of_user.clone());
-        all
+    fn users(value: String) -> Self {
+        Self {
+            is_users: true,
+            ..Self::plain(value)
+        }
+    }
+}
+
+/// The text of a file that was read.
+pub(super) struct ReadText {
+    pub(super) text: String,
+    /// Whether it may be filled in: not where that would be too much.
+    pub(super) fits: bool,
+}
+
+impl ReadText {
+    /// The text, where it may be filled in, or else why not, as what follows "which".
+    pub(super) fn fitting(self) -> Result<String, String> {
+        self.fits
+            .then_some(self.text)
+            .ok_or_else(|| DOES_NOT_FIT.to_owned())
     }
 }
 
@@ -129,17 +168,60 @@ impl Filler<'_> {
 
     /// A variable's value, which is filled in there.
     pub(super) fn filled_variable(&mut self, name: &str, at: &str) -> Option<String> {
+        Some(self.variable_in(name, at)?.value)
+    }
+
+    fn variable_in(&mut self, name: &str, at: &str) -> Option<FilledValue> {
         self.note_variable(name, at);
+        let shown = match self.project_variable(name) {
+            Some(of_project) if of_project.is_within => {
+                let value = of_project.value.clone();
+                self.show(value)
+            }
+            _ => None,
+        };
         let value = self.variable(name)?.to_owned();
-        if !self.spend(value.len()) {
-            return Some(String::new());
-        }
+        let is_users = shown.is_none() && !self.of_entry.contains_key(name);
+        let value = match self.spend(value.len()) {
+            true => value,
+            false => String::new(),
+        };
         let secret = secret_in(name, &value);
         self.secrets.extend(secret.map(Secret::new));
+        Some(FilledValue {
+            value,
+            shown,
+            is_users,
+        })
+    }
+
+    /// A variable that has its value from a file of the project.
+    fn project_variable(&self, name: &str) -> Option<&ProjectVariable> {
+        let is_users = self.variables.of_user.contains_key(name);
+        let is_elsewhere = self.of_entry.contains_key(name) || is_users;
+        let variables = self.variables;
+        (!is_elsewhere).then(|| variables.of_project.get(name))?
+    }
+
+    /// A value of the project's own as people see it, whatever of the user's is filled in beside
+    /// it: that may be longer now than where the agent starts. None where it is too much to be
+    /// read: then nobody starts the server.
+    fn show(&mut self, value: String) -> Option<String> {
+        let Some(left) = self.left_to_show.checked_sub(value.len()) else {
+            self.left_to_show = 0;
+            self.need(
+                None,
+                "fill in less: the files of its project have more in them that is filled in than \
+                 anybody could read before they trust it"
+                    .to_owned(),
+            );
+            return None;
+        };
+        self.left_to_show = left;
         Some(value)
     }
 
-    /// Notes all of the user's that a variable's value is taken from, or would be.
+    /// Notes all that a variable's value is taken from, or would be.
     fn note_variable(&mut self, name: &str, at: &str) {
         if self.of_entry.contains_key(name) {
             return;
@@ -152,10 +234,15 @@ impl Filler<'_> {
             };
             self.note(source, at);
         }
-        // A project's file that has it is in the hash of what is trusted.
-        if !variables.of_project.contains_key(name) {
-            self.note(FillSource::Variable(name.to_owned()), at);
-        }
+        // A project's file that has it counts before the environment.
+        let source = match variables.of_project.get(name) {
+            Some(of_project) => FillSource::VariableInProjectFile {
+                name: name.to_owned(),
+                file: of_project.file.to_path_buf(),
+            },
+            None => FillSource::Variable(name.to_owned()),
+        };
+        self.note(source, at);
     }
 
     /// A variable's value.
@@ -168,16 +255,20 @@ impl Filler<'_> {
 
     /// A text with everything filled in. `at` says for a person which text this is.
     /// What is filled in is not looked at again.
-    pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> String {
-        let mut filled = String::new();
+    pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> Filled {
+        let mut filled = Filled {
+            text: String::new(),
+            shown: String::new(),
+            is_shown_whole: true,
+        };
         let mut is_too_long = false;
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            if self.size + filled.len() > LARGEST {
+            if self.size + filled.text.len() > LARGEST {
                 // The rest is read all the same: what it names is noted, however long the values
                 // are that stand before it now.
                 is_too_long = true;
-                filled.clear();
+                filled.text.clear();
             }
             // All forms begin with one of these.
             let found = matches!(c, '$' | '{')
@@ -186,58 +277,66 @@ impl Filler<'_> {
                     forms.find_map(|form| self.form(rest, *form, at))
                 })
                 .flatten();
-            match found {
-                Some((value, after)) => {
-                    filled.push_str(&value);
-                    rest = after;
+            let after = match found {
+                Some((found, after)) => {
+                    let written = rest.get(..rest.len() - after.len()).unwrap_or_default();
+                    filled.text.push_str(&found.value);
+                    filled
+                        .shown
+                        .push_str(found.shown.as_deref().unwrap_or(written));
+                    filled.is_shown_whole &= !found.is_users;
+                    after
                 }
                 None => {
-                    filled.push(c);
-                    rest = rest.get(c.len_utf8()..).unwrap_or_default();
+                    filled.text.push(c);
+                    filled.shown.push(c);
+                    rest.get(c.len_utf8()..).unwrap_or_default()
                 }
-            }
+            };
+            rest = after;
         }
         if is_too_long {
             self.need(
                 Some(at),
                 format!("shorten it: no program can be given all that `{at}` is made of"),
             );
-            return String::new();
+            filled.text.clear();
+            filled.is_shown_whole = false;
         }
-        self.size += filled.len();
+        self.size += filled.text.len();
         filled
     }
 
     /// The value of a form that a text begins with, and what stands behind it.
-    fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(String, &'t str)> {
+    fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(FilledValue, &'t str)> {
         let (read, rest) = form.read(text)?;
         let value = match read {
             Read::Variable {
                 name,
                 default,
                 missing,
-            } => match self
-                .filled_variable(name, at)
-                .or_else(|| default.map(str::to_owned))
-            {
+            } => match self.variable_in(name, at) {
                 Some(value) => value,
-                None => self.missing(name, missing, at)?,
+                None => FilledValue::users(match default {
+                    Some(default) => default.to_owned(),
+                    None => self.missing(name, missing, at)?,
+                }),
             },
             // That one is not set is not said: what looks like a name may be half of a password.
-            Read::Bare { name, missing } => match self.filled_variable(name, at) {
+            Read::Bare { name, missing } => match self.variable_in(name, at) {
                 Some(value) => value,
-                None if missing == Missing::Empty => String::new(),
+                None if missing == Missing::Empty => FilledValue::users(String::new()),
                 None => return None,
             },
             Read::File { path } => self.file(path, at),
-            Read::Exact { means, written } => self.place(means, written, at),
-            Read::Input { id } => self.input(id, at),
+            Read::Exact { means, written } => FilledValue::plain(self.place(means, written, at)),
+            Read::Input { id } => FilledValue::users(self.input(id, at)),
             Read::Own { id } => {
                 self.need(Some(at), format!(
                     "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
                     quoted(id)
                 ));
-                String::new()
+                FilledValue::users(String::new())
             }
         };
         Some((value, rest))
@@ -332,29 +431,51 @@ impl Filler<'_> {
         }
     }
 
-    fn file(&mut self, written: &str, at: &str) -> String {
+    fn file(&mut self, written: &str, at: &str) -> FilledValue {
         let path = path(written, self.folder, &self.around.home);
         self.note(FillSource::File(path.clone()), at);
-        match self.read_text(&path) {
-            Ok(text) => {
-                self.secrets.push(Secret::new(text.trim()));
-                text.trim().to_owned()
+        let is_shown = self.is_of_shown_project(&path);
+        let mut shown = None;
+        let why = match self.read_text(&path) {
+            Ok(ReadText { text, fits }) => {
+                let value = text.trim();
+                if is_shown {
+                    shown = self.show(value.to_owned());
+                }
+                if fits {
+                    self.secrets.push(Secret::new(value));
+                    return FilledValue {
+                        value: value.to_owned(),
+                        is_users: shown.is_none(),
+                        shown,
+                    };
+                }
+                DOES_NOT_FIT.to_owned()
             }
-            Err(why) => {
-                self.need(
-                    Some(at),
-                    format!(
-                        "`{at}` is made of the file {}, which {why}",
-                        quoted(written)
-                    ),
-                );
-                String::new()
-            }
+            Err(why) => why,
+        };
+        self.need(
+            Some(at),
+            format!(
+                "`{at}` is made of the file {}, which {why}",
+                quoted(written)
+            ),
+        );
+        FilledValue {
+            shown,
+            ..FilledValue::users(String::new())
         }
     }
 
+    /// Whether a file is in the folder of the project that people see before they trust it, also
+    /// by the path that links lead to. What is elsewhere is the user's.
+    fn is_of_shown_project(&self, file: &Path) -> bool {
+        let real = |folder: &Path| file.canonicalize().is_ok_and(|it| it.starts_with(folder));
+        self.shown_folder.is_some_and(real)
+    }
+
     /// The text of a file that a server is made of.
-    pub(super) fn read_text(&mut self, path: &Path) -> Result<String, String> {
+    pub(super) fn read_text(&mut self, path: &Path) -> Result<ReadText, String> {
         if self.read.len() >= FILES {
             return Err(format!("is one of more than {FILES}"));
         }
@@ -366,15 +487,15 @@ impl Filler<'_> {
             }
         }
         let bytes = files::read(path, files::VALUE)?.ok_or("does not exist")?;
-        if !self.spend(bytes.len()) {
-            return Err("does not fit in".to_owned());
-        }
+        let fits = self.spend(bytes.len());
+        // What does not fit now may fit where less of the user's is filled in before it.
         self.read.push(ReadFile {
             file: path.to_owned(),
             bytes: bytes.clone(),
             is_of_entered,
         });
-        files::text(bytes).map_err(|_| "is not UTF-8".to_owned())
+        let text = files::text(bytes).map_err(|_| "is not UTF-8".to_owned())?;
+        Ok(ReadText { text, fits })
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Library {
     /// How much may be filled in, and how much was, in bytes: by project, or else by file.
     max_filled: usize,
     filled: BTreeMap<PathBuf, usize>,
+    /// How much of the texts of projects' files is shown, in bytes, in the same way.
+    shown: BTreeMap<PathBuf, usize>,
     /// The projects whose files may be links out of their folders.
     followed: BTreeSet<PathBuf>,
     /// How much was read of each project.
@@ -36,6 +38,9 @@ const MAX_PROJECT_BYTES: usize = 4 << 20;
 /// Most servers of all files of a project together, each counted for each client that reads
 /// it.
 const MAX_PROJECT_SERVERS: usize = 4000;
+
+/// Most bytes of a project's files that are shown where they are filled in.
+const MAX_SHOWN_BYTES: usize = 1 << 20;
 
 /// How much was read of a project's files.
 #[derive(Default)]
@@ -109,6 +114,7 @@ impl Library {
             projects: BTreeMap::new(),
             max_filled,
             filled: BTreeMap::new(),
+            shown: BTreeMap::new(),
             followed,
             read: BTreeMap::new(),
         }
@@ -145,6 +151,18 @@ impl Library {
     pub(super) fn spend(&mut self, whose: &Path, bytes: usize) {
         let filled = self.filled.entry(whose.to_owned()).or_default();
         *filled = filled.saturating_add(bytes);
+    }
+
+    /// How much of what files of projects have may still be shown where it is filled in, in bytes.
+    pub(super) fn left_to_show(&self, whose: &Path) -> usize {
+        let shown = self.shown.get(whose).copied().unwrap_or_default();
+        MAX_SHOWN_BYTES.saturating_sub(shown)
+    }
+
+    /// Notes that so many bytes of projects' files are shown.
+    pub(super) fn note_shown(&mut self, whose: &Path, bytes: usize) {
+        let shown = self.shown.entry(whose.to_owned()).or_default();
+        *shown = shown.saturating_add(bytes);
     }
 
     /// How many servers may still be read of a project.

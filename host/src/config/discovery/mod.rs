@@ -7,6 +7,7 @@
 
 mod allowed;
 mod build;
+mod client_variables;
 mod content;
 mod dialect;
 pub(super) mod document;
@@ -143,7 +144,7 @@ pub struct Skipped {
 /// A launch that nobody could start with the variables that are set now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedLaunch {
-    /// How it is reached, no variable expanded.
+    /// How it is reached, nothing of the user's filled in.
     pub written: Launch,
     /// What of the user's own would be filled in, and where.
     pub filled_in: BTreeSet<FilledIn>,

@@ -6,11 +6,14 @@ use std::path::PathBuf;
 
 use super::Surroundings;
 use super::draft::{self, Text, Written};
-use super::expansion::{Expansion, Form, Means, Missing, Read};
-use crate::config::Inputs;
+use super::expansion::{self, Expansion, Form, Means, Missing, Read};
 use crate::config::inputs::{self, INPUT};
 use crate::config::problem::{quoted, within};
+use crate::config::{Input, Inputs};
 use crate::upstream::{Http, Launch, Secret, Stdio};
+
+/// How many questions are told of one server at most.
+const MOST: usize = 32;
 
 /// A server as it can be written into `dormouse.toml`.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,10 +33,15 @@ pub struct Own {
 pub(super) struct Source<'a> {
     pub(super) around: &'a Surroundings,
     pub(super) expansion: Expansion,
-    /// Values that only the client knows, by the names of variables.
+    /// Values that are in files of the client's, by the names of variables. They stay there: whoever
+    /// takes such a server over answers for them in `[discovery.inputs]`.
     pub(super) variables: &'a BTreeMap<String, String>,
+    /// Values that the entry itself has, by the names of variables.
+    pub(super) of_entry: &'a BTreeMap<String, String>,
     /// What the user has answered to the client's questions.
     pub(super) inputs: &'a Inputs,
+    /// Whether nothing of the user's is filled into the folder that it runs in.
+    pub(super) is_folder_known: bool,
     /// Whether its file of variables is another in each project.
     pub(super) is_env_file_of_project: bool,
 }
@@ -87,34 +95,31 @@ impl Own {
                 quoted(file)
             ));
         } else if let Some(file) = &written.env_file {
-            // Its values have no other way here.
-            for (name, value) in &filled.env {
-                let value = escaped(value.expose());
-                variables
-                    .entry(name.clone())
-                    .or_insert_with(|| Secret::new(value));
-            }
-            self.notes.push(format!(
-                "the variables of the file {} are copied as they are now",
-                quoted(file)
-            ));
+            self.env_file(file, &filled.env, &mut variables, source);
         }
         let cwd = written.cwd.as_ref().map(|cwd| {
             let own = self.text(cwd, source, "cwd");
             let anchored = own.starts_with(['/', '~']) || own.starts_with("${");
             match &filled.cwd {
+                _ if anchored => own,
                 // A relative folder would be one of the configuration file's.
-                Some(filled) if !anchored => escaped(&filled.to_string_lossy()),
-                _ => own,
+                Some(filled) if source.is_folder_known => escaped(&filled.to_string_lossy()),
+                // Nothing that is filled in is written down.
+                _ => {
+                    let around = source.around;
+                    let base = around.project.as_ref().unwrap_or(&around.home);
+                    format!("{}/{own}", escaped(&base.to_string_lossy()))
+                }
             }
         });
         let own = self.text(&written.command, source, "command");
         Stdio {
             written: None,
-            // A program that is named relative to its folder has been found there.
-            command: match own == written.command {
-                true => escaped(&filled.command),
-                false => own,
+            // A program that is named relative to its folder has been found there. Where something
+            // is filled into either, that is written down nowhere.
+            command: match filled.written.is_none() && source.is_folder_known {
+                true if own == written.command => escaped(&filled.command),
+                _ => own,
             },
             args,
             env: variables,
@@ -127,14 +132,14 @@ impl Own {
     fn http(&mut self, written: &draft::Http, source: &Source<'_>) -> Http {
         let url = self.text(&written.url, source, "url");
         // What the entry sets for its own headers has no other use.
-        let mut variables = source.variables.clone();
+        let mut of_entry = BTreeMap::new();
         for (name, text) in &written.env {
             if let Text::Written(value) = text {
-                variables.insert(name.clone(), value.clone());
+                of_entry.insert(name.clone(), value.clone());
             }
         }
         let source = Source {
-            variables: &variables,
+            of_entry: &of_entry,
             ..*source
         };
         Http {
@@ -146,6 +151,53 @@ impl Own {
                 .oauth
                 .map(&mut |text, key| self.text(text, &source, &format!("oauth.{key}"))),
             filled_in: Vec::new(),
+        }
+    }
+
+    /// Has what a file of variables says asked for. Its values are the user's secrets, and nothing
+    /// but that file is to have them.
+    fn env_file(
+        &mut self,
+        file: &str,
+        filled: &BTreeMap<String, Secret>,
+        variables: &mut BTreeMap<String, Secret>,
+        source: &Source<'_>,
+    ) {
+        let mut asked = Vec::new();
+        let mut elsewhere = Vec::new();
+        for (name, value) in filled {
+            if variables.contains_key(name) {
+                continue;
+            }
+            let text = match source.kept(name, value.expose()) {
+                Kept::InEnvironment => format!("${{{name}}}"),
+                Kept::Answered => format!("${{{INPUT}{name}}}"),
+                Kept::Unanswered => {
+                    asked.push(name);
+                    format!("${{{INPUT}{name}}}")
+                }
+                Kept::NoWay => {
+                    elsewhere.push(name);
+                    continue;
+                }
+            };
+            variables.insert(name.clone(), Secret::new(text));
+        }
+        if !asked.is_empty() {
+            self.unanswered.push(format!(
+                "`env` asks for what the file {} has: write {} in dormouse.toml, below \
+                 `[discovery.inputs]`, each as `NAME = \"…\"`, or as `NAME = {{ env = \"NAME\" }}` \
+                 for a variable of the environment",
+                quoted(file),
+                named(&asked)
+            ));
+        }
+        if !elsewhere.is_empty() {
+            self.missing.push(format!(
+                "write {} of the file {} into `env`",
+                named(&elsewhere),
+                quoted(file)
+            ));
         }
     }
 
@@ -231,7 +283,8 @@ impl Own {
                         self.missing.push(no_way_to_write(at));
                     }
                     let told = inputs::unanswered(at, &id).replace("\nhint", "");
-                    if !is_answered && !self.unanswered.contains(&told) {
+                    let is_told = self.unanswered.len() >= MOST || self.unanswered.contains(&told);
+                    if !is_answered && !is_told {
                         self.unanswered.push(told);
                     }
                     text.push_str(&format!("${{{INPUT}{id}}}"));
@@ -249,6 +302,49 @@ impl Own {
     }
 }
 
+/// Where a value is to come from that is in a file of a client's.
+enum Kept {
+    /// The environment has the same.
+    InEnvironment,
+    /// The user's answer to a question of that name is the same.
+    Answered,
+    /// The user is asked for it.
+    Unanswered,
+    /// It has a name that cannot be asked for, or one that something else has.
+    NoWay,
+}
+
+impl Source<'_> {
+    /// Where a value is to come from, which is never written down: what is shown of a command has
+    /// its arguments in it.
+    fn kept(&self, name: &str, value: &str) -> Kept {
+        let of_environment = self.around.env.get(name).map(String::as_str);
+        let can_be_asked_for = expansion::is_name(name);
+        let answer = self.inputs.get(name).map(|answer| match answer {
+            Input::Value(answer) => Some(answer.expose()),
+            Input::Variable(variable) => self.around.value(variable),
+        });
+        match answer {
+            _ if !can_be_asked_for => Kept::NoWay,
+            _ if of_environment == Some(value) => Kept::InEnvironment,
+            None => Kept::Unanswered,
+            Some(Some(answer)) if answer == value => Kept::Answered,
+            // Another client's question, or another server's.
+            Some(_) => Kept::NoWay,
+        }
+    }
+}
+
+/// Names of variables, some of them where there are many.
+fn named(names: &[&String]) -> String {
+    let shown: Vec<_> = names.iter().take(10).map(|name| quoted(name)).collect();
+    let shown = shown.join(", ");
+    match names.len().checked_sub(10) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} others"),
+    }
+}
+
 fn no_way_to_write(at: &str) -> String {
     format!("write `{at}` in another way: a `$` right before a variable has no way to be written")
 }
@@ -260,21 +356,31 @@ fn escaped(text: &str) -> String {
 
 /// What a form that a text begins with is, and what stands behind it.
 fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &'t str)> {
+    let (read, rest) = form.read(text)?;
+    let written = || {
+        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
+        written.to_owned()
+    };
     let variable = |name: &str, default: Option<&str>, missing| {
-        // What the client keeps for itself is nowhere else.
-        if let (Some(value), None) = (source.variables.get(name), source.around.env.get(name)) {
+        if let Some(value) = source.of_entry.get(name) {
             return Piece::Plain(value.clone());
+        }
+        let kept = source.variables.get(name);
+        match kept.map(|value| source.kept(name, value)) {
+            None | Some(Kept::InEnvironment) => {}
+            Some(Kept::NoWay) => return Piece::Foreign(written()),
+            Some(kept) => {
+                return Piece::Answer {
+                    id: name.to_owned(),
+                    is_answered: matches!(kept, Kept::Answered),
+                };
+            }
         }
         let empty = (missing == Missing::Empty).then_some("");
         Piece::Variable {
             name: name.to_owned(),
             default: default.or(empty).map(str::to_owned),
         }
-    };
-    let (read, rest) = form.read(text)?;
-    let written = || {
-        let written = text.get(..text.len() - rest.len()).unwrap_or_default();
-        written.to_owned()
     };
     let piece = match read {
         Read::Variable {
@@ -283,7 +389,9 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             missing,
         } => variable(name, default, missing),
         Read::Bare { name, missing } => {
-            let known = source.around.env.contains_key(name) || source.variables.contains_key(name);
+            let known = source.around.env.contains_key(name)
+                || source.variables.contains_key(name)
+                || source.of_entry.contains_key(name);
             // What looks like a name may be half of a password.
             if !known && missing != Missing::Empty {
                 return None;
@@ -316,17 +424,26 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
 
 #[cfg(test)]
 mod tests {
-    use super::super::expansion;
     use super::*;
-    use crate::config::{Input, variables};
+    use crate::config::variables;
 
     fn translated(text: &str, expansion: Expansion) -> (String, usize) {
         let around = Surroundings {
             home: "/home/u".into(),
-            env: [("SET".to_owned(), "1".to_owned())].into(),
+            env: [("SET", "1"), ("SAME", "k$")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             ..Surroundings::default()
         };
-        let variables = BTreeMap::from([("KEPT".to_owned(), "k$".to_owned())]);
+        let kept = |names: &[&str]| {
+            let names = names.iter();
+            names
+                .map(|name| ((*name).to_owned(), "k$".to_owned()))
+                .collect()
+        };
+        let variables: BTreeMap<_, _> = kept(&["KEPT", "SAME", "given", "ANSWERED"]);
+        let of_entry = kept(&["OWN", "SET"]);
+        let none = BTreeMap::new();
         let mut own = Own {
             launch: Launch::Stdio(Stdio::default()),
             missing: Vec::new(),
@@ -337,10 +454,16 @@ mod tests {
             around: &around,
             expansion,
             variables: &variables,
+            of_entry: match expansion.headers_only {
+                true => &of_entry,
+                false => &none,
+            },
             inputs: &Inputs::from([
+                ("ANSWERED".to_owned(), Input::Value(Secret::new("k$"))),
                 ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
                 ("named".to_owned(), Input::Variable("N".to_owned())),
             ]),
+            is_folder_known: true,
             is_env_file_of_project: false,
         };
         let text = own.translate(text, &source, "args[0]");
@@ -374,9 +497,23 @@ mod tests {
             ("${{ inputs.named }}", CONTINUE, "${input:named}", 0),
             ("{env:X}{file:~/k}", OPENCODE, "${X:-}{file:~/k}", 1),
             ("${env:X}", WINDSURF, "${X}", 0),
-            ("${{ secrets.X }} ${{secrets.KEPT}}", CONTINUE, "${X} k$", 0),
+            // What is in a client's own file is asked for, and never written down.
+            (
+                "${{ secrets.X }} ${{secrets.KEPT}}",
+                CONTINUE,
+                "${X} ${input:KEPT}",
+                0,
+            ),
+            (
+                "${{secrets.SAME}} ${{secrets.ANSWERED}}",
+                CONTINUE,
+                "${SAME} ${input:ANSWERED}",
+                0,
+            ),
+            // Somebody has answered another question of that name.
+            ("${{secrets.given}}", CONTINUE, "${{secrets.given}}", 1),
             ("{{.env.X}} {{x}}", FORGE, "${X} {{x}}", 0),
-            ("${KEPT} ${X}", GOOSE, "k$ ${X}", 0),
+            ("${OWN} ${SET} ${X}", GOOSE, "k$ k$ ${X}", 0),
             ("$${X}", CLAUDE, "$${X}", 1),
         ] {
             assert_eq!(

@@ -5,19 +5,23 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::build::{Refused, build, may_be_started, unfilled};
+use super::client_variables::ClientVariables;
 use super::dialect::Outcome;
 use super::document::{Member, Node, Value};
 use super::draft::Written;
 use super::entry::{Entry, Reader};
 use super::fill_policy::EnteredProject;
-use super::filler::{ClientVariables, Filler};
+use super::filler::Filler;
 use super::formats::{self, codex, continue_dev, copilot, forge, vscode};
 use super::library::{Document, FileUse, Library, Loaded};
 use super::own::{self, Own};
 use super::places::Place;
 use super::{CountedServer, Found, Skipped, Source, SourceState, Surroundings, UnusedLaunch};
 use crate::config::problem::quoted;
-use crate::config::{Client, Inputs, Origin, Problem, RefusedServer, Scope};
+use crate::config::{
+    Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram,
+};
+use crate::upstream::Launch;
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";
@@ -121,8 +125,10 @@ impl<'a> Search<'a> {
             }
             _ => ClientVariables::default(),
         };
+        let shown_folder = self.shown_folder(&place.scope);
         let context = Context {
             place,
+            shown_folder,
             keys: place.shape.keys.join("."),
             questions,
             variables,
@@ -211,6 +217,14 @@ impl<'a> Search<'a> {
         })
     }
 
+    /// The folder, without links, of the project whose files may be filled into servers of a file:
+    /// its own, or else the one that the process works in.
+    fn shown_folder(&self, scope: &Scope) -> Option<PathBuf> {
+        let entered = self.setting.entered.as_ref();
+        let entered = entered.map(|project| project.folder.as_path());
+        project_of(scope).or(entered)?.canonicalize().ok()
+    }
+
     /// Whether the servers of a file may be filled in.
     fn may_fill(&self, scope: &Scope) -> bool {
         project_of(scope).is_none_or(|project| self.setting.filled.contains(project))
@@ -276,6 +290,7 @@ impl<'a> Search<'a> {
         // All files of a project are one person's.
         let whose = project.unwrap_or(&place.file);
         let left = self.library.left(whose);
+        let left_to_show = self.library.left_to_show(whose);
         let mut filler = Filler {
             around: self.around,
             folder,
@@ -292,6 +307,9 @@ impl<'a> Search<'a> {
             read: Vec::new(),
             filled_in: BTreeSet::new(),
             secrets: Vec::new(),
+            shown_folder: context.shown_folder.as_deref(),
+            left_to_show,
+            shown: None,
         };
         let expansion = formats::dialect(self.client).expansion;
         let built = build(
@@ -303,6 +321,8 @@ impl<'a> Search<'a> {
             &mut filler,
         );
         self.library.spend(whose, left - filler.left);
+        let shown = left_to_show - filler.left_to_show;
+        self.library.note_shown(whose, shown);
         for read in &filler.read {
             let (project, file_use) = match (project, self.setting.entered.as_ref()) {
                 (Some(project), _) => (project, FileUse::FilledIn),
@@ -317,18 +337,25 @@ impl<'a> Search<'a> {
         let entered = entered.filter(|_| filler.is_of_entered);
         // Variables decide what becomes of it, and may be others where the agent starts.
         let unused = || UnusedLaunch {
-            written: unfilled(&written, project),
+            written: with_shown(unfilled(&written, project), filler.shown.as_ref()),
             filled_in: filler.filled_in.clone(),
         };
         match built {
             Ok(config) => {
-                let filled = config.bridge().map(|bridge| &bridge.launch)?;
-                let variables = context.variables.all();
+                let bridge = config.bridge()?;
+                let filled = &bridge.launch;
+                let folder = bridge
+                    .shown
+                    .as_ref()
+                    .and_then(|shown| shown.folder.as_ref());
+                let (variables, of_entry) = (context.variables.all(), BTreeMap::new());
                 let source = own::Source {
                     around: self.around,
                     expansion,
                     variables: &variables,
+                    of_entry: &of_entry,
                     inputs: self.setting.inputs,
+                    is_folder_known: matches!(folder, Some(ShownFolder::Known(_))),
                     is_env_file_of_project: entered.is_some(),
                 };
                 self.found.push(Found {
@@ -405,9 +432,24 @@ impl<'a> Search<'a> {
     }
 }
 
+/// A launch as people see it before they trust its project.
+fn with_shown(mut launch: Launch, shown: Option<&ShownProgram>) -> Launch {
+    if let (Launch::Stdio(stdio), Some(shown)) = (&mut launch, shown) {
+        stdio.command.clone_from(&shown.command);
+        stdio.args.clone_from(&shown.args);
+        stdio.cwd = shown.folder.as_ref().map(|folder| match folder {
+            ShownFolder::Known(folder) => folder.clone(),
+            ShownFolder::Written(text) => text.into(),
+        });
+    }
+    launch
+}
+
 /// What all servers of one place have in common.
 struct Context<'p> {
     place: &'p Place,
+    /// The folder of the project whose files' texts are shown, without links.
+    shown_folder: Option<PathBuf>,
     keys: String,
     questions: BTreeMap<String, String>,
     variables: ClientVariables,

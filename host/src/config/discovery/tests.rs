@@ -13,6 +13,7 @@ use crate::upstream::Launch;
 mod broken;
 mod filling;
 mod inputs;
+mod kept_secrets;
 mod many_servers;
 mod merged;
 mod oauth;

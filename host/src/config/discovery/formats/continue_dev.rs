@@ -2,14 +2,14 @@
 //! `requestOptions`, `connectionTimeout` is for the start, in milliseconds. JSON
 //! files among the blocks are written as other clients write them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::config::discovery::client_variables::ClientVariables;
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::entry::{Entry, Unit};
-use crate::config::discovery::filler::ClientVariables;
 use crate::config::discovery::library::{FileUse, Library};
-use crate::config::discovery::{Surroundings, dotenv, expansion, files};
+use crate::config::discovery::{Surroundings, expansion, files};
+use crate::config::project_path::leads_out;
 
 /// The files of variables, in several folders.
 const FILE: &str = ".env";
@@ -45,31 +45,19 @@ pub(in crate::config::discovery) fn secrets(
     library: &mut Library,
 ) -> ClientVariables {
     let users_file = around.home.join(".continue").join(FILE);
-    let mut of_user = BTreeMap::new();
+    let mut variables = ClientVariables::default();
     if let Ok(Some(bytes)) = files::read(&users_file, files::VALUE) {
-        add(bytes, &mut of_user);
+        variables.add_users(bytes);
     }
-    let mut of_project = BTreeMap::new();
     for project in project.into_iter() {
         for folder in [project.join(".continue"), project.to_owned()] {
             let file = folder.join(FILE);
             if let Ok(Some(bytes)) = files::read(&file, files::VALUE) {
                 library.add(project, &file, &bytes, FileUse::FilledIn);
-                add(bytes, &mut of_project);
+                variables.add_projects(bytes, &file, !leads_out(project, &file));
             }
         }
     }
-    ClientVariables {
-        users_file: Some(users_file),
-        of_user,
-        of_project,
-    }
-}
-
-/// Adds the variables of a file to those of files that count before it.
-fn add(bytes: Vec<u8>, variables: &mut BTreeMap<String, String>) {
-    let text = files::text(bytes).unwrap_or_default();
-    for (name, value) in dotenv::parse(&text) {
-        variables.entry(name).or_insert(value);
-    }
+    variables.users_file = Some(users_file);
+    variables
 }
