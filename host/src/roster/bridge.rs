@@ -403,7 +403,7 @@ mod tests {
     fn numbers_are_shown_as_they_are_written() {
         let tool = |most: &str, description: &str| {
             let text = format!(
-                r#"{{"name":"x","description":"{description}","inputSchema":{{"maximum":{most}}}}}"#
+                r#"{{"name":"x","description":"{description}","inputSchema":{{"type":"object","x-most":{most}}}}}"#
             );
             RawValue::from_string(text).unwrap()
         };
@@ -415,8 +415,8 @@ mod tests {
         for description in ["a", "b"] {
             let text = shown(tool("9007199254740993.0", description));
             assert!(
-                text.contains("-   \"maximum\": 9007199254740992.0\n")
-                    && text.contains("+   \"maximum\": 9007199254740993.0\n"),
+                text.contains("-   \"x-most\": 9007199254740992.0\n")
+                    && text.contains("+   \"x-most\": 9007199254740993.0\n"),
                 "{text}"
             );
             assert_eq!(text.contains("description"), description == "b", "{text}");
@@ -534,9 +534,9 @@ mod tests {
             json!({ "_meta": { "x": nested } })
         };
         let length = |levels| difference(&item(&deep(levels, 1), &deep(levels, 2))).len();
-        assert!(length(100) < length(1), "{}", length(100));
+        assert!(length(90) < length(1), "{}", length(90));
         assert!(length(MAX_INDENTED_LEVELS - 3) > length(1));
-        let shown = difference(&item(&deep(100, 1), &deep(100, 2)));
+        let shown = difference(&item(&deep(90, 1), &deep(90, 2)));
         assert!(shown.contains("1,1,1") && shown.contains("2,2,2"));
     }
 }

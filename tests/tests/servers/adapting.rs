@@ -142,7 +142,10 @@ fn a_component_is_as_careful_as_its_upstream_is_now() {
                 "inputSchema": { "type": "object", "required": needs },
                 "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
             });
-            all.offers_just("up", &json!({ "tools": [tool], "results": { "b": refused } }));
+            all.offers_just(
+                "up",
+                &json!({ "tools": [tool], "results": { "b": refused } }),
+            );
         };
         offer("Reads.", true, &[]);
         all.configure(&all.cursor(), &["up"]);
@@ -164,7 +167,10 @@ fn a_component_is_as_careful_as_its_upstream_is_now() {
         assert_eq!(shown().0, false);
         if is_asked {
             let told = all.run(&["diff", "n2"]);
-            assert!(told.contains("+ Deletes.") && !told.contains("out of date"), "{told}");
+            assert!(
+                told.contains("+ Deletes.") && !told.contains("out of date"),
+                "{told}"
+            );
             let told = all.run(&["approve", "n2", "--yes"]);
             assert!(told.contains("out of date"), "{told}");
         }
@@ -172,7 +178,11 @@ fn a_component_is_as_careful_as_its_upstream_is_now() {
         assert_eq!(hint, false, "{policy}");
         assert!(called.contains("`dormouse diff n2` says"), "{called}");
         let told = all.run(&["diff", "n2"]);
-        for part in ["nothing of `n2` has changed", "out of date: it declares tool `b`", "adapt"] {
+        for part in [
+            "nothing of `n2` has changed",
+            "out of date: it declares tool `b`",
+            "adapt",
+        ] {
             assert!(told.contains(part), "no `{part}` in {told}");
         }
     }
