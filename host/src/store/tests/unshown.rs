@@ -229,7 +229,7 @@ fn told(record: &Record) -> BTreeSet<String> {
 #[test]
 fn nothing_is_told_that_was_in_no_difference() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for _ in 0..4000 {
+    for _ in 0..1000 {
         let mode = [OnChange::Freeze, OnChange::Ask, OnChange::Block][random.below(3) as usize];
         let changes = ChangePolicy::from(mode);
         let rules = Rules {
