@@ -64,6 +64,7 @@ impl Approve {
             output::say(&format!("{items} of `{server}` allowed"));
             hosts::reload(roster.config_path())?;
         }
+        tell_outdated(&roster, self.server.as_deref());
         Ok(code)
     }
 }
@@ -86,7 +87,19 @@ impl Diff {
             }
             show(&pending)?;
         }
+        tell_outdated(&roster, self.server.as_deref());
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Says of which servers the component declares other tools than their user has approved.
+fn tell_outdated(roster: &Roster, server: Option<&str>) {
+    for (name, found) in roster.snapshot().servers() {
+        if server.is_none_or(|server| server == name)
+            && let Some(told) = found.outdated_component()
+        {
+            output::warn(&told);
+        }
     }
 }
 

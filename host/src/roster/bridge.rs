@@ -54,34 +54,58 @@ fn approved(known: &Known, changes: &ChangePolicy) -> Arc<Listing> {
     Arc::new(shown)
 }
 
-/// What a plugin in front of an upstream shows: what it declares, and of tools of its upstream
-/// that are no longer what their user has approved, what the policy says.
+/// What a plugin in front of an upstream shows: what it declares, as careful as its upstream's
+/// tools are, and of those of them that are no longer what their user has approved, what the
+/// policy says.
 pub(super) fn adapted(
     declared: &Arc<Listing>,
     changes: &ChangePolicy,
     known: Option<&Known>,
 ) -> Arc<Listing> {
-    let pending = known.map(|known| known.pending.of_component(declared));
-    let Some(pending) = pending.filter(|pending| !pending.is_empty()) else {
+    let Some(known) = known else {
         return Arc::clone(declared);
     };
+    let pending = known.pending.of_component(declared);
+    let outdated: HashMap<&str, &ListedTool> = outdated(declared, known).collect();
+    if pending.is_empty() && outdated.is_empty() {
+        return Arc::clone(declared);
+    }
     let mut waiting: HashMap<&str, Vec<&PendingItem>> = HashMap::new();
     for item in pending.iter() {
         waiting.entry(&item.name).or_default().push(item);
     }
     let mut shown = Listing::clone(declared);
     shown.tools.retain_mut(|tool| {
+        if let Some(approved) = outdated.get(tool.name.as_str()) {
+            tool.replace(frozen_tool(&tool.tool, &approved.tool));
+        }
         let items = waiting.get(tool.name.as_str());
         items.into_iter().flatten().all(|item| {
             let treatment = item.treatment(changes);
             // A function of the component's own is what the component declares of it.
-            if treatment == Treatment::Frozen && !tool.is_typed() {
+            if treatment != Treatment::Withheld && !tool.is_typed() {
                 tool.replace(frozen_tool(&tool.tool, &item.is));
             }
             treatment != Treatment::Withheld
         })
     });
     Arc::new(shown)
+}
+
+/// Tools that a plugin in front of an upstream declares, and that are others by now, as their user
+/// has approved them: each by its name. A function of the plugin's own is what that declares.
+pub(super) fn outdated<'k>(
+    declared: &Listing,
+    known: &'k Known,
+) -> impl Iterator<Item = (&'k str, &'k ListedTool)> {
+    let tools = declared.tools.iter().filter(|tool| !tool.is_typed());
+    let declared: HashMap<&str, &ListedTool> =
+        tools.map(|tool| (tool.name.as_str(), tool)).collect();
+    let approved = known.listing.tools.iter().filter(move |approved| {
+        let declared = declared.get(approved.name.as_str());
+        declared.is_some_and(|tool| !Gated::Tool.same(&approved.name, &tool.tool, &approved.tool))
+    });
+    approved.map(|tool| (tool.name.as_str(), tool))
 }
 
 /// The tools that the user wants to be shown.
@@ -232,18 +256,26 @@ fn member_text(value: &RawValue) -> String {
 /// moves a cursor or looks like something else.
 #[must_use]
 pub fn difference(item: &PendingItem) -> String {
-    let members = |object: Option<&RawValue>| -> BTreeMap<String, Box<RawValue>> {
+    let members = |object: Option<&str>| -> BTreeMap<String, Box<RawValue>> {
         let Some(object) = object else {
             return BTreeMap::new();
         };
-        match serde_json::from_str(object.get()) {
+        match serde_json::from_str(object) {
             Ok(members) => members,
             // Instructions are a text.
-            Err(_) => [("text".to_owned(), object.to_owned())].into(),
+            Err(_) => {
+                let text = RawValue::from_string(object.to_owned()).ok();
+                text.map(|text| ("text".to_owned(), text))
+                    .into_iter()
+                    .collect()
+            }
         }
     };
-    let (was, is) = (members(item.was.as_deref()), members(Some(&item.is)));
-    let new = if item.was.is_none() { ", new" } else { "" };
+    // What a server says is not all told: what nobody was told is not known.
+    let [was, is] = item.told();
+    let new = if was.is_none() { ", new" } else { "" };
+    let is = is.as_deref().unwrap_or(item.is.get());
+    let (was, is) = (members(was.as_deref()), members(Some(is)));
     let mut text = format!("{item}{new}\n");
     let names = was
         .keys()
@@ -288,8 +320,18 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::config::{Fingerprint, OnChange};
+    use crate::store::{Selection, Store};
+    use crate::upstream::{Launch, Offered, Stdio};
 
+    /// An item that can be shown: all in it that MCP does not have is shown as it is.
     fn item(was: &Value, is: &Value) -> PendingItem {
+        let shown = |object: &Value| {
+            let mut object = object.clone();
+            object["name"] = json!("x");
+            object
+        };
+        let (was, is) = (&shown(was), &shown(is));
         PendingItem {
             kind: Gated::Tool,
             name: "x".to_owned(),
@@ -361,20 +403,20 @@ mod tests {
     fn numbers_are_shown_as_they_are_written() {
         let tool = |most: &str, description: &str| {
             let text = format!(
-                r#"{{"name":"x","description":"{description}","inputSchema":{{"maximum":{most}}}}}"#
+                r#"{{"name":"x","description":"{description}","inputSchema":{{"type":"object","x-most":{most}}}}}"#
             );
             RawValue::from_string(text).unwrap()
         };
         let shown = |is: Box<RawValue>| {
-            let mut item = item(&Value::Null, &Value::Null);
+            let mut item = item(&json!({}), &json!({}));
             (item.was, item.is) = (Some(tool("9007199254740992.0", "a")), is);
             difference(&item)
         };
         for description in ["a", "b"] {
             let text = shown(tool("9007199254740993.0", description));
             assert!(
-                text.contains("-   \"maximum\": 9007199254740992.0\n")
-                    && text.contains("+   \"maximum\": 9007199254740993.0\n"),
+                text.contains("-   \"x-most\": 9007199254740992.0\n")
+                    && text.contains("+   \"x-most\": 9007199254740993.0\n"),
                 "{text}"
             );
             assert_eq!(text.contains("description"), description == "b", "{text}");
@@ -395,16 +437,90 @@ mod tests {
             (json!("true"), json!(true)),
             (json!("[]"), json!([])),
         ] {
-            let tool = |description: &str, annotations: &Value| json!({ "name": "x", "description": description, "annotations": annotations });
+            let tool = |description: &str, more: &Value| json!({ "description": description, "x-more": more });
             let shown = difference(&item(&tool("Reads.", &was), &tool("Writes.", &is)));
             for line in [
                 "  description".to_owned(),
-                "  annotations".to_owned(),
+                "  x-more".to_owned(),
                 format!("  - {was}"),
                 format!("  + {is}"),
             ] {
                 let mut lines = shown.lines();
                 assert!(lines.any(|shown| shown == line), "no `{line}` in {shown}");
+            }
+        }
+    }
+
+    /// Nothing is left out because an object that nobody was shown has said it, too, or a member
+    /// that nobody is told.
+    #[test]
+    fn what_nobody_was_told_is_not_known() {
+        let tool = |schema: &Value, hints: &Value| json!({ "description": "EVIL", "inputSchema": schema, "annotations": hints });
+        let (schema, title) = (json!({}), json!({ "title": "WORSE" }));
+        let after_unshown = difference(&item(&tool(&json!(7), &title), &tool(&schema, &title)));
+        for line in ["tool `x`, new", "  + EVIL", "  +   \"title\": \"WORSE\""] {
+            let mut lines = after_unshown.lines();
+            assert!(
+                lines.any(|shown| shown == line),
+                "no `{line}` in {after_unshown}"
+            );
+        }
+        // Annotations that are no object are not told.
+        let mut was = tool(&schema, &json!(["WORSE"]));
+        was["description"] = json!("Good.");
+        let shown = difference(&item(&was, &tool(&schema, &title)));
+        assert!(
+            !shown.contains("new") && !shown.contains("- [\n"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("- Good.\n") && shown.contains("+ EVIL\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("  +   \"title\": \"WORSE\"\n"), "{shown}");
+    }
+
+    /// A component that declares a tool as it was is as careful as the tool is now, whoever has
+    /// approved that, and says nothing that it does not declare.
+    #[test]
+    fn a_component_is_as_careful_as_what_is_approved_of_its_upstream() {
+        let tool = |description: &str, reads: bool| {
+            json!({
+                "name": "x", "description": description, "inputSchema": { "type": "object" },
+                "annotations": { "readOnlyHint": reads },
+            })
+        };
+        let declared = made(vec![("x".to_owned(), tool("Reads.", true))]);
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("servers"));
+        let of = Fingerprint::of(&Launch::Stdio(Stdio::default()));
+        for mode in [OnChange::Freeze, OnChange::Accept] {
+            let changes = ChangePolicy::from(mode);
+            for (description, reads) in [("Reads.", true), ("Deletes.", false)] {
+                let offered = Offered {
+                    tools: vec![to_raw_value(&tool(description, reads)).unwrap()],
+                    ..Offered::default()
+                };
+                store
+                    .learn(&of, offered, (&changes, Some(&declared)))
+                    .unwrap();
+                let pending = store.known(&of).unwrap().pending.digest();
+                for is_approved in [false, true] {
+                    if is_approved {
+                        store.approve(&of, &pending, Selection::default()).unwrap();
+                    }
+                    let known = store.known(&of).unwrap();
+                    let shown = adapted(&declared, &changes, Some(&known));
+                    let shown: Value = serde_json::from_str(shown.tools[0].tool.get()).unwrap();
+                    assert_eq!(shown["description"], "Reads.", "{mode:?}");
+                    let hint = &shown["annotations"]["readOnlyHint"];
+                    assert_eq!(*hint, reads, "{mode:?} {is_approved}");
+                    let count = outdated(&declared, &known).count();
+                    assert!(
+                        count == usize::from(!reads),
+                        "{mode:?} {is_approved}: {count}"
+                    );
+                }
             }
         }
     }
@@ -418,9 +534,9 @@ mod tests {
             json!({ "_meta": { "x": nested } })
         };
         let length = |levels| difference(&item(&deep(levels, 1), &deep(levels, 2))).len();
-        assert!(length(100) < length(1), "{}", length(100));
+        assert!(length(90) < length(1), "{}", length(90));
         assert!(length(MAX_INDENTED_LEVELS - 3) > length(1));
-        let shown = difference(&item(&deep(100, 1), &deep(100, 2)));
+        let shown = difference(&item(&deep(90, 1), &deep(90, 2)));
         assert!(shown.contains("1,1,1") && shown.contains("2,2,2"));
     }
 }

@@ -18,6 +18,15 @@ fn definition_has_changed(server: &str) -> String {
     )
 }
 
+/// What a model is told beside the refusal of a tool that a component declares as it was.
+fn component_is_outdated(server: &str) -> String {
+    format!(
+        "[dormouse] The definition of this tool has changed since the component of this server was \
+         made, and it may take other arguments than you were told: `dormouse diff {server}` says \
+         what to do."
+    )
+}
+
 impl Roster {
     /// Calls a tool by its server's and its own name. The answer is an MCP
     /// `CallToolResult`; whatever goes wrong inside the tool is one too
@@ -59,17 +68,23 @@ impl Roster {
         // As it is known to be now: the call may have connected the server. Schemas are compared
         // for that, so it is asked beside a refusal only.
         let is_another = || {
-            let found = self.server(name);
-            found.is_ok_and(|server| server.takes_other_arguments(tool))
+            let found = self.server(name).ok()?;
+            if found.takes_other_arguments(tool) {
+                return Some(definition_has_changed(name));
+            }
+            let is_outdated = found.declares_other_arguments(tool);
+            is_outdated.then(|| component_is_outdated(name))
         };
         let mut answer = match answer {
             Err(Refusal::Upstream {
                 code,
                 mut message,
                 data,
-            }) if is_another() => {
-                message.push('\n');
-                message.push_str(&definition_has_changed(name));
+            }) => {
+                if let Some(told) = is_another() {
+                    message.push('\n');
+                    message.push_str(&told);
+                }
                 return Err(Refusal::Upstream {
                     code,
                     message,
@@ -78,8 +93,10 @@ impl Roster {
             }
             answer => answer?,
         };
-        if answer.get("isError").as_deref() == Some(&Value::Bool(true)) && is_another() {
-            answer.push_text(&definition_has_changed(name));
+        if answer.get("isError").as_deref() == Some(&Value::Bool(true))
+            && let Some(told) = is_another()
+        {
+            answer.push_text(&told);
         }
         Ok(self.with_shown_uris(server, None, answer))
     }

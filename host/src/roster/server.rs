@@ -26,6 +26,7 @@ use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
 use crate::upstream::{Setup, Upstream};
+use crate::visible::visible_line;
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
 /// not look each. Nobody calls, replaces the file and calls again within it.
@@ -347,6 +348,51 @@ impl Server {
         bridge.map_or(Treatment::Withheld, |bridge| {
             item.treatment(&bridge.changes)
         })
+    }
+
+    /// Tools that the component in front of its upstream declares as they were before their user
+    /// has approved what they are now: by name, each as it is approved.
+    fn outdated(&self) -> HashMap<&str, &ListedTool> {
+        let known = self.declared().zip(self.known.as_deref());
+        let outdated = known.into_iter();
+        let outdated = outdated.flat_map(|(declared, known)| bridge::outdated(declared, known));
+        let mut outdated: HashMap<&str, &ListedTool> = outdated.collect();
+        for item in self.waiting_tools() {
+            outdated.remove(item.name.as_str());
+        }
+        outdated
+    }
+
+    /// What its user has to know of the component in front of its upstream, where that declares
+    /// tools as they were before they have approved what these are now.
+    #[must_use]
+    pub fn outdated_component(&self) -> Option<String> {
+        let outdated = self.outdated();
+        let mut names: Vec<&str> = outdated.into_keys().collect();
+        names.sort_unstable();
+        let count = names.len();
+        let first = visible_line(names.first()?);
+        let tools = match count - 1 {
+            0 => format!("tool `{first}`"),
+            more => format!("tool `{first}` and {more} more"),
+        };
+        let name = &self.config.name;
+        Some(format!(
+            "the component of server `{name}` is out of date: it declares {tools} as it was before \
+             you approved what it is now, and agents are shown what it declares\n\
+             hint: whoever has made the component has to make it anew, as `dormouse adapt` does"
+        ))
+    }
+
+    /// Whether the component in front of its upstream declares other arguments of a tool than its
+    /// user has approved.
+    pub(super) fn declares_other_arguments(&self, tool: &str) -> bool {
+        let declared = self.declared().map(|declared| declared.tools.iter());
+        let declared = declared.and_then(|mut tools| tools.find(|known| known.name == tool));
+        let outdated = self.outdated();
+        declared
+            .zip(outdated.get(tool))
+            .is_some_and(|(was, is)| takes_other_arguments(&was.tool, &is.tool))
     }
 
     /// Whether a tool of it is shown as its user has approved it, and takes other arguments by

@@ -1,8 +1,8 @@
 //! What a model is told of something that is no longer what its user has approved.
 
 use dormouse_jsonrpc::{MessageLimits, Object, member};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
 
 use super::gated::{Gated, bare_output_schema};
 use super::same_schema::accepts_the_same;
@@ -86,6 +86,22 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
     RawValue::from_string(shown).unwrap_or_else(|_| approved.to_owned())
 }
 
+/// The more cautious hints of all of these tools, as a tool that has nothing else; none of none.
+pub(super) fn most_cautious<'t>(
+    tools: impl IntoIterator<Item = &'t RawValue>,
+) -> Option<Box<RawValue>> {
+    let hints = tools.into_iter().map(|tool| {
+        let tool = Object::parse(tool.get(), MessageLimits::default().members);
+        Hints::of(&tool.unwrap_or_default())
+    });
+    let members = hints.reduce(Hints::most_cautious)?.members();
+    let hints: Map<String, Value> = members
+        .into_iter()
+        .map(|(name, is)| (name.to_owned(), is.into()))
+        .collect();
+    to_raw_value(&json!({ "annotations": hints })).ok()
+}
+
 /// Whether a tool takes other arguments than its user has approved.
 pub(crate) fn takes_other_arguments(approved: &RawValue, current: &RawValue) -> bool {
     let schema = |tool: &RawValue| member(tool.get(), "inputSchema").map(str::to_owned);
@@ -162,7 +178,6 @@ impl Hints {
 mod tests {
     use OnChange::{Accept, Ask, Block, Freeze};
     use Treatment::{Current, Frozen, Withheld};
-    use serde_json::json;
 
     use super::*;
 

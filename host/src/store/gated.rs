@@ -44,7 +44,7 @@ impl Gated {
 
     /// Whether two objects tell a model the same. What MCP has no room for is not shown:
     /// it may come and go, or be mended in another way by another Dormouse.
-    pub(super) fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
+    pub(crate) fn same(self, name: &str, one: &RawValue, other: &RawValue) -> bool {
         if one.get() == other.get() {
             return true;
         }

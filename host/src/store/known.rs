@@ -52,17 +52,22 @@ impl Record {
         let Some(unseen) = self.unseen.get(&kind) else {
             return Some(current.to_owned());
         };
-        let approved = match unseen.changed.get(name) {
-            Some(approved) if kind == Gated::Tool => frozen_tool(approved, current),
-            Some(approved) => approved.clone(),
+        let (approved, now) = match unseen.changed.get(name) {
+            Some(approved) => (&**approved, Some(current)),
             None if unseen.added.contains(name) => return None,
-            None => current.to_owned(),
+            None => (current, None),
         };
         // All are shown one tool, which has to be as careful as each of them needs it.
         let others = [&unseen.for_others, &unseen.waits_for_others];
-        let others = others.into_iter().filter(|_| kind == Gated::Tool);
-        let others = others.filter_map(|others| others.get(name));
+        let others = others.into_iter().filter_map(|others| others.get(name));
         let others = others.flat_map(BTreeMap::values);
+        let others = others.chain(unseen.forgotten_hints.get(name));
+        let mut others = now.into_iter().chain(others.map(AsRef::as_ref)).peekable();
+        // What cannot be shown does not become what can be by what it loses.
+        let is_careful =
+            kind == Gated::Tool && others.peek().is_some() && kind.told(name, approved).is_some();
+        let others = others.filter(|_| is_careful);
+        let approved = approved.to_owned();
         Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
     }
 

@@ -40,6 +40,14 @@ pub struct PendingItem {
 }
 
 impl PendingItem {
+    /// What a model was told of it before, as its user knows it, and what it is told once they have
+    /// approved it, each in one way of writing it. None of what nobody was told.
+    #[must_use]
+    pub fn told(&self) -> [Option<String>; 2] {
+        let told = |object: &RawValue| self.kind.told(&self.name, object);
+        [self.was.as_deref().and_then(told), told(&self.is)]
+    }
+
     /// What a policy has become of it.
     #[must_use]
     pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {

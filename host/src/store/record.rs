@@ -352,7 +352,7 @@ impl Record {
                 let is_first = taken.insert(name.to_owned());
                 is_first.then(|| unseen.separated((kind, name), (current, object), clients))?
             });
-            unseen.bound_others(&known);
+            unseen.bound_others(kind, &known);
         }
     }
 
@@ -368,18 +368,27 @@ impl Record {
                 continue;
             }
             for (name, is) in kind.of(&self.offered) {
-                let was = unseen.changed.get(&name).cloned();
+                let changed = unseen.changed.get(&name).map(AsRef::as_ref);
                 let is_new = unseen.added.contains(&name);
+                let waits = unseen.waits_for_others.get(&name);
+                if changed.is_none() && !is_new && waits.is_none() {
+                    continue;
+                }
                 let since = unseen.since.get(&name).copied();
-                let known = was.as_deref().unwrap_or(&is);
-                let known = (!is_new).then_some(known);
+                // What nobody is shown, nobody knows: it is not what anything is compared with.
+                let is_told = |object: &&RawValue| kind.told(&name, object).is_some();
+                let was = changed.filter(is_told).map(ToOwned::to_owned);
+                let known = changed.or_else(|| (!is_new).then_some(&*is));
+                let known = known.filter(is_told);
                 // One that was offered something else before has that replaced.
                 let approved = unseen.for_others.get(&name);
-                let of_kind = |clients: &str| approved.and_then(|approved| approved.get(clients));
-                let waits = unseen.waits_for_others.get(&name);
+                let of_kind = |clients: &str| {
+                    let approved = approved.and_then(|approved| approved.get(clients));
+                    approved.map(AsRef::as_ref).filter(is_told)
+                };
                 let mut others: BTreeMap<(&str, Option<&str>), BTreeSet<String>> = BTreeMap::new();
                 for (clients, object) in waits.into_iter().flatten() {
-                    let was = of_kind(clients).map(|was| was.get());
+                    let was = of_kind(clients).map(RawValue::get);
                     let all = others.entry((object.get(), was)).or_default();
                     all.insert(clients.clone());
                 }
@@ -390,7 +399,9 @@ impl Record {
                     Some((was, text(object)?, of_others, replaces))
                 });
                 // What cannot be shown nobody could judge. It waits until it can.
-                let waits = was.is_some() || is_new;
+                let waits = changed.is_some() || is_new;
+                let is_known_elsewhere =
+                    unseen.known_elsewhere.contains(&name) || changed.is_some() && was.is_none();
                 let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new(), true));
                 for (was, is, of_others, replaces) in own.into_iter().chain(others) {
                     if kind.told(&name, &is).is_some() {
@@ -399,7 +410,7 @@ impl Record {
                             since,
                             name: name.clone(),
                             was,
-                            known_elsewhere: unseen.known_elsewhere.contains(&name),
+                            known_elsewhere: is_known_elsewhere,
                             is,
                             of_others,
                             replaces,

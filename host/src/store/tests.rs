@@ -10,6 +10,7 @@ use crate::config::{NewTools, OnChange};
 use crate::upstream::{Launch, MODERN, Stdio};
 
 mod growth;
+mod unshown;
 
 fn offered(tools: &[(&str, &str)]) -> Offered {
     let tools = tools.iter().map(|(name, description)| {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::by_folder::KnownElsewhere;
-use super::frozen::{Novelty, Treatment};
+use super::frozen::{Novelty, Treatment, most_cautious};
 use super::gated::Gated;
 use super::record::{News, Rules, seconds_now};
 
@@ -57,6 +57,10 @@ pub(super) struct Unseen {
     /// by that kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) waits_for_others: BTreeMap<String, BTreeMap<String, Box<RawValue>>>,
+    /// The hints of tools of which what other kinds of clients are offered was
+    /// [too much](Self::bound_others): the most cautious ones of all that was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) forgotten_hints: BTreeMap<String, Box<RawValue>>,
 }
 
 /// The kinds of clients that an upstream may offer different things to, because of what they can
@@ -245,9 +249,19 @@ impl Unseen {
             return is_rewritten.then(|| current.to_owned());
         }
         let approved = self.changed.get(name).map_or(current, |known| known);
-        // What could not be shown, nobody has approved.
-        kind.told(name, approved)?;
         let approved = approved.to_owned();
+        if kind.told(name, &approved).is_none() {
+            // What could not be shown, nobody has approved, but what these clients were offered
+            // before it.
+            self.wait_for_others(name, current, clients);
+            let others = self.for_others.get(name);
+            if let Some(own) = others.and_then(|others| others.get(clients.now))
+                && is_same(own)
+            {
+                self.changed.insert(name.to_owned(), object.to_owned());
+            }
+            return None;
+        }
         let origin = self.origin.get(name);
         let origin = origin.map_or(clients.first, String::as_str).to_owned();
         if clients.is_other_release {
@@ -284,16 +298,25 @@ impl Unseen {
     }
 
     /// Forgets what other kinds of clients are offered that is gone, or too much: that waits for
-    /// its user again.
-    pub(super) fn bound_others(&mut self, known: &BTreeMap<String, Box<RawValue>>) {
+    /// its user again. Of tools that are too much, the most cautious hints are kept.
+    pub(super) fn bound_others(&mut self, kind: Gated, known: &BTreeMap<String, Box<RawValue>>) {
         self.origin.retain(|name, _| known.contains_key(name));
+        self.forgotten_hints
+            .retain(|name, _| known.contains_key(name));
+        let hints = &mut self.forgotten_hints;
         for all in [&mut self.for_others, &mut self.waits_for_others] {
             let mut bytes = 0;
             all.retain(|name, others| {
                 let objects = others.values().map(|object| object.get().len());
                 bytes += objects.sum::<usize>() + name.len();
                 let is_bounded = others.len() <= MAX_OTHERS && bytes <= MAX_OTHERS_BYTES;
-                !others.is_empty() && is_bounded && known.contains_key(name)
+                let is_there = !others.is_empty() && known.contains_key(name);
+                if kind == Gated::Tool && is_there && !is_bounded {
+                    let before = hints.remove(name);
+                    let all = others.values().chain(&before).map(AsRef::as_ref);
+                    hints.extend(most_cautious(all).map(|all| (name.clone(), all)));
+                }
+                is_there && is_bounded
             });
         }
     }

@@ -128,3 +128,62 @@ fn what_is_new_behind_a_component_is_seen_by_nobody() {
     let mut host = all.serve(&[]);
     assert_eq!(tools(&mut host), ["direct__evil", "direct__good"]);
 }
+
+/// A component goes on saying what it declares once its user has approved what its upstream's tools
+/// are now, and is as careful as these are; its user is told that it is out of date.
+#[test]
+fn a_component_is_as_careful_as_its_upstream_is_now() {
+    for (policy, is_asked) in [("", true), ("on_change = 'accept'\n", false)] {
+        let all = Scripted::new();
+        let offer = |description: &str, reads: bool, needs: &[&str]| {
+            let refused = json!({ "content": [{ "type": "text", "text": "no" }], "isError": true });
+            let tool = json!({
+                "name": "b", "description": description,
+                "inputSchema": { "type": "object", "required": needs },
+                "annotations": { "readOnlyHint": reads, "destructiveHint": !reads },
+            });
+            all.offers_just(
+                "up",
+                &json!({ "tools": [tool], "results": { "b": refused } }),
+            );
+        };
+        offer("Reads.", true, &[]);
+        all.configure(&all.cursor(), &["up"]);
+        let file = all.home.path().join("up.wasm").display().to_string();
+        all.run(&["adapt", "up", "-o", &file]);
+        fs::remove_file(all.cursor()).unwrap();
+        let command = json!(all.words("up")).to_string();
+        let table = format!("component = '{file}'\ncommand = {command}\n{policy}");
+        all.home.table("n2", &table).unwrap();
+        let shown = || {
+            let mut host = all.serve(&[]);
+            let called = host.call("n2__b", json!({})).unwrap().to_string();
+            let tool = host.tools().unwrap().remove(0);
+            assert_eq!(tool["description"], "Reads.");
+            (tool["annotations"]["readOnlyHint"].clone(), called)
+        };
+        assert_eq!(shown().0, true);
+        offer("Deletes.", false, &["path"]);
+        assert_eq!(shown().0, false);
+        if is_asked {
+            let told = all.run(&["diff", "n2"]);
+            assert!(
+                told.contains("+ Deletes.") && !told.contains("out of date"),
+                "{told}"
+            );
+            let told = all.run(&["approve", "n2", "--yes"]);
+            assert!(told.contains("out of date"), "{told}");
+        }
+        let (hint, called) = shown();
+        assert_eq!(hint, false, "{policy}");
+        assert!(called.contains("`dormouse diff n2` says"), "{called}");
+        let told = all.run(&["diff", "n2"]);
+        for part in [
+            "nothing of `n2` has changed",
+            "out of date: it declares tool `b`",
+            "adapt",
+        ] {
+            assert!(told.contains(part), "no `{part}` in {told}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use dormouse_tests::{Client, wait, wire};
 use serde_json::{Value, json};
 
 use crate::announcing::Announcing;
-use crate::scripted::asks;
+use crate::scripted::{asks, tools};
 
 fn tool(name: &str, words: &str) -> Value {
     json!({ "name": name, "description": words, "inputSchema": { "type": "object" } })
@@ -307,4 +307,35 @@ fn what_one_revision_is_offered_is_no_change_of_what_another_one_is() {
             "{revision}: {tools:?}"
         );
     }
+}
+
+/// What waits for one kind of clients is shown as what it is: that another kind is offered the same
+/// in a form that nobody is shown makes none of it known.
+#[test]
+fn what_nobody_was_shown_hides_nothing_of_what_is_to_be_approved() {
+    let evil = |schema: Value| json!({ "name": "a", "description": "EVIL", "inputSchema": schema });
+    let (pay, shown) = (tool("pay", "Pays."), json!({ "type": "object" }));
+    let all = Announcing::known(&json!({ "tools": [pay] }), "");
+    let serve = |able: Value| {
+        let mut host = Client::start_able(&mut all.0.home.command(&["serve"]), able).unwrap();
+        host.text("post__pay", json!({})).unwrap();
+        host
+    };
+    all.offers(&json!({
+        "tools": [pay, evil(shown)],
+        "to": { "elicitation": { "tools": [pay, evil(json!(7))] } },
+    }));
+    for able in [json!({}), asks()] {
+        let mut host = serve(able);
+        all.comes_to_wait(&json!(["a"]));
+        assert_eq!(tools(&mut host), ["post__pay"]);
+    }
+    for words in [&["diff", "post"][..], &["approve", "post", "--yes"]] {
+        let told = all.0.run(words);
+        assert!(told.contains("tool `a`, new"), "{told}");
+        assert!(told.contains("  + EVIL"), "{told}");
+    }
+    let mut host = serve(json!({}));
+    all.comes_to_wait(&json!([]));
+    assert_eq!(tools(&mut host), ["post__a", "post__pay"]);
 }
