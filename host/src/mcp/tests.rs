@@ -2,6 +2,7 @@
 
 mod batch;
 mod eras;
+mod open_requests;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

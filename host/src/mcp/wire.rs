@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use dormouse_jsonrpc::LineReader;
@@ -41,7 +41,7 @@ const READ_BYTES: usize = 64 << 10;
 
 /// How many requests may have no answer yet; nothing more is read while more have none.
 /// Far fewer calls may run at once, and what is beyond that is refused at once.
-const MAX_OPEN_REQUESTS: usize = 16_384;
+pub(super) const MAX_OPEN_REQUESTS: usize = 16_384;
 
 /// How long requests that run when their client shakes hands after all may take to be
 /// answered: a bit longer than until they are cancelled.
@@ -69,6 +69,8 @@ pub(super) struct Link<R, W> {
     message_room: MessageRoom,
     /// The requests that have no answer yet.
     open: Open,
+    /// Whether it was said that there are too many of these.
+    said_open: Once,
     /// Those that came together.
     batches: Batches,
     /// How many answers to nonsense may wait to be written.
@@ -103,6 +105,7 @@ where
             backlog,
             message_room,
             open: Open::default(),
+            said_open: Once::new(),
             batches: Batches::default(),
             refusals: Arc::new(Semaphore::new(REFUSALS)),
             next: Mutex::default(),
@@ -117,6 +120,12 @@ impl<R, W> Link<R, W> {
     async fn room(&self) -> Result<(), Stalled> {
         // Nearly all of these are answered in a moment.
         while self.open.len() > MAX_OPEN_REQUESTS {
+            self.said_open.call_once(|| {
+                client_log::warn(&format!(
+                    "`{MAX_OPEN_REQUESTS}` requests of the client have no answer yet: what it sends \
+                     is read when fewer of them have none"
+                ));
+            });
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         self.backlog.room().await

@@ -21,7 +21,7 @@ struct WaitingItem<'s> {
 impl<'s> WaitingNames<'s> {
     /// Those of tools or prompts of these servers.
     pub(super) fn of(kind: Gated, servers: impl Iterator<Item = &'s Arc<Server>>) -> Self {
-        let mut all: HashMap<String, Vec<WaitingItem<'s>>> = HashMap::new();
+        let mut all = Self(HashMap::new());
         for server in servers {
             let config = server.config();
             // What nobody knows yet takes no name from anybody.
@@ -33,16 +33,20 @@ impl<'s> WaitingNames<'s> {
                     own,
                     is_of_project: config.is_of_project(),
                 };
-                let items = all.entry(name).or_default();
-                let alike = items.iter();
-                let alike = alike.filter(|other| other.is_of_project == item.is_of_project);
-                // Of two, one is another than whatever is asked about.
-                if alike.count() < 2 && !items.contains(&item) {
-                    items.push(item);
-                }
+                all.add(name, item);
             }
         }
-        Self(all)
+        all
+    }
+
+    fn add(&mut self, name: String, item: WaitingItem<'s>) {
+        let items = self.0.entry(name).or_default();
+        let alike = items.iter();
+        let alike = alike.filter(|other| other.is_of_project == item.is_of_project);
+        // Of two, one is another than whatever is asked about.
+        if alike.count() < 2 && !items.contains(&item) {
+            items.push(item);
+        }
     }
 
     /// What waits under the name that something of a server, by its own name, would be shown
@@ -60,5 +64,32 @@ impl<'s> WaitingNames<'s> {
             !is_itself && (!item.is_of_project || config.is_of_project())
         })?;
         Some((other.server, other.own))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_wait_are_noted_in_linear_time() {
+        // As many names as servers, and one that all of them have.
+        for different in [true, false] {
+            let names = |size: usize| -> Vec<String> { (0..size).map(|n| n.to_string()).collect() };
+            dormouse_tests::growth::is_linear("names", 500, names, |names: &Vec<String>| {
+                let mut all = WaitingNames(HashMap::new());
+                for (number, own) in names.iter().enumerate() {
+                    let item = WaitingItem {
+                        server: own,
+                        own,
+                        is_of_project: number % 2 == 0,
+                    };
+                    let shown = if different { own } else { "same" };
+                    all.add(shown.to_owned(), item);
+                }
+                let most = all.0.values().map(Vec::len).max().unwrap();
+                assert_eq!(most, if different { 1 } else { 4 });
+            });
+        }
     }
 }

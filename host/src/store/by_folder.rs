@@ -18,6 +18,9 @@ use crate::config::Fingerprint;
 /// is in none of these may be known.
 const MAX_RECORDS_COMPARED: usize = 32;
 
+/// Most folders that are looked at for something that waits in them: the newest.
+const MAX_FOLDERS_LOOKED_AT: usize = 32;
+
 impl Store {
     /// The record of an upstream as it counts in its folder: what waits there, and its user has
     /// approved elsewhere, does not wait. Where it was never connected in that folder, what is
@@ -87,10 +90,10 @@ impl Store {
     }
 
     /// The folders, other than that of the host, in which something waits for its user; an empty
-    /// path stands for those that decide nothing.
+    /// path stands for those that decide nothing. Of very many folders only the newest are looked at.
     #[must_use]
     pub fn folders_that_wait(&self, of: &Fingerprint) -> Vec<PathBuf> {
-        let folders = self.folders_of(of).into_iter();
+        let folders = self.folders_of(of).take(MAX_FOLDERS_LOOKED_AT);
         let all = folders.map(|folder| of.in_folder(&folder));
         let others = all.chain([of.anywhere()]).filter(|other| other != of);
         let waits = |other: &Fingerprint| {
@@ -103,11 +106,12 @@ impl Store {
             .collect()
     }
 
-    /// The folders of which something is known of an upstream that they decide, newest first.
-    pub(super) fn folders_of(&self, of: &Fingerprint) -> Vec<PathBuf> {
+    /// The folders of which something is known of an upstream that they decide, newest first. The
+    /// record of each is read when it is come to.
+    pub(super) fn folders_of(&self, of: &Fingerprint) -> impl Iterator<Item = PathBuf> {
         let files = self.files_by_folder(of).into_iter();
         let records = files.filter_map(|file| Self::read_record(&file).ok().flatten());
-        records.filter_map(|record| record.folder()).collect()
+        records.filter_map(|record| record.folder())
     }
 
     /// The files with the records of an upstream in the folders that decide it, newest first.

@@ -432,4 +432,50 @@ mod tests {
         let image = json!({ "messages": [{ "content": { "type": "image", "data": text } }] });
         assert!(asked(SAMPLE, &image).is_ok());
     }
+
+    #[test]
+    fn a_question_is_read_in_linear_time() {
+        let members = |size: usize, name: &dyn Fn(usize) -> String, value: &str| {
+            let members = (0..size).map(|number| format!("{:?}:{value}", name(number)));
+            let members: Vec<_> = members.collect();
+            format!("{{{}}}", members.join(","))
+        };
+        // All ways to write the name of a parameter.
+        let spelled = |number: usize| -> String {
+            let letters = "includeContext".char_indices();
+            let letters = letters.map(|(at, letter)| match number >> at & 1 {
+                1 => letter.to_ascii_uppercase(),
+                _ => letter.to_ascii_lowercase(),
+            });
+            letters.collect()
+        };
+        let numbered = |number: usize| format!("m{number}");
+        type Params<'p> = &'p dyn Fn(usize) -> String;
+        let kinds: [(&str, &str, Params<'_>); 5] = [
+            ("parameters", FORM, &|size| members(size, &numbered, "1")),
+            ("parameters of one name", FORM, &|size| {
+                members(size, &|_| "MESSAGE".to_owned(), "1")
+            }),
+            ("parameters of similar names", FORM, &|size| {
+                members(size, &spelled, "1")
+            }),
+            ("fields of a form", FORM, &|size| {
+                let fields = members(size, &numbered, r#"{"type":"string"}"#);
+                format!(r#"{{"message":"m","requestedSchema":{{"properties":{fields}}}}}"#)
+            }),
+            ("messages of a sampling", SAMPLE, &|size| {
+                let message = r#"{"role":"user","content":{"type":"text","text":"m"}}"#;
+                let messages = vec![message; size].join(",");
+                format!(r#"{{"messages":[{messages}]}}"#)
+            }),
+        ];
+        let secrets = ServerSecrets::new("x", &Launch::Stdio(Stdio::default()));
+        secrets.learn(["a-token-of-a-login"]);
+        for (what, method, params) in kinds {
+            dormouse_tests::growth::is_linear(what, 120, params, |params: &String| {
+                let question = question(("x", &secrets), "1", method, Some(params));
+                std::hint::black_box(question.unwrap().to_text());
+            });
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The search of one client's files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -48,8 +48,12 @@ pub(super) struct Search<'a> {
     pub(super) library: &'a mut Library,
     pub(super) sources: Vec<Source>,
     pub(super) found: Vec<Found>,
+    /// Where in `found` the last one of a written name is.
+    last_found: HashMap<String, usize>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) counted: Vec<CountedServer>,
+    /// The written names of these.
+    counted_names: HashSet<String>,
     pub(super) refused: Vec<RefusedServer>,
     pub(super) documents: Vec<(Scope, Rc<Loaded>)>,
 }
@@ -69,8 +73,10 @@ impl<'a> Search<'a> {
             library,
             sources: Vec::new(),
             found: Vec::new(),
+            last_found: HashMap::new(),
             skipped: Vec::new(),
             counted: Vec::new(),
+            counted_names: HashSet::new(),
             refused: Vec::new(),
             documents: Vec::new(),
         };
@@ -358,7 +364,7 @@ impl<'a> Search<'a> {
                     is_folder_known: matches!(folder, Some(ShownFolder::Known(_))),
                     is_env_file_of_project: entered.is_some(),
                 };
-                self.found.push(Found {
+                self.add(Found {
                     own: Own::of(&written, filled, &source),
                     filled_from: entered.map(|entered| entered.folder.clone()),
                     server: config,
@@ -381,13 +387,10 @@ impl<'a> Search<'a> {
         let is_server = match written {
             Some(written) => may_be_started(name, written),
             // It changes one that an earlier file has.
-            None => {
-                let found = self.found.iter().map(|found| &found.written_name);
-                let counted = self.counted.iter().map(|server| &server.written_name);
-                found.chain(counted).any(|earlier| earlier == name)
-            }
+            None => self.last_found.contains_key(name) || self.counted_names.contains(name),
         };
         if is_server {
+            self.counted_names.insert(name.to_owned());
             self.counted.push(CountedServer {
                 name: name.to_owned(),
                 written_name: name.to_owned(),
@@ -415,8 +418,8 @@ impl<'a> Search<'a> {
         origin: Origin,
         reader: &mut Reader<'_>,
     ) {
-        let mut earlier = self.found.iter().rev();
-        let Some(found) = earlier.find(|found| found.written_name == server.name) else {
+        let earlier = self.last_found.get(server.name);
+        let Some(found) = earlier.and_then(|earlier| self.found.get_mut(*earlier)) else {
             let message = format!(
                 "{} says nothing of how the server is reached",
                 quoted(server.name)
@@ -425,9 +428,23 @@ impl<'a> Search<'a> {
             reader.problem(server.at, message, Some(hint));
             return;
         };
+        let enabled = enabled.unwrap_or(found.server.enabled);
+        let is_of_this_file = found.server.origin.file == origin.file;
+        if is_of_this_file && found.server.origin.scope == origin.scope {
+            // However often a file names it, there is one of it.
+            found.server.origin = origin;
+            found.server.enabled = enabled;
+            return;
+        }
         let mut found = found.clone();
         found.server.origin = origin;
-        found.server.enabled = enabled.unwrap_or(found.server.enabled);
+        found.server.enabled = enabled;
+        self.add(found);
+    }
+
+    fn add(&mut self, found: Found) {
+        let name = found.written_name.clone();
+        self.last_found.insert(name, self.found.len());
         self.found.push(found);
     }
 }

@@ -2,6 +2,8 @@
 
 use dormouse_tests::growth::is_linear;
 
+use std::path::Path;
+
 use super::*;
 
 /// Offers to a kind of clients: tools of long `_meta`, annotations and schemas.
@@ -58,5 +60,56 @@ fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {
             }
             assert!(store.known(&of).is_some());
         });
+    }
+}
+
+/// What is known in folders is read, and what waits there is looked for, in as much time as there
+/// are folders, and no more than so many of them are looked at.
+#[test]
+fn folders_are_looked_at_in_linear_time() {
+    let changes = ChangePolicy::from(OnChange::Ask);
+    let folders = |size: usize| {
+        let (folder, store, of) = fixture();
+        for number in 0..size {
+            let of = of.in_folder(Path::new(&format!("/w/{number}")));
+            for text in ["A", "B"] {
+                let text = format!("{text}{number}");
+                let offered = offered(&[("a", &text)]);
+                store.learn(&of, offered, (&changes, None)).unwrap();
+            }
+        }
+        (folder, store, of)
+    };
+    let (_folder, store, of) = folders(40);
+    assert_eq!(store.folders_of(&of).count(), 40);
+    assert_eq!(store.folders_that_wait(&of).len(), 32);
+    is_linear("folders", 8, folders, |(_folder, store, of)| {
+        std::hint::black_box(store.folders_of(of).count());
+        std::hint::black_box(store.folders_that_wait(of));
+    });
+    // Those that one is compared with, and all that its user has approved in any.
+    let tools = |size: usize| {
+        let (folder, store, of) = fixture();
+        for name in ["/w/one", "/w/two", "/w/three"] {
+            let texts: Vec<_> = (0..size).map(|number| format!("t{number}")).collect();
+            let tools: Vec<_> = texts.iter().map(|text| (text.as_str(), name)).collect();
+            let of = of.in_folder(Path::new(name));
+            store.learn(&of, offered(&tools), (&changes, None)).unwrap();
+            approve_all(&store, &of);
+        }
+        (folder, store, of.in_folder(Path::new("/w/two")))
+    };
+    is_linear("tools of folders", 50, tools, |(_folder, store, of)| {
+        std::hint::black_box(store.known_elsewhere(of).unwrap());
+        std::hint::black_box(store.read(of).unwrap().unwrap());
+    });
+}
+
+/// Approves all that waits in a folder, if anything does.
+fn approve_all(store: &Store, of: &Fingerprint) {
+    let waiting = store.known(of).unwrap().pending.clone();
+    if !waiting.is_empty() {
+        let approved = store.approve(of, &waiting.digest(), Selection::default());
+        assert_eq!(approved.unwrap().len(), waiting.iter().count());
     }
 }

@@ -73,3 +73,63 @@ fn merging_takes_linear_time() {
         });
     }
 }
+
+/// Entries that say nothing of how their servers are reached change those of earlier files.
+#[test]
+fn entries_that_change_others_are_read_in_linear_time() {
+    let clients = [Client::ClaudeCode, Client::Codex, Client::OpenCode];
+    let home = |size: usize| {
+        let home = Home::empty();
+        let found = servers(size, |n| {
+            format!(r#""s{n}": {{"type": "local", "command": ["x"]}}"#)
+        });
+        let changed = servers(size, |n| format!(r#""s{n}": {{"enabled": false}}"#));
+        home.write(
+            "home/.config/opencode/opencode.json",
+            format!(r#"{{"mcp": {{{found}}}}}"#),
+        );
+        home.write(
+            "project/opencode.json",
+            format!(r#"{{"mcp": {{{changed}}}}}"#),
+        );
+        home
+    };
+    let changed = discover_all(&home(3).around(), &clients, &Inputs::new());
+    assert_eq!(changed.found.len(), 6);
+    assert!(!changed.found[5].server.enabled);
+    dormouse_tests::growth::is_linear("changes", 60, home, |home: &Home| {
+        for may_fill in [true, false] {
+            let policy = FillPolicy {
+                inputs: &Inputs::new(),
+                may_fill: &|_, _| may_fill,
+                may_follow: &|_| may_fill,
+                max_bytes: MAX_FILLED_IN,
+            };
+            std::hint::black_box(discover(&home.around(), &clients, &policy));
+        }
+    });
+}
+
+/// A large server that a file names without end is one.
+#[test]
+fn a_server_that_is_changed_again_and_again_is_kept_once() {
+    let home = Home::empty();
+    let argument = "a".repeat(100_000);
+    home.write(
+        "home/.config/opencode/opencode.json",
+        format!(r#"{{"mcp": {{"s": {{"type": "local", "command": ["x", "{argument}"]}}}}}}"#),
+    );
+    let changes = servers(999, |n| format!(r#""s": {{"enabled": {}}}"#, n % 2 == 0));
+    home.write(
+        "project/opencode.json",
+        format!(r#"{{"mcp": {{{changes}}}}}"#),
+    );
+    let clients = [Client::OpenCode];
+    let discovery = discover_all(&home.around(), &clients, &Inputs::new());
+    let enabled: Vec<_> = discovery
+        .found
+        .iter()
+        .map(|found| found.server.enabled)
+        .collect();
+    assert_eq!(enabled, [true, true]);
+}
