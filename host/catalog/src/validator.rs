@@ -10,11 +10,11 @@ use crate::schema_cost::{MAX_STEPS, SchemaCost, longest_path};
 use crate::schema_references::{KeywordValue, References};
 use crate::schema_rewrite::Rewrite;
 
-/// How much memory all patterns of a schema may take when they are compiled, in bytes.
-const MAX_PATTERN_BYTES: usize = 64 << 20;
+/// How much memory all patterns of a schema may take when they are compiled, in bytes. They are kept.
+const MAX_PATTERN_BYTES: usize = 4 << 20;
 
 /// How much one of them may take, in bytes.
-const MAX_ONE_PATTERN_BYTES: usize = 8 << 20;
+const MAX_ONE_PATTERN_BYTES: usize = 2 << 20;
 
 /// How many patterns of a schema are matched.
 const MAX_PATTERNS: usize = 4096;
@@ -97,7 +97,7 @@ pub fn too_costly(schema: &Value) -> Option<String> {
 ///
 /// What cannot be held against a value within bounds is held against nothing, so that more
 /// may fit, and never less: a pattern that cannot be matched in linear time (with look-around
-/// or back-references), those beyond so many, a `$dynamicRef` that may lead to several places,
+/// or back-references), or that takes too much memory, those beyond so many, a `$dynamicRef` that may lead to several places,
 /// and a whole schema that is of several dialects or of which the places are too long to keep.
 /// Whoever gets the value still can.
 ///
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn a_schema_is_checked_without_compiling_its_patterns() {
         let patterns = (0..8).map(|index| {
-            let pattern = json!({ "pattern": format!("[a-y]{{60000}}{index}") });
+            let pattern = json!({ "pattern": format!("[a-y]{{6000}}{index}") });
             (format!("p{index}"), pattern)
         });
         let properties = Value::Object(patterns.collect());
@@ -446,7 +446,7 @@ mod tests {
         validator(&schema).unwrap();
         let compiled = start.elapsed();
         let start = std::time::Instant::now();
-        for _ in 0..20 {
+        for _ in 0..5 {
             check_schema(&schema).unwrap();
         }
         assert!(

@@ -15,6 +15,13 @@ use tokio::time::Instant;
 /// more waits.
 const MAX_UNREAD_BYTES: usize = 64 << 20;
 
+/// How much may wait before a long result is made an error, in bytes: calls that have begun go
+/// on, however many there are.
+const MAX_OWED_BYTES: usize = 256 << 20;
+
+/// Messages up to that length, in bytes, are sent in any case.
+const SHORT_BYTES: usize = 16 << 10;
+
 /// Memory of a message beside its text, in bytes.
 const OVERHEAD_BYTES: usize = 4 << 10;
 
@@ -70,6 +77,17 @@ impl Backlog {
             backlog: Arc::clone(self),
             bytes,
         }
+    }
+
+    /// Whether a result of that length is not to wait as well.
+    pub(super) fn has_no_room_for(&self, bytes: usize) -> bool {
+        let waiting = self.bytes.load(Ordering::Acquire);
+        bytes > SHORT_BYTES && waiting > 0 && waiting.saturating_add(bytes) > self.most_owed()
+    }
+
+    /// How much may wait at most, but for short messages.
+    fn most_owed(&self) -> usize {
+        self.most.saturating_mul(MAX_OWED_BYTES / MAX_UNREAD_BYTES)
     }
 
     /// Waits until there is room for more. Cancel safe.
@@ -196,6 +214,19 @@ mod tests {
         assert_eq!(backlog.room().await, Err(Stalled));
         drop(theirs);
         writing.await.unwrap();
+    }
+
+    #[test]
+    fn long_results_do_not_wait_without_end() {
+        let backlog = Arc::new(Backlog::new(1 << 20, STALLED_TIMEOUT));
+        let mut waiting = Vec::new();
+        while !backlog.has_no_room_for(1 << 20) {
+            waiting.push(backlog.add(1 << 20));
+        }
+        assert_eq!(waiting.len(), 3);
+        assert!(!backlog.has_no_room_for(SHORT_BYTES));
+        waiting.pop();
+        assert!(!backlog.has_no_room_for(1 << 20));
     }
 
     #[tokio::test]

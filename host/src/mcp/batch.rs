@@ -18,6 +18,13 @@ pub(super) const MAX_MESSAGES: usize = 1000;
 /// errors that say so.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
+/// How much the answers of all batches may take together while others of theirs are missing, in
+/// bytes.
+const MAX_WAITING_BYTES: usize = 4 * MAX_ANSWER_BYTES;
+
+/// Answers up to that length, in bytes, may wait in any case.
+const SHORT_BYTES: usize = 4 << 10;
+
 /// The batches whose answers are not all there yet.
 #[derive(Default)]
 pub(super) struct Batches {
@@ -30,6 +37,8 @@ pub(super) struct Batches {
 struct Waiting {
     next: u64,
     batches: HashMap<u64, Batch>,
+    /// How much the answers take that are there, in bytes.
+    bytes: usize,
     /// The batch of each request that has no answer yet.
     requests: HashMap<RequestId, u64>,
 }
@@ -65,10 +74,15 @@ impl Batch {
             "the answers to this batch have more than {MAX_ANSWER_BYTES} bytes: send fewer \
              requests together"
         );
+        self.refuse(id, &why);
+    }
+
+    /// Adds an error instead of an answer.
+    fn refuse(&mut self, id: Option<&RequestId>, why: &str) {
         // An id can always be written.
         let id = id.and_then(|id| serde_json::to_string(id).ok());
         let id = id.as_deref().unwrap_or("null");
-        let error = dormouse_jsonrpc::error(id, INVALID_REQUEST, &why, None);
+        let error = dormouse_jsonrpc::error(id, INVALID_REQUEST, why, None);
         self.answers.push(error.into_bytes());
     }
 
@@ -120,6 +134,7 @@ impl Batches {
             for id in &batch.open {
                 waiting.requests.insert(id.clone(), number);
             }
+            waiting.bytes = waiting.bytes.saturating_add(batch.bytes);
             waiting.batches.insert(number, batch);
         }
         line
@@ -140,16 +155,33 @@ impl Batches {
     /// all of them are, if none is missing any more.
     pub(super) fn ended(&self, id: &RequestId, answer: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let mut waiting = self.waiting();
+        let waiting = &mut *waiting;
         let number = waiting.requests.remove(id)?;
         let batch = waiting.batches.get_mut(&number)?;
         batch.open.remove(id);
-        if let Some(answer) = answer {
-            batch.answer(Some(id), answer);
+        let before = batch.bytes;
+        match answer {
+            Some(answer)
+                if answer.len() > SHORT_BYTES
+                    && waiting.bytes.saturating_add(answer.len()) > MAX_WAITING_BYTES =>
+            {
+                client_log::warn("too many answers of batches wait for others of theirs");
+                batch.refuse(
+                    Some(id),
+                    "too many long answers of batches wait for others of theirs: send fewer \
+                     requests together",
+                );
+            }
+            Some(answer) => batch.answer(Some(id), answer),
+            None => {}
         }
+        waiting.bytes += batch.bytes - before;
         if !batch.open.is_empty() {
             return None;
         }
-        waiting.batches.remove(&number)?.line()
+        let batch = waiting.batches.remove(&number)?;
+        waiting.bytes = waiting.bytes.saturating_sub(batch.bytes);
+        batch.line()
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -160,6 +192,26 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_that_wait_for_others_have_a_limit_together() {
+        let batches = Batches::default();
+        let id = |batch: usize, request: usize| RequestId::Number((batch * 2 + request) as i64);
+        for number in 0..6 {
+            let mut batch = Batch::default();
+            batch.request(id(number, 0));
+            batch.request(id(number, 1));
+            assert_eq!(batches.wait(batch), None);
+            let long = vec![b'7'; MAX_ANSWER_BYTES - 1024];
+            assert_eq!(batches.ended(&id(number, 0), Some(long)), None);
+        }
+        let lines: Vec<_> = (0..6)
+            .filter_map(|number| batches.ended(&id(number, 1), Some(b"7".to_vec())))
+            .collect();
+        let long = lines.iter().filter(|line| line.len() > 1024);
+        assert_eq!((lines.len(), long.count()), (6, 4));
+        assert_eq!(batches.waiting().bytes, 0);
+    }
 
     #[test]
     fn batches_are_taken_apart_and_answered_in_linear_time() {

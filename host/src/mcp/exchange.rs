@@ -297,7 +297,8 @@ impl Host {
         }
         match end {
             Ok(outcome) => {
-                let outcome = outcome.and_then(of_ours);
+                let server = begun.exchange.line.server();
+                let outcome = outcome.and_then(|result| of_ours(result, server));
                 let failed = || match &outcome {
                     Ok(result) => result.get("isError").as_deref() == Some(&Value::Bool(true)),
                     Err(_) => true,
@@ -352,16 +353,35 @@ fn put_aside(begun: Begun, caller: &Caller<'_>) -> Outcome {
     ))
 }
 
-/// A plugin's result, if it is one that a plugin may give: what a client is asked
+/// A server's result, if it is one that a server may give: what a client is asked
 /// goes through the host, which knows what the client can be asked.
-fn of_ours(result: Answer) -> Outcome {
+fn of_ours(result: Answer, server: &str) -> Outcome {
     let kind = result.get("resultType").map(Cow::into_owned);
     match kind {
         None => Ok(result),
         Some(kind) if kind == "complete" => Ok(result),
-        Some(kind) => Err(ErrorData::internal_error(
-            format!("the plugin's answer is of the type {kind}, which no plugin may give"),
+        // What it is may be anything that the server knows, its secrets among that.
+        Some(_) => Err(ErrorData::internal_error(
+            format!(
+                "the answer of server `{server}` is of a type (`resultType`) that no server may \
+                 give\nhint: whoever wrote the server has to mend it: what has ended is `complete`"
+            ),
             None,
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_that_no_server_may_give_is_not_repeated() {
+        let answer =
+            |kind: &str| Answer::Verbatim(format!(r#"{{"content":[],"resultType":"{kind}"}}"#));
+        assert!(of_ours(answer("complete"), "x").is_ok());
+        let error = of_ours(answer("the-secret"), "x").unwrap_err();
+        assert!(error.message.contains("`x`"), "{error:?}");
+        assert!(!format!("{error:?}").contains("the-secret"), "{error:?}");
     }
 }

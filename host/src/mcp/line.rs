@@ -81,6 +81,11 @@ impl Line {
         (Arc::new(line), receiver)
     }
 
+    /// The server that is called.
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Has the call heard by another request, which is told first what was said since the last
     /// one was answered.
     pub(super) fn attach(&self, relay: &Arc<Relay>, caller: &Caller<'_>) {

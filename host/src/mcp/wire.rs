@@ -15,7 +15,8 @@ use dormouse_jsonrpc::LineReader;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, BufReader};
@@ -46,6 +47,13 @@ pub(super) const MAX_OPEN_REQUESTS: usize = 16_384;
 /// How long requests that run when their client shakes hands after all may take to be
 /// answered: a bit longer than until they are cancelled.
 const LEAVING: Duration = Duration::from_millis(1500);
+
+/// What is answered instead of a long result while too many wait.
+fn unread(id: RequestId) -> ServerJsonRpcMessage {
+    let why = "too many long results wait to be read by this client\n\
+               hint: read those that are there, and ask again";
+    ServerJsonRpcMessage::error(ErrorData::internal_error(why, None), Some(id))
+}
 
 /// Reads a line, if there is room for what it becomes.
 fn read(line: String, room: &Result<TakenRoom, NoRoom>) -> Incoming {
@@ -306,8 +314,9 @@ where
         // Reading may be given up at any time, and half a line must not have been
         // written then.
         let link = self.link.clone();
+        let waiting = link.backlog.add(line.len());
         tokio::spawn(async move {
-            let _place = place;
+            let _held = (place, waiting);
             if let Err(error) = link.output.write(line.into()).await {
                 tracing::debug!("an answer could not be sent: {error}");
             }
@@ -336,12 +345,26 @@ where
                 JsonRpcMessage::Response(response)
                     if matches!(response.result, ServerResult::CustomResult(_))
             );
-            let line = Line::of(&message)?;
-            let _waiting = link.backlog.add(line.len());
+            let mut line = Line::of(&message)?;
+            let refused;
+            if let JsonRpcMessage::Response(response) = &message
+                && link.backlog.has_no_room_for(line.len())
+            {
+                refused = unread(response.id.clone());
+                line = Line::of(&refused)?;
+                client_log::warn(
+                    "long results are not sent, because the client does not read those that \
+                     are there",
+                );
+            }
             match of_batch {
-                None => link.output.write(line).await?,
+                None => {
+                    let _waiting = link.backlog.add(line.len());
+                    link.output.write(line).await?;
+                }
                 Some(id) => {
                     if let Some(line) = link.batches.ended(&id, Some(line.json())) {
+                        let _waiting = link.backlog.add(line.len());
                         link.output.write(line.into()).await?;
                     }
                 }

@@ -133,7 +133,7 @@ impl Metered {
 /// How many bytes more this thread has allocated than freed, modulo 2^64: what it frees another
 /// one may have allocated. None where the allocator does not say.
 #[cfg(unix)]
-fn allocated() -> Option<u64> {
+pub(super) fn allocated() -> Option<u64> {
     use tikv_jemalloc_ctl::thread::{ThreadLocal, allocatedp, deallocatedp};
     type Counters = (ThreadLocal<u64>, ThreadLocal<u64>);
     thread_local! {
@@ -146,7 +146,7 @@ fn allocated() -> Option<u64> {
 }
 
 #[cfg(not(unix))]
-fn allocated() -> Option<u64> {
+pub(super) fn allocated() -> Option<u64> {
     None
 }
 

@@ -207,7 +207,8 @@ impl Live {
         let _charge = server
             .charge(made)
             .ok_or_else(|| cause_of(Refused::Host(server.host_limit()), target))?;
-        let result = call.wanted.result(target, results.first(), completed);
+        let of = (target, server);
+        let result = call.wanted.result(of, results.first(), completed);
         let mut result = result.map_err(|cause| cause.within(target))?;
         let size = result.size();
         fits(size)?;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::answer::Answer;
+use super::compiled_schemas;
 use super::error::Cause;
 use super::instance::Live;
 use super::load::{Loaded, Loader};
@@ -158,6 +159,11 @@ impl Instances {
         }
     }
 
+    /// What they, and what is kept for them, take.
+    pub(super) fn memory(&self) -> &Arc<ServerMemory> {
+        &self.memory
+    }
+
     /// How many belong to a call or a session.
     pub(super) fn alive(&self) -> u64 {
         self.alive.load(Ordering::Relaxed)
@@ -165,6 +171,7 @@ impl Instances {
 
     /// Lets go of all that no call is busy with. Gives the sessions that they were kept for.
     pub(super) fn stop(&self) -> Vec<SessionId> {
+        compiled_schemas::forget(Some(&self.memory));
         let kept = std::mem::take(&mut *lock(&self.kept.sessions));
         kept.into_keys().collect()
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use wasmtime::ResourceLimiterAsync;
 
+use super::compiled_schemas;
 use super::host_share::HostShare;
 use super::instances::{IdleInstance, KeptInstances};
 use crate::sandbox::Charge;
@@ -123,12 +124,14 @@ impl HostMemory {
         self.wake_waiting();
     }
 
-    /// Ends idle instances, those that were used longest ago first, until so many bytes
-    /// are free: those of one server, where only its own would help. Returns whether any was
+    /// Gives back compiled schemas, and ends idle instances, those that were used longest ago
+    /// first, until so many bytes are free: those of one server, where only its own would help. Returns whether any was
     /// ended.
     fn end_idle(&self, bytes: u64, only: Option<&ServerMemory>) -> bool {
         #[cfg(test)]
         self.looked_for_idle.fetch_add(1, Ordering::Relaxed);
+        // They can be made again, which takes less than an instance has to tell.
+        let mut ended = compiled_schemas::forget(only);
         let all: Vec<_> = lock(&self.kept).iter().filter_map(Weak::upgrade).collect();
         let help = |kept: &&Arc<KeptInstances>| only.is_none_or(|memory| kept.are_of(memory));
         let mut idle: Vec<_> = all
@@ -138,7 +141,6 @@ impl HostMemory {
             .collect();
         idle.sort_by_key(IdleInstance::used);
         let mut freed = 0;
-        let mut ended = false;
         let mut idle = idle.into_iter();
         for instance in idle.by_ref() {
             freed += instance.end();
@@ -197,6 +199,20 @@ impl ServerMemory {
             server: Arc::clone(self),
             bytes,
         })
+    }
+
+    /// The same of what nobody has: nobody's instance is ended for it.
+    pub(super) fn charge_what_is_free(self: &Arc<Self>, bytes: u64) -> Option<ServerCharge> {
+        self.try_take(bytes).ok()?;
+        Some(ServerCharge {
+            server: Arc::clone(self),
+            bytes,
+        })
+    }
+
+    /// Has whoever waits for memory look again: there is something that can be given back.
+    pub(super) fn can_give_back(&self) {
+        self.host.has_become_idle();
     }
 
     /// What all servers may have together, in bytes.

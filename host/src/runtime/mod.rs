@@ -14,6 +14,7 @@ mod capability;
 mod client_era;
 mod client_key;
 mod compile_places;
+mod compiled_schemas;
 pub mod compiler;
 mod content;
 mod engine;

@@ -2,13 +2,15 @@
 //! instantiated, and what an adapter answers before anybody hears of it.
 
 use std::fmt::Write as _;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use dormouse_catalog::{BoundedValidator, SchemaError, What};
+use dormouse_catalog::What;
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
+use super::compiled_schemas::{self, SchemaId};
 use super::error::Cause;
+use super::memory::ServerMemory;
 use crate::visible::{line_beginning, short_name};
 
 /// How many problems are listed: enough to mend a call in one go, few enough not
@@ -18,11 +20,11 @@ const LISTED: usize = 20;
 /// Most things that are mended in one answer and logged one by one.
 const MAX_LOGGED: usize = 3;
 
-/// A schema, compiled when it is first needed.
+/// A schema, compiled when it is needed.
 #[derive(Debug)]
 struct Schema {
     schema: Value,
-    validator: OnceLock<Result<BoundedValidator, SchemaError>>,
+    id: SchemaId,
 }
 
 /// The schemas of a tool.
@@ -53,21 +55,23 @@ impl Schema {
     fn new(schema: Value) -> Self {
         Self {
             schema,
-            validator: OnceLock::new(),
+            id: SchemaId::new(),
         }
     }
 
     /// Every problem that a value has with it, with JSON pointers; nothing where it
     /// fits. `which` is what the schema is called.
-    fn problems(&self, which: &'static str, value: &Value) -> Result<String, Cause> {
-        let validator = self
-            .validator
-            .get_or_init(|| dormouse_catalog::validator(&self.schema));
-        let unusable = |why: String| Cause::Schema { which, why };
-        let validator = validator
-            .as_ref()
-            .map_err(|error| unusable(format!("it {error}")))?;
-        let found = validator.problems(value, LISTED).map_err(unusable)?;
+    fn problems(
+        &self,
+        which: &'static str,
+        value: &Value,
+        server: &Arc<ServerMemory>,
+    ) -> Result<String, Cause> {
+        let found = compiled_schemas::with(&self.id, &self.schema, server, |compiled| {
+            let compiled = compiled.as_ref().map_err(|error| format!("it {error}"))?;
+            compiled.problems(value, LISTED)
+        });
+        let found = found.map_err(|why| Cause::Schema { which, why })?;
         let mut problems = String::new();
         for problem in found.listed {
             let message = problem.message;
@@ -101,10 +105,11 @@ impl Schemas {
         &self,
         tool: &str,
         arguments: &mut Map<String, Value>,
+        server: &Arc<ServerMemory>,
     ) -> Result<(), Cause> {
         // They may be large, and are a value only as long as this looks at them.
         let value = Value::Object(std::mem::take(arguments));
-        let problems = self.input.problems("inputSchema", &value);
+        let problems = self.input.problems("inputSchema", &value, server);
         if let Value::Object(value) = value {
             *arguments = value;
         }
@@ -124,7 +129,12 @@ impl Schemas {
 
     /// What an adapter has answered to a call of a tool, as clients can
     /// [read it](readable), held against the tool's output schema.
-    pub(super) fn answer(&self, tool: &str, answer: String) -> Result<Answer, Cause> {
+    pub(super) fn answer(
+        &self,
+        tool: &str,
+        answer: String,
+        server: &Arc<ServerMemory>,
+    ) -> Result<Answer, Cause> {
         let answer = readable(What::Tool, tool, answer)?;
         let failed = answer.get("isError").as_deref() == Some(&Value::Bool(true));
         let Some(output) = self.output.as_ref().filter(|_| !failed) else {
@@ -135,7 +145,7 @@ impl Schemas {
                 "it has no `structuredContent`, and the tool has an `outputSchema`".to_owned(),
             ));
         };
-        match output.problems("outputSchema", &content)? {
+        match output.problems("outputSchema", &content, server)? {
             problems if problems.is_empty() => {}
             problems => {
                 return Err(Cause::BadResult(format!(

@@ -170,7 +170,7 @@ impl Slot {
                 limit,
             });
         }
-        wanted.check()?;
+        wanted.check(self.instances.memory())?;
         Params::of(wanted, self.target.limits.memory)
     }
 

@@ -11,6 +11,7 @@ use wasmtime::component::Val;
 use super::answer::Answer;
 use super::arguments::Arguments;
 use super::error::Cause;
+use super::memory::ServerMemory;
 use super::schemas::{Schemas, readable};
 use super::{Target, value};
 
@@ -210,7 +211,7 @@ impl Wanted {
     ///
     /// # Errors
     /// They are not as these say.
-    pub(super) fn check(&mut self) -> Result<(), Cause> {
+    pub(super) fn check(&mut self, memory: &Arc<ServerMemory>) -> Result<(), Cause> {
         if let Self::Tool(Tool {
             name,
             callable,
@@ -218,7 +219,7 @@ impl Wanted {
         }) = self
             && let Some(schemas) = &callable.schemas
         {
-            schemas.check(name, &mut arguments.values)?;
+            schemas.check(name, &mut arguments.values, memory)?;
         }
         Ok(())
     }
@@ -297,7 +298,7 @@ impl Wanted {
     /// what the upstream has said of a completion, if it was asked.
     pub(super) fn result(
         &self,
-        target: &Target,
+        (target, memory): (&Target, &Arc<ServerMemory>),
         value: Option<&Val>,
         completed: Option<String>,
     ) -> Result<Answer, Cause> {
@@ -321,7 +322,7 @@ impl Wanted {
                     Ok(value::tool_result(server, Some(&answer), value).into())
                 }
                 (None, _) => match &tool.callable.schemas {
-                    Some(schemas) => schemas.answer(&tool.name, object(value)?.into_text()),
+                    Some(schemas) => schemas.answer(&tool.name, object(value)?.into_text(), memory),
                     None => object(value),
                 },
             },

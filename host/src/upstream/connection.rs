@@ -14,7 +14,7 @@ use super::channel::{Lost, Outlet};
 use super::connection_room::ConnectionPermit;
 use super::descendants::{self, StartOrder};
 use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
-use super::follow;
+use super::follow::{self, FetchTurns};
 use super::handshake::{self, Hello};
 use super::inbound::{counted_bytes, question};
 use super::introduction::Introduction;
@@ -209,10 +209,10 @@ impl Opening<'_> {
 
 impl Connection {
     /// Hears from now on what has changed, for the gate.
-    pub(super) fn follow(&self, follower: Follower) {
+    pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
         if let Some(gate) = self.peer.gate.clone() {
             let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
-            tokio::spawn(follow::follow(peer, hello, gate, follower));
+            tokio::spawn(follow::follow(peer, hello, gate, (follower, turns)));
         }
     }
 

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::callers::{Callers, Calling};
 use super::channel::Lost;
 use super::connection::{Connection, Opening};
 use super::connection_room::{ConnectionCount, ConnectionPermit, Full, RoomQueue};
+use super::follow::{FetchTurns, MAX_FETCHING};
 use super::idle_connections::{IdleConnection, end_one};
 use super::introduction::Introduction;
 use super::large::without_blocking;
@@ -70,6 +72,8 @@ pub struct Upstream {
     setup: Setup,
     state: Mutex<State>,
     subscriptions: Arc<Subscriptions>,
+    /// Places of connections that fetch their lists again.
+    fetching: Arc<Semaphore>,
     count: ConnectionCount,
     room_queue: RoomQueue,
 }
@@ -131,6 +135,7 @@ impl Upstream {
             setup,
             state: Mutex::default(),
             subscriptions: Arc::default(),
+            fetching: Arc::new(Semaphore::new(MAX_FETCHING)),
             count: ConnectionCount::default(),
             room_queue: RoomQueue::default(),
         });
@@ -413,6 +418,10 @@ impl Upstream {
         let (me, hub) = (self.me.clone(), Arc::clone(&self.hub));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let subscriptions = Arc::clone(&self.subscriptions);
+        let turns = FetchTurns {
+            places: Arc::clone(&self.fetching),
+            patience: setup.start_timeout,
+        };
         let task = tokio::spawn(async move {
             let opening = Opening {
                 hub: &hub,
@@ -430,7 +439,7 @@ impl Upstream {
             let result = match opening.open().await {
                 Ok((connection, offered)) => {
                     setup.gate.opened(offered);
-                    connection.follow(subscriptions.follower());
+                    connection.follow(subscriptions.follower(), turns);
                     // What the first call changes is told already.
                     subscriptions.known().await;
                     Ok(Arc::new(connection))

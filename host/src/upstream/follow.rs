@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::handshake::Hello;
 use super::listen::listen;
@@ -18,8 +19,25 @@ use super::{Gate, lists};
 const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const CALM: Duration = Duration::from_secs(10);
 
+/// How many connections of a server fetch their lists again at once: each keeps all that it has
+/// fetched until that has been compared with what is known.
+pub(super) const MAX_FETCHING: usize = 2;
+
+/// Turns of the connections of one server at fetching their lists again.
+#[derive(Clone)]
+pub(super) struct FetchTurns {
+    pub(super) places: Arc<Semaphore>,
+    /// How long one may take.
+    pub(super) patience: Duration,
+}
+
 /// Follows until the connection has ended.
-pub(super) async fn follow(peer: Arc<Peer>, hello: Hello, gate: Arc<dyn Gate>, follower: Follower) {
+pub(super) async fn follow(
+    peer: Arc<Peer>,
+    hello: Hello,
+    gate: Arc<dyn Gate>,
+    (follower, turns): (Follower, FetchTurns),
+) {
     let asking = async {
         if peer.is_modern() {
             listen(&peer, &hello, follower).await;
@@ -29,12 +47,12 @@ pub(super) async fn follow(peer: Arc<Peer>, hello: Hello, gate: Arc<dyn Gate>, f
     };
     tokio::select! {
         () = peer.over.cancelled() => {}
-        ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref())) => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &hello, gate.as_ref(), &turns)) => {}
     }
 }
 
 /// Fetches lists again when they are said to have changed.
-async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
+async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate, turns: &FetchTurns) {
     let mut pause = GATHER.0;
     let mut fetched = None::<Instant>;
     loop {
@@ -44,15 +62,22 @@ async fn fetch(peer: &Arc<Peer>, hello: &Hello, gate: &dyn Gate) {
             _ => GATHER.0,
         };
         tokio::time::sleep(pause).await;
+        let turn = turns.places.acquire().await;
         fetched = Some(Instant::now());
-        match lists::all(peer, hello).await {
-            Ok(offered) => gate.opened(offered),
+        match tokio::time::timeout(turns.patience, lists::all(peer, hello)).await {
+            Ok(Ok(offered)) => gate.opened(offered),
             // Whoever has a call there is told, if anybody has.
-            Err(_) if peer.ended().is_some() => return,
-            Err(failure) => peer.warn(&format!(
+            Ok(Err(_)) if peer.ended().is_some() => return,
+            Ok(Err(failure)) => peer.warn(&format!(
                 "says that its lists have changed, and does not tell how: {failure}"
             )),
+            Err(_) => peer.warn(&format!(
+                "says that its lists have changed, and does not tell how within {} s\n\
+                 hint: `start_timeout` in its table says how long that may take",
+                turns.patience.as_secs_f64()
+            )),
         }
+        drop(turn);
     }
 }
 

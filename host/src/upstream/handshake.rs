@@ -217,8 +217,8 @@ async fn discover(peer: &Arc<Peer>) -> Result<Hello, Failure> {
     let server_info = server_info.and_then(|info| serde_json::from_str::<&RawValue>(info).ok());
     Ok(Hello {
         protocol: MODERN.to_owned(),
-        server_info: read_bounded_object("serverInfo", server_info),
-        capabilities: read_bounded_object("capabilities", found.capabilities),
+        server_info: read_bounded_object("serverInfo", server_info, &peer.secrets),
+        capabilities: read_bounded_object("capabilities", found.capabilities, &peer.secrets),
         instructions: bounded_instructions(found.instructions),
         reactions: Reactions::default(),
     })
@@ -282,8 +282,8 @@ async fn initialize_in(
     peer.tell("notifications/initialized", "{}").await?;
     Ok(Hello {
         protocol,
-        server_info: read_bounded_object("serverInfo", found.server_info),
-        capabilities: read_bounded_object("capabilities", found.capabilities),
+        server_info: read_bounded_object("serverInfo", found.server_info, &peer.secrets),
+        capabilities: read_bounded_object("capabilities", found.capabilities, &peer.secrets),
         instructions: bounded_instructions(found.instructions),
         reactions: Reactions::default(),
     })

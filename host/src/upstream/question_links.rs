@@ -42,6 +42,28 @@ pub(crate) fn is_page(link: &str) -> bool {
     check_link("url", link).is_ok()
 }
 
+/// A link with its host as it is connected to, where it is written in other letters: a name of
+/// letters that look like others is seen to be another one then.
+#[must_use]
+pub(crate) fn shown(link: &str) -> Option<String> {
+    server_url::with_host_in_ascii(link)
+}
+
+/// Shows the hosts of the links that the fields of a form are filled with.
+pub(crate) fn show_hosts(schema: &mut Value) {
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
+        if field.get("format").and_then(Value::as_str) != Some("uri") {
+            continue;
+        }
+        let default = field.get("default").and_then(Value::as_str);
+        let shown = default.and_then(shown);
+        if let (Some(field), Some(link)) = (field.as_object_mut(), shown) {
+            field.insert("default".into(), link.into());
+        }
+    }
+}
+
 /// Whether a host's name or address may have a character, as it is connected to.
 fn is_of_host(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._:[]".contains(letter)
@@ -116,6 +138,15 @@ mod tests {
                 "{told}"
             );
         }
+        assert_eq!(shown("https://example.com/ä"), None);
+        let cyrillic = "https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/x";
+        let punycode = "https://xn--80ak6aa92e.com/x";
+        assert_eq!(shown(cyrillic).as_deref(), Some(punycode));
+        let field = json!({ "format": "uri", "default": cyrillic });
+        let mut form = json!({ "properties": { "site": field, "other": { "default": cyrillic } } });
+        show_hosts(&mut form);
+        assert_eq!(form.pointer("/properties/site/default").unwrap(), punycode);
+        assert_eq!(form.pointer("/properties/other/default").unwrap(), cyrillic);
         // Other texts are what they are.
         let field = json!({ "type": "string", "default": "javascript:alert(1)" });
         let form = json!({ "requestedSchema": { "properties": { "code": field } } });

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::message;
+use super::server_secrets::ServerSecrets;
 use super::words::escaped;
 
 /// How deep a member of it may be. MCP's own are shallower, and what is kept or passed on in
@@ -15,11 +16,18 @@ const MAX_DEPTH: usize = 16;
 /// Most members that are left out and logged one by one: servers choose how many there are.
 const MAX_LOGGED: usize = 3;
 
+/// How much of the name of one is logged, in bytes.
+const MAX_LOGGED_NAME_BYTES: usize = 64;
+
 /// Reads an object without the members that are too deep, and without those that make it
 /// larger than an item of a list may be. `called` is what MCP calls it. Nothing of a text is
 /// read that is too long: values take many times the memory of their text.
-pub(crate) fn read_bounded_object(called: &str, text: Option<&RawValue>) -> Map<String, Value> {
-    let mut bounded = BoundedObject::new(called);
+pub(super) fn read_bounded_object(
+    called: &str,
+    text: Option<&RawValue>,
+    secrets: &ServerSecrets,
+) -> Map<String, Value> {
+    let mut bounded = BoundedObject::new(called, Some(secrets));
     let text = text.map_or("{}", RawValue::get);
     match message::object(text) {
         Ok(object) => {
@@ -29,15 +37,16 @@ pub(crate) fn read_bounded_object(called: &str, text: Option<&RawValue>) -> Map<
             }
         }
         Err(error) => {
-            tracing::warn!("a server's `{called}` is left out: it cannot be read: {error}");
+            let why = secrets.redact(&error.to_string());
+            tracing::warn!("a server's `{called}` is left out: it cannot be read: {why}");
         }
     }
     bounded.finish()
 }
 
-/// The same of an object that has been read.
+/// The same of an object that has been read, whose secrets are not known here.
 pub(crate) fn bounded_object(called: &str, object: Map<String, Value>) -> Map<String, Value> {
-    let mut bounded = BoundedObject::new(called);
+    let mut bounded = BoundedObject::new(called, None);
     for (name, value) in object {
         bounded.add(&name, 0, || Some(value));
     }
@@ -47,6 +56,8 @@ pub(crate) fn bounded_object(called: &str, object: Map<String, Value>) -> Map<St
 /// An object that grows no larger than an item of a list may be.
 struct BoundedObject<'c> {
     called: &'c str,
+    /// What is not logged of it; nothing of it is where that is not known.
+    secrets: Option<&'c ServerSecrets>,
     limits: ItemLimits,
     members: Map<String, Value>,
     size: Size,
@@ -54,9 +65,10 @@ struct BoundedObject<'c> {
 }
 
 impl<'c> BoundedObject<'c> {
-    fn new(called: &'c str) -> Self {
+    fn new(called: &'c str, secrets: Option<&'c ServerSecrets>) -> Self {
         Self {
             called,
+            secrets,
             limits: ItemLimits::default(),
             members: Map::new(),
             size: Size::default(),
@@ -94,9 +106,17 @@ impl<'c> BoundedObject<'c> {
         self.left_out += 1;
         if self.left_out <= MAX_LOGGED {
             let called = self.called;
-            let name = escaped(&name.chars().take(60).collect::<String>());
+            let name = match self.secrets {
+                Some(secrets) => {
+                    let name = secrets
+                        .texts()
+                        .redact_beginning(name, MAX_LOGGED_NAME_BYTES);
+                    format!("`{}`", escaped(&name))
+                }
+                None => "a member".to_owned(),
+            };
             tracing::warn!(
-                "`{name}` of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it"
+                "{name} of a server's `{called}` is left out: {why}\nhint: whoever wrote the server has to mend it"
             );
         }
     }
@@ -174,6 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::upstream::{Http, Launch};
 
     #[test]
     fn of_many_members_that_are_left_out_three_are_logged() {
@@ -186,6 +207,28 @@ mod tests {
         assert_eq!(named.count(), 3, "{lines:?}");
         let rest = lines.last().unwrap();
         assert!(rest.contains("9997 more members"), "{rest}");
+    }
+
+    #[test]
+    fn the_name_of_a_member_that_is_left_out_is_logged_without_secrets() {
+        let (logged, _guard) = crate::log_budget::tests::logged();
+        let launch = Launch::Http(Http {
+            url: "https://e.com/mcp?key=configured-secret".into(),
+            ..Http::default()
+        });
+        let secrets = ServerSecrets::new("web", &launch);
+        let deep = (0..20).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let long = "n".repeat(1000);
+        let said = json!({ "configured-secret": deep, "name": "up", long: deep }).to_string();
+        let said: Box<RawValue> = serde_json::from_str(&said).unwrap();
+        let read = read_bounded_object("serverInfo", Some(&said), &secrets);
+        assert_eq!(read.keys().collect::<Vec<_>>(), ["name"]);
+        let lines = logged.lines().join("\n");
+        assert!(lines.contains("levels deep"), "{lines}");
+        assert!(
+            !lines.contains("configured-secret") && lines.len() < 800,
+            "{lines}"
+        );
     }
 
     fn kept(said: Value) -> Vec<String> {

@@ -79,6 +79,16 @@ pub(super) fn parse(url: &str) -> Result<Url, WrongUrl> {
     }
 }
 
+/// A URL of the web with its host as it is connected to, where it is written in other letters than
+/// those of ASCII: some of them look like these.
+pub(super) fn with_host_in_ascii(url: &str) -> Option<String> {
+    let host = UrlParts::of(url).host();
+    let is_plain = host.is_ascii() && !host.contains('%');
+    (!is_plain)
+        .then(|| parse(url).ok().map(String::from))
+        .flatten()
+}
+
 /// Checks the URL of a server. `written` is the same before variables were filled in.
 pub(super) fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     let parsed = parse(url)?;

@@ -23,6 +23,7 @@ mod schemas;
 mod sessions;
 mod straight_lines;
 mod tables;
+mod unread;
 
 use std::time::Duration;
 

@@ -166,7 +166,7 @@ fn no_more_is_kept_than_there_is_memory_for(component: &str) {
 }
 
 /// Seven hundred thousand times `true`, of which a tree of JSON takes seventy times the guest's memory.
-const MANY_VALUES: &str = r#"(component
+pub(super) const MANY_VALUES: &str = r#"(component
     (core module $m
       (memory (export "mem") 32)
       (func (export "realloc") (param i32 i32 i32 i32) (result i32) unreachable)

@@ -18,10 +18,11 @@ use rmcp::{RoleServer, ServerHandler};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::answer_room::{AnswerPlace, NoAnswerRoom};
 use super::endpoint::SESSION;
 use super::quick::Handed;
 use super::raw::MARK;
-use super::sessions::{Known, Sessions};
+use super::sessions::{Known, Sessions, size};
 use crate::mcp::client::able;
 use crate::mcp::common::Common;
 use crate::mcp::handler::Host;
@@ -128,10 +129,16 @@ impl ServerHandler for Agent {
         if let Some(method) = request.method.strip_prefix(MARK) {
             request.method = method.to_owned();
         }
-        let begun = context.extensions.get::<Parts>();
-        let begun = begun.and_then(|parts| parts.extensions.get::<Handed>()?.take());
+        let parts = context.extensions.get::<Parts>();
+        let extensions = parts.map(|parts| &parts.extensions);
+        let begun = extensions.and_then(|given| given.get::<Handed>()?.take());
+        let place = extensions.and_then(|given| given.get::<Arc<AnswerPlace>>().cloned());
         let answer = self.host.answer_custom(request, &context, begun);
-        caught(&context.id, answer).await
+        let answer = caught(&context.id, answer).await?;
+        if let Some(place) = place {
+            place.take(size(&answer.0)).map_err(NoAnswerRoom::error)?;
+        }
+        Ok(answer)
     }
 
     async fn initialize(

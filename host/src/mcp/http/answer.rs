@@ -1,21 +1,24 @@
 //! Answers over HTTP, and what is held until they have gone out.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::{BoxStream, SelectAll};
 use http_body::Frame;
-use http_body_util::Full;
+use http_body_util::BodyExt as _;
 use http_body_util::combinators::BoxBody;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use rmcp::model::JsonRpcError;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::answer_room::AnswerPlace;
 use super::connections::Busy;
 use crate::mcp::verbatim;
 
@@ -29,7 +32,8 @@ pub(super) struct Body {
 }
 
 enum Content {
-    Whole(Full<Bytes>),
+    /// The parts of a text.
+    Whole(VecDeque<Bytes>),
     /// Of rmcp: a message, or a stream of events, each in one frame.
     Rmcp(BoxBody<Bytes, Infallible>),
     /// Of several others.
@@ -43,13 +47,35 @@ pub(super) type Together = SelectAll<BoxStream<'static, Result<Frame<Bytes>, Inf
 pub(super) struct Held {
     pub(super) busy: Busy,
     pub(super) _running: Option<TaskTrackerToken>,
+    /// Of an answer that goes out in a stream.
+    pub(super) _place: Option<Arc<AnswerPlace>>,
 }
 
 impl Body {
     fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::of_parts([bytes.into()])
+    }
+
+    fn of_parts(parts: impl IntoIterator<Item = Bytes>) -> Self {
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
         Self {
-            content: Content::Whole(Full::new(bytes.into())),
+            content: Content::Whole(parts.collect()),
             held: None,
+        }
+    }
+
+    /// The parts of all of it. They keep the room that was taken for it.
+    pub(super) async fn parts(self) -> VecDeque<Bytes> {
+        match self.content {
+            Content::Whole(parts) => parts,
+            content => {
+                let body = Self {
+                    content,
+                    held: self.held,
+                };
+                let Ok(body) = body.collect().await;
+                VecDeque::from([body.to_bytes()])
+            }
         }
     }
 }
@@ -72,7 +98,9 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.content {
-            Content::Whole(whole) => Pin::new(whole).poll_frame(cx),
+            Content::Whole(parts) => {
+                Poll::Ready(parts.pop_front().map(|part| Ok(Frame::data(part))))
+            }
             Content::Rmcp(body) => {
                 let frame = Pin::new(body).poll_frame(cx);
                 frame.map_ok(|frame| frame.map_data(verbatim::unfolded))
@@ -83,7 +111,7 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
-            Content::Whole(whole) => whole.is_end_stream(),
+            Content::Whole(parts) => parts.is_empty(),
             Content::Rmcp(body) => body.is_end_stream(),
             Content::Together(frames) => frames.is_empty(),
         }
@@ -91,7 +119,10 @@ impl http_body::Body for Body {
 
     fn size_hint(&self) -> http_body::SizeHint {
         match &self.content {
-            Content::Whole(whole) => whole.size_hint(),
+            Content::Whole(parts) => {
+                let bytes: usize = parts.iter().map(Bytes::len).sum();
+                http_body::SizeHint::with_exact(bytes as u64)
+            }
             // A result that was folded is shorter when it is not.
             Content::Rmcp(_) | Content::Together(_) => http_body::SizeHint::default(),
         }
@@ -125,6 +156,11 @@ pub(super) fn text(status: StatusCode, text: impl Into<Cow<'static, str>>) -> Re
 /// An answer that is a message.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response {
     of(status, "application/json", Body::whole(message))
+}
+
+/// The same in parts.
+pub(super) fn json_of(status: StatusCode, parts: impl IntoIterator<Item = Bytes>) -> Response {
+    of(status, "application/json", Body::of_parts(parts))
 }
 
 /// An answer that is a JSON-RPC error.

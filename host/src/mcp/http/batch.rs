@@ -1,11 +1,13 @@
 //! Messages that come together, in one array, and whose answers go back together. The
 //! revision 2025-03-26 has that, and none before or after it.
 
+use std::collections::VecDeque;
+
 use bytes::Bytes;
 use dormouse_jsonrpc::items;
 use futures::stream::{self, StreamExt, select_all};
 use http_body::{Body as _, Frame};
-use http_body_util::{BodyExt as _, BodyStream};
+use http_body_util::BodyStream;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
@@ -116,8 +118,8 @@ impl Endpoint {
             return array(wholes).await;
         }
         let alone = streams.len() == 1 && wholes.is_empty();
-        let wholes = stream::iter(wholes).then(whole);
-        let wholes = wholes.map(|message| Ok(Frame::data(event(&message))));
+        let wholes = stream::iter(wholes).then(event_of);
+        let wholes = wholes.map(|event| Ok(Frame::data(event)));
         streams.push(wholes.boxed());
         let events = select_all(streams);
         if alone {
@@ -126,6 +128,28 @@ impl Endpoint {
         let events = events.map(|frame| frame.map(|frame| frame.map_data(without_ids)));
         answer::events(select_all([events.boxed()]))
     }
+}
+
+/// Event of an answer, which keeps the room that was taken for that.
+struct RoomyEvent {
+    event: Bytes,
+    _answer: VecDeque<Bytes>,
+}
+
+impl AsRef<[u8]> for RoomyEvent {
+    fn as_ref(&self) -> &[u8] {
+        &self.event
+    }
+}
+
+/// An answer as an event.
+async fn event_of(answer: Body) -> Bytes {
+    let answer = answer.parts().await;
+    let event = event(&joined(&answer));
+    Bytes::from_owner(RoomyEvent {
+        event,
+        _answer: answer,
+    })
 }
 
 /// A message as an event.
@@ -149,19 +173,21 @@ async fn array(wholes: Vec<Body>) -> Response {
     if wholes.is_empty() {
         return answer::empty(StatusCode::ACCEPTED);
     }
-    let mut message = Vec::new();
+    let mut parts = Vec::new();
     for body in wholes {
-        message.push(if message.is_empty() { b'[' } else { b',' });
-        message.extend_from_slice(&whole(body).await);
+        let separator = if parts.is_empty() { "[" } else { "," };
+        parts.push(Bytes::from_static(separator.as_bytes()));
+        parts.extend(body.parts().await);
     }
-    message.push(b']');
-    answer::json(StatusCode::OK, message)
+    parts.push(Bytes::from_static(b"]"));
+    answer::json_of(StatusCode::OK, parts)
 }
 
-/// All of the body of an answer.
-async fn whole(body: Body) -> Bytes {
-    let Ok(body) = body.collect().await;
-    body.to_bytes()
+/// The parts of a text together.
+fn joined(parts: &VecDeque<Bytes>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(parts.iter().map(Bytes::len).sum());
+    parts.iter().for_each(|part| text.extend_from_slice(part));
+    text
 }
 
 fn kind(headers: &HeaderMap) -> &str {
@@ -174,7 +200,7 @@ fn kind(headers: &HeaderMap) -> &str {
 
 /// What people are told, as the answer to a request.
 async fn in_words(id: RequestId, answer: Response) -> Response {
-    let words = whole(answer.into_body()).await;
+    let words = joined(&answer.into_body().parts().await);
     let words = String::from_utf8_lossy(&words).trim_end().to_owned();
     refused(Some(id), ErrorData::internal_error(words, None))
 }

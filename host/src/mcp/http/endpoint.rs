@@ -3,6 +3,8 @@
 //! Nothing else is there, whoever asks. In particular no `/.well-known/…`: a client that is
 //! refused at `/mcp` would take an answer there for a way to log in.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -19,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::agent::{Agent, Shared};
 use super::answer::{self, Held, Response};
+use super::answer_room::AnswerRoom;
 use super::bodies::{Bodies, BodyError};
 use super::connections::Connection;
 use super::cors;
@@ -52,6 +55,8 @@ pub(super) struct Endpoint {
     pub(super) sessions: Sessions,
     pub(super) service: StreamableHttpService<Agent, Sessions>,
     pub(super) bodies: Bodies,
+    /// Memory of long answers that are being written.
+    pub(super) answers: Arc<AnswerRoom>,
     /// Cancelled when nothing new is to be begun.
     pub(super) stopping: CancellationToken,
     /// Requests that will be answered by and by.
@@ -114,6 +119,7 @@ impl Endpoint {
                 let mut held = Held {
                     busy: connection.busy(),
                     _running: None,
+                    _place: None,
                 };
                 held.busy.listens();
                 answer::hold(self.pass(request).await, held)
@@ -149,6 +155,7 @@ impl Endpoint {
         let mut held = Held {
             busy: connection.busy(),
             _running: None,
+            _place: None,
         };
         let message = without_blocking(body.len(), || message::read(&body))
             .map_err(|refused| Box::new(answer::error(StatusCode::BAD_REQUEST, *refused)))?;
@@ -182,14 +189,22 @@ impl Endpoint {
                         params,
                         original: original.clone(),
                     };
+                    let mut client = String::new();
                     match self.quick(asked, &parts, claimed.as_ref()).await {
                         Some(Outcome::Answered(response)) => {
                             return Ok(answer::hold(response, held));
                         }
-                        Some(Outcome::Begun(handed)) => {
+                        Some(Outcome::Begun(handed, name)) => {
+                            client = name;
                             parts.extensions.insert(handed);
                         }
                         None => {}
+                    }
+                    // A session counts what it keeps.
+                    if claimed.is_none() {
+                        let place = Arc::new(self.answers.place(client));
+                        parts.extensions.insert(Arc::clone(&place));
+                        held._place = Some(place);
                     }
                     parts.extensions.insert(original);
                     marked = raw::mark(&message, &body, &mut parts.headers);

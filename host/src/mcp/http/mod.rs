@@ -11,6 +11,7 @@
 
 mod agent;
 mod answer;
+mod answer_room;
 mod batch;
 mod bodies;
 mod connections;
@@ -146,6 +147,7 @@ impl Server {
                 shared,
                 sessions,
                 service,
+                answers: Arc::default(),
                 bodies: bodies::Bodies::new(
                     options.max_body,
                     options.body_time,

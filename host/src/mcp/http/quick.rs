@@ -11,6 +11,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Response};
+use super::answer_room::{AnswerRoom, NoAnswerRoom, SHORT_BYTES};
 use super::endpoint::{Endpoint, SESSION};
 use super::header::only;
 use super::raw::RAW;
@@ -51,6 +53,10 @@ const LIMITED_USER_AGENT: &str = "python-httpx2/";
 pub(super) struct Handed(Arc<Mutex<Option<Begun>>>);
 
 impl Handed {
+    fn new(begun: Begun) -> Self {
+        Self(Arc::new(Mutex::new(Some(begun))))
+    }
+
     /// Takes the call out.
     pub(super) fn take(&self) -> Option<Begun> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -60,8 +66,8 @@ impl Handed {
 /// What has become of a request.
 pub(super) enum Outcome {
     Answered(Response),
-    /// It needs more than an answer.
-    Begun(Handed),
+    /// It needs more than an answer; whose it is.
+    Begun(Handed, String),
 }
 
 /// A request, as far as it was read.
@@ -116,7 +122,9 @@ impl Endpoint {
         let claimed = claimed?;
         let known = (claimed.known(said)?.as_ref(), &claimed.cancel);
         let stream_after = stream_after(&parts.headers);
-        Some(in_session(known, (id, method, params), (&meta, original), stream_after).await)
+        let to = (&self.answers, claimed.client());
+        let said = (&meta, original);
+        Some(in_session(known, (id, method, params), said, (stream_after, to)).await)
     }
 
     async fn stateless(
@@ -132,8 +140,11 @@ impl Endpoint {
         let caller = Caller::of_answer(host, asked, capabilities, gone, None);
         let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
         match caller.take() {
-            Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun))))),
-            None => Outcome::Answered(stateless_answer(id, result)),
+            Some(begun) => Outcome::Begun(Handed::new(begun), caller.client),
+            None => {
+                let to = (&self.answers, caller.client.as_str());
+                Outcome::Answered(stateless_answer(id, result, to))
+            }
         }
     }
 }
@@ -142,7 +153,7 @@ async fn in_session(
     (known, cancel): (&Known, &CancellationToken),
     (id, method, params): (&RequestId, &str, Map<String, Value>),
     (meta, original): (&RequestMetaObject, Original),
-    stream_after: Duration,
+    (stream_after, to): (Duration, (&Arc<AnswerRoom>, String)),
 ) -> Outcome {
     let capabilities = meta.client_capabilities();
     let capabilities = capabilities.unwrap_or_else(|| known.capabilities.clone());
@@ -153,10 +164,13 @@ async fn in_session(
     let result = caught(id, host.answer(method, Some(params.into()), &caller)).await;
     let begun = caller.take();
     match begun {
-        Some(begun) => Outcome::Begun(Handed(Arc::new(Mutex::new(Some(begun))))),
+        Some(begun) => Outcome::Begun(Handed::new(begun), to.1),
         // Who has cancelled a request wants no answer.
         None if cancel.is_cancelled() => Outcome::Answered(answer::nothing()),
-        None => Outcome::Answered(written(StatusCode::OK, id, result)),
+        None => {
+            let to = (to.0, to.1.as_str());
+            Outcome::Answered(written(StatusCode::OK, id, result, to))
+        }
     }
 }
 
@@ -181,7 +195,11 @@ fn takes_both(headers: &HeaderMap) -> bool {
 }
 
 /// An answer as the era without a handshake has it.
-fn stateless_answer(id: &RequestId, mut result: Result<Answer, ErrorData>) -> Response {
+fn stateless_answer(
+    id: &RequestId,
+    mut result: Result<Answer, ErrorData>,
+    to: (&Arc<AnswerRoom>, &str),
+) -> Response {
     let status = match &mut result {
         Ok(_) => StatusCode::OK,
         Err(error) => {
@@ -195,31 +213,40 @@ fn stateless_answer(id: &RequestId, mut result: Result<Answer, ErrorData>) -> Re
             }
         }
     };
-    written(status, id, result)
+    written(status, id, result, to)
 }
 
-/// A result is written as it is, byte for byte where it is text already.
-fn written(status: StatusCode, id: &RequestId, result: Result<Answer, ErrorData>) -> Response {
+/// A result is written as it is, byte for byte where it is text already, if there is room for it.
+fn written(
+    status: StatusCode,
+    id: &RequestId,
+    result: Result<Answer, ErrorData>,
+    (room, client): (&Arc<AnswerRoom>, &str),
+) -> Response {
     let result = match result {
         Ok(result) => result,
         Err(error) => return answer::error(status, JsonRpcError::new(Some(id.clone()), error)),
     };
-    // Most are that short, and a text is as long as it is.
-    let length = match &result {
-        Answer::Made(_) => 256,
-        Answer::Verbatim(text) => text.len(),
+    let text = match result {
+        Answer::Verbatim(text) => text.into_bytes(),
+        // Writing a number, a text or a `Value` into memory cannot fail.
+        Answer::Made(value) => serde_json::to_vec(&value).unwrap_or_default(),
     };
-    let mut message = Vec::with_capacity(length + 128);
-    message.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
-    // Writing a number, a text or a `Value` into memory cannot fail.
-    let _ = serde_json::to_writer(&mut message, id);
-    message.extend_from_slice(b",\"result\":");
-    match result {
-        Answer::Verbatim(text) => message.extend_from_slice(text.as_bytes()),
-        Answer::Made(value) => {
-            let _ = serde_json::to_writer(&mut message, &value);
+    let mut head = Vec::with_capacity(128 + text.len().min(SHORT_BYTES));
+    head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    let _ = serde_json::to_writer(&mut head, id);
+    head.extend_from_slice(b",\"result\":");
+    // Most are short, and go out in one piece.
+    if text.len() <= SHORT_BYTES {
+        head.extend_from_slice(&text);
+        head.push(b'}');
+        return answer::json(status, head);
+    }
+    match room.hold(client, text) {
+        Ok(text) => answer::json_of(status, [head.into(), text, Bytes::from_static(b"}")]),
+        Err(NoAnswerRoom) => {
+            let error = JsonRpcError::new(Some(id.clone()), NoAnswerRoom.error());
+            answer::error(status, error)
         }
     }
-    message.push(b'}');
-    answer::json(status, message)
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use icu_properties::CodePointMapData;
-use icu_properties::props::GeneralCategory;
+use icu_properties::props::{BidiMirrored, GeneralCategory};
+use icu_properties::{CodePointMapData, CodePointSetData};
 
 use crate::visible::{is_hidden, visible_line, visible_prose};
 
@@ -13,10 +13,8 @@ const MARK: &str = "[server `";
 /// The word of a mark.
 const WORD: &[u8] = b"server";
 
-/// Brackets that look like the one that a mark begins with.
-const BRACKETS: [char; 16] = [
-    '[', '［', '【', '〔', '⟦', '❲', '⁅', '〚', '〖', '〘', '⌈', '⌊', '⎡', '⸢', '⦋', '﹝',
-];
+/// Parts of tall brackets, which are neither opening nor mirrored for Unicode.
+const PARTS_OF_BRACKETS: [char; 4] = ['⎡', '⎢', '⎣', '⎴'];
 
 /// Most blank lines that stand between two others.
 const MAX_BLANK_LINES: usize = 2;
@@ -56,7 +54,7 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 /// A text in which nothing looks like the mark of a server's words.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     let forged: Vec<(usize, &str)> = text
-        .match_indices(BRACKETS)
+        .match_indices(is_bracket)
         .filter(|(at, bracket)| looks_like_a_mark(text.get(at + bracket.len()..)))
         .collect();
     if forged.is_empty() {
@@ -71,6 +69,17 @@ pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
     }
     unmarked.push_str(text.get(from..).unwrap_or_default());
     Cow::Owned(unmarked)
+}
+
+/// Whether a character may look like the bracket that a mark begins with. Beyond ASCII that is any
+/// one that opens something or is turned around with the direction of its line.
+fn is_bracket(c: char) -> bool {
+    if c.is_ascii() {
+        return c == '[';
+    }
+    CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::OpenPunctuation
+        || CodePointSetData::new::<BidiMirrored>().contains(c)
+        || PARTS_OF_BRACKETS.contains(&c)
 }
 
 /// Whether what follows a bracket goes on as a mark does, however its letters are written and
@@ -155,6 +164,11 @@ mod tests {
             "[server \u{1fef}b\u{1fef}]",
             "[server 「b」]",
             "⌈server `b`⌉",
+            "\u{fe47}server `b`\u{fe48}",
+            "\u{2e55}server `b`\u{2e56}",
+            "⎡server `b`⎤",
+            "⟦server `b`⟧",
+            "\u{298d}server `b`]",
         ] {
             let unmarked = unmarked(text);
             assert!(unmarked.starts_with('('), "{text}: {unmarked}");
@@ -190,11 +204,14 @@ mod tests {
     #[test]
     fn marking_takes_linear_time() {
         type Text<'t> = &'t dyn Fn(usize) -> String;
-        let texts: [(&str, Text<'_>); 6] = [
+        let texts: [(&str, Text<'_>); 7] = [
             ("brackets", &|size| "[ ".repeat(size)),
             ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
             ("brackets that may be letters", &|size| {
                 "\u{3010}\u{3000} ".repeat(size)
+            }),
+            ("brackets of other scripts", &|size| {
+                "\u{fe47}\u{2e55}s".repeat(size)
             }),
             ("hidden characters", &|size| {
                 format!("[{}", "s\u{ad}\u{301}".repeat(size))

@@ -26,6 +26,14 @@ impl Claim {
         let same = version.is_none_or(|version| version == known.version.as_str());
         same.then_some(known)
     }
+
+    /// What the session's client calls itself: as much of it as tells clients apart.
+    pub(in super::super) fn client(&self) -> String {
+        const MAX_NAME_BYTES: usize = 128;
+        let mut name = self.session.client().unwrap_or_default();
+        name.truncate(name.floor_char_boundary(MAX_NAME_BYTES));
+        name
+    }
 }
 
 impl Drop for Claim {

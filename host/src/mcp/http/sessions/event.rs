@@ -135,7 +135,7 @@ fn content(message: &ServerJsonRpcMessage) -> usize {
 }
 
 /// How much memory a value takes.
-fn size(value: &Value) -> usize {
+pub(in super::super) fn size(value: &Value) -> usize {
     let within = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),

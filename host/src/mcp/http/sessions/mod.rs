@@ -37,6 +37,7 @@ use rmcp::transport::streamable_http_server::session::{
 
 use budget::Budget;
 pub(super) use claim::Claim;
+pub(super) use event::size;
 use session::Ended;
 pub(super) use session::Known;
 use session::Session;

@@ -8,10 +8,11 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use tokio::time::Instant;
 
 use super::event::{Event, EventId, Said};
+use crate::mcp::http::answer_room::NoAnswerRoom;
 
 /// How many events are kept, those included that were not read yet.
 pub(super) const MOST: usize = 1024;
@@ -143,9 +144,7 @@ impl Stream {
         let said = said.into();
         match self.request.clone().filter(|_| said.has_no_room()) {
             Some(id) => {
-                let why = "too many long answers wait to be read by clients\n\
-                           hint: read those that are there, and ask again";
-                let error = ErrorData::internal_error(why, None);
+                let error = NoAnswerRoom.error();
                 self.send(ServerJsonRpcMessage::error(error, Some(id)));
             }
             None => self.send(said),

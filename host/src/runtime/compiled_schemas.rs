@@ -1,0 +1,269 @@
+//! Schemas of tools as they are compiled, which takes time and, where they have patterns, hundreds
+//! of times the memory of their text: those that were used last are kept.
+//!
+//! What they take counts as memory of their server. It is given back when they have not been used
+//! for longer than others, when the server is stopped, when the tool is gone, and when somebody
+//! needs the memory.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use dormouse_catalog::{BoundedValidator, SchemaError};
+use serde_json::Value;
+
+use super::call_memory::allocated;
+use super::instances::lock;
+use super::memory::{ServerCharge, ServerMemory};
+
+/// Most memory of the compiled schemas of one server that are kept, in bytes.
+const MAX_BYTES_OF_SERVER: u64 = 8 << 20;
+
+/// The same of all servers.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What one takes at least, in bytes; all that is known where the allocator does not say.
+const MIN_BYTES: u64 = if cfg!(unix) { 4 << 10 } else { 1 << 20 };
+
+/// How much the use of one has to allocate for that to be what it keeps, such as the states of
+/// patterns: what it finds is less.
+const MIN_GROWTH: u64 = 64 << 10;
+
+/// A schema as it is compiled, or why it cannot be.
+pub(super) type CompiledSchema = Result<BoundedValidator, SchemaError>;
+
+static KEPT: LazyLock<Mutex<CompiledSchemas>> = LazyLock::new(Mutex::default);
+
+/// Those of all servers.
+#[derive(Default)]
+struct CompiledSchemas {
+    by_id: HashMap<u64, Kept>,
+    /// How often any was used.
+    uses: u64,
+}
+
+struct Kept {
+    compiled: Arc<CompiledSchema>,
+    server: Arc<ServerMemory>,
+    charge: ServerCharge,
+    /// When it was used last, as a number of uses.
+    used: u64,
+}
+
+/// Name of a schema among all those of this process. What is kept of it goes with it.
+#[derive(Debug)]
+pub(super) struct SchemaId(u64);
+
+impl SchemaId {
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Drop for SchemaId {
+    fn drop(&mut self) {
+        let kept = lock(&KEPT).by_id.remove(&self.0);
+        drop(kept);
+    }
+}
+
+/// Uses a schema as it is compiled: as it is kept, or compiled now.
+pub(super) fn with<T>(
+    id: &SchemaId,
+    schema: &Value,
+    server: &Arc<ServerMemory>,
+    work: impl FnOnce(&CompiledSchema) -> T,
+) -> T {
+    let before = allocated();
+    let found = lock(&KEPT).find(id, server);
+    let is_new = found.is_none();
+    let compiled = found.unwrap_or_else(|| Arc::new(dormouse_catalog::validator(schema)));
+    let result = work(&compiled);
+    let more = before.zip(allocated());
+    let more = more.map_or(0, |(before, now)| {
+        u64::try_from(now.wrapping_sub(before).cast_signed()).unwrap_or_default()
+    });
+    if is_new || more >= MIN_GROWTH {
+        keep((id, is_new), server, (compiled, more));
+    }
+    result
+}
+
+/// Keeps one that takes so many bytes more than before, where there is room for it.
+fn keep(
+    (id, is_new): (&SchemaId, bool),
+    server: &Arc<ServerMemory>,
+    (compiled, more): (Arc<CompiledSchema>, u64),
+) {
+    let before = lock(&KEPT).by_id.remove(&id.0);
+    let bytes = match before.filter(|_| !is_new) {
+        Some(kept) => kept.charge.bytes().saturating_add(more),
+        None if is_new => more,
+        // It has been given up meanwhile.
+        None => return,
+    };
+    let bytes = bytes.max(MIN_BYTES);
+    if bytes > MAX_BYTES_OF_SERVER {
+        return;
+    }
+    let mut kept = lock(&KEPT);
+    let given_up = kept.make_room(server.as_ref(), bytes);
+    drop(kept);
+    // What is given back has others wait no longer, and this has locks of its own.
+    drop(given_up);
+    let Some(charge) = server.charge_what_is_free(bytes) else {
+        return;
+    };
+    let mut kept = lock(&KEPT);
+    let used = kept.uses;
+    let replaced = kept.by_id.insert(
+        id.0,
+        Kept {
+            compiled,
+            server: Arc::clone(server),
+            charge,
+            used,
+        },
+    );
+    drop(kept);
+    drop(replaced);
+    server.can_give_back();
+}
+
+/// Gives back what is kept of one server, or of all. Returns whether there was anything.
+pub(super) fn forget(only: Option<&ServerMemory>) -> bool {
+    let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
+    let mut kept = lock(&KEPT);
+    let ids: Vec<u64> = kept
+        .by_id
+        .iter()
+        .filter(|(_, kept)| of_it(kept))
+        .map(|(id, _)| *id)
+        .collect();
+    let forgotten: Vec<Kept> = ids.iter().filter_map(|id| kept.by_id.remove(id)).collect();
+    drop(kept);
+    !forgotten.is_empty()
+}
+
+impl Kept {
+    fn is_of(&self, memory: &ServerMemory) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.server), memory)
+    }
+}
+
+impl CompiledSchemas {
+    fn find(&mut self, id: &SchemaId, server: &ServerMemory) -> Option<Arc<CompiledSchema>> {
+        self.uses += 1;
+        let kept = self.by_id.get_mut(&id.0)?;
+        // It is charged to whom it was compiled for.
+        if !kept.is_of(server) {
+            return None;
+        }
+        kept.used = self.uses;
+        Some(Arc::clone(&kept.compiled))
+    }
+
+    /// Takes out those that were used longest ago until there is room for one more.
+    fn make_room(&mut self, server: &ServerMemory, bytes: u64) -> Vec<Kept> {
+        let mut given_up = Vec::new();
+        self.make_room_in(Some(server), MAX_BYTES_OF_SERVER, bytes, &mut given_up);
+        self.make_room_in(None, MAX_BYTES, bytes, &mut given_up);
+        given_up
+    }
+
+    fn make_room_in(
+        &mut self,
+        only: Option<&ServerMemory>,
+        most: u64,
+        bytes: u64,
+        given_up: &mut Vec<Kept>,
+    ) {
+        let of_it = |kept: &Kept| only.is_none_or(|memory| kept.is_of(memory));
+        let there = self.by_id.values().filter(|kept| of_it(kept));
+        let mut there: u64 = there.map(|kept| kept.charge.bytes()).sum();
+        if there.saturating_add(bytes) <= most {
+            return;
+        }
+        let mut by_use: Vec<(u64, u64)> = self
+            .by_id
+            .iter()
+            .filter(|(_, kept)| of_it(kept))
+            .map(|(id, kept)| (kept.used, *id))
+            .collect();
+        by_use.sort_unstable();
+        for (_, id) in by_use {
+            if there.saturating_add(bytes) <= most {
+                break;
+            }
+            if let Some(kept) = self.by_id.remove(&id) {
+                there = there.saturating_sub(kept.charge.bytes());
+                given_up.push(kept);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::memory::HostMemory;
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A schema that takes much when it is compiled.
+    fn schema(number: usize) -> Value {
+        let pattern = format!("[a-f]{{{}}}x{number}", 8_000 + number);
+        json!({ "properties": { "a": { "pattern": pattern } } })
+    }
+
+    fn hold(id: &SchemaId, number: usize, server: &Arc<ServerMemory>) -> usize {
+        with(id, &schema(number), server, |compiled| {
+            let found = compiled.as_ref().unwrap().problems(&json!({ "a": "b" }), 9);
+            found.unwrap().listed.len()
+        })
+    }
+
+    #[test]
+    fn what_compiled_schemas_take_is_counted_and_given_back() {
+        let host = HostMemory::new(1 << 30);
+        let [one, other] = [(); 2].map(|()| ServerMemory::new(Arc::clone(&host)));
+        let ids: Vec<_> = (0..60).map(|_| SchemaId::new()).collect();
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(hold(id, number, &one), 1);
+            assert!(host.taken() <= MAX_BYTES_OF_SERVER, "{}", host.taken());
+        }
+        // They are as large as it takes for some to go.
+        let kept = lock(&KEPT).by_id.len();
+        assert!((2..60).contains(&kept), "{kept}: {}", host.taken() / MIB);
+        assert!(lock(&KEPT).find(&ids[59], &one).is_some());
+        assert!(lock(&KEPT).find(&ids[0], &one).is_none());
+        let of_one = host.taken();
+        let id = SchemaId::new();
+        hold(&id, 60, &other);
+        assert!(host.taken() > of_one);
+        // With its tool it goes, and with its server.
+        drop(id);
+        assert_eq!(host.taken(), of_one);
+        assert!(forget(Some(&one)));
+        assert_eq!(host.taken(), 0);
+        assert!(!forget(None));
+    }
+
+    #[test]
+    fn who_needs_the_memory_gets_it() {
+        let host = HostMemory::new(32 * MIB);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let id = SchemaId::new();
+        hold(&id, 1, &server);
+        assert!(host.taken() > 0);
+        // Half of what there is.
+        let share = 16 * MIB;
+        assert_eq!(
+            server.charge(share).map(|charge| charge.bytes()),
+            Some(share)
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Clients that ask for long answers, and read none.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::time::Instant;
+
+use dormouse_tests::http::Request;
+use dormouse_tests::wire::{self, Wire};
+
+use super::results::MANY_VALUES;
+use super::*;
+
+/// How many answers of seven megabytes are not read.
+const UNREAD: u64 = 150;
+
+/// The most memory that a host may take for them, in KiB: it keeps 256 MiB, and makes some.
+const MAX_KIB: u64 = 700 << 10;
+
+fn home() -> Home {
+    let home = Home::new().unwrap();
+    let component = wat::parse_str(MANY_VALUES).unwrap();
+    let file = home.plugin_file("big.wasm", &component).unwrap();
+    home.server("big", &file).unwrap();
+    home.server("good", &artifacts::guest("echo").unwrap())
+        .unwrap();
+    home
+}
+
+/// Waits until a host has been idle for a while, or long enough.
+fn peak(pid: u32) -> u64 {
+    let start = Instant::now();
+    let mut before = (0, Instant::now());
+    while start.elapsed() < Duration::from_secs(60) && before.1.elapsed() < Duration::from_secs(3) {
+        let peak = processes::most_memory(pid).unwrap();
+        if peak > before.0 || start.elapsed() < Duration::from_secs(5) {
+            before = (peak, Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    before.0
+}
+
+#[test]
+fn results_that_a_client_over_stdio_does_not_read_have_a_limit() {
+    let home = home();
+    let mut client = Wire::spawn(&mut home.command(&["serve"])).unwrap();
+    let hello = wire::initialize(json!({}));
+    client.request(0, "initialize", hello).unwrap();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    client.send(&ready).unwrap();
+    for id in 1..=UNREAD {
+        let call = json!({ "name": "big__f", "arguments": {} });
+        client.send(&wire::request(id, "tools/call", call)).unwrap();
+    }
+    let peak = peak(client.pid());
+    assert!(peak < MAX_KIB, "the host took {peak} KiB");
+    let mut missing: BTreeSet<u64> = (1..=UNREAD).collect();
+    let (mut whole, mut refused) = (0, 0);
+    while !missing.is_empty() {
+        let answer = client.receive().unwrap();
+        let Some(id) = answer["id"].as_u64() else {
+            continue;
+        };
+        assert!(missing.remove(&id), "{id} was answered twice");
+        let why = answer["error"]["message"].as_str().unwrap_or_default();
+        refused += u64::from(why.contains("too many long results"));
+        whole += u64::from(answer["result"]["isError"] != true && answer["error"].is_null());
+    }
+    assert!(whole > 8 && refused > 0, "{whole} whole, {refused} refused");
+    let call = json!({ "name": "good__echo", "arguments": { "text": "well" } });
+    let answer = client.request(UNREAD + 1, "tools/call", call).unwrap();
+    assert!(answer.to_string().contains("well"), "{answer}");
+}
+
+#[test]
+fn answers_that_clients_over_http_do_not_read_have_a_limit() {
+    let home = home();
+    let server = home.serve_http(&[]).unwrap();
+    let call = |tool: &str, arguments| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        Request::stateless(1, "tools/call", params)
+    };
+    let mut connections = Vec::new();
+    for _ in 0..UNREAD {
+        let mut connection = server.connect().unwrap();
+        let request = call("big__f", json!({})).bytes(&server);
+        connection.write_all(&request).unwrap();
+        connections.push(connection);
+    }
+    let peak = peak(server.pid());
+    assert!(peak < MAX_KIB, "the host took {peak} KiB");
+    // The others of that name are told so, and short answers go out.
+    let mut refused = server.ask(&call("big__f", json!({}))).unwrap();
+    let refused = refused.json().unwrap();
+    let why = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("too many long answers"), "{why}");
+    let mut answer = server
+        .ask(&call("good__echo", json!({ "text": "well" })))
+        .unwrap();
+    assert!(answer.result().unwrap().to_string().contains("well"));
+    drop(connections);
+    let start = Instant::now();
+    loop {
+        let mut answer = server.ask(&call("big__f", json!({}))).unwrap();
+        if answer.result().is_ok() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
