@@ -85,6 +85,39 @@ pub fn too_deep() -> String {
     format!("its types are nested more than {MAX_NESTED_TYPES} levels deep")
 }
 
+/// Most bytes of types that are copied because components are instantiated: a validator, which the
+/// decoder of types is as well, copies the type of a component for each of its instances.
+const MAX_COPIED_BYTES: u64 = 4 << 20;
+
+/// Whether a component instantiates so many others, with so many types, that reading its types
+/// would take much more memory and time than it is long.
+#[must_use]
+pub fn copied_too_often(component: &[u8]) -> bool {
+    let (mut instances, mut bytes) = (0_u64, 0_u64);
+    for payload in Parser::new(0).parse_all(component).map_while(Result::ok) {
+        let range = match payload {
+            Payload::ComponentInstanceSection(section) => {
+                instances += u64::from(section.count());
+                section.range()
+            }
+            Payload::ComponentTypeSection(section) => section.range(),
+            Payload::ComponentImportSection(section) => section.range(),
+            Payload::ComponentExportSection(section) => section.range(),
+            Payload::ComponentAliasSection(section) => section.range(),
+            _ => continue,
+        };
+        bytes += range.len() as u64;
+    }
+    instances.saturating_mul(bytes) > MAX_COPIED_BYTES
+}
+
+/// What is said of a component whose types are [copied too often](copied_too_often).
+#[must_use]
+pub fn too_often() -> String {
+    "it instantiates so many components with so many types that reading them would take too long"
+        .to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +155,33 @@ mod tests {
             seen += 1;
         });
         (seen, read)
+    }
+
+    /// As `wasm-tools` makes them: an instance for each interface that is exported.
+    #[test]
+    fn only_what_nobody_builds_is_copied_too_often() {
+        let component = |exports: usize, instances: usize| {
+            let exports = (0..exports).map(|n| format!(r#"(export "e{n}" (func $f))"#));
+            let exports = exports.collect::<String>();
+            let instances = "(instance (instantiate $c))".repeat(instances);
+            let wat = format!(
+                r#"(component (component $c (import "f" (func $f)) {exports})
+                    {})"#,
+                instances.replace("$c)", r#"$c (with "f" (func $g)))"#)
+            );
+            let wat = wat.replacen(
+                "(component (component",
+                r#"(component (import "g" (func $g)) (component"#,
+                1,
+            );
+            wat::parse_str(wat).unwrap()
+        };
+        for (exports, instances, is_too_often) in
+            [(1000, 1, false), (200, 100, false), (10_000, 100, true)]
+        {
+            let component = component(exports, instances);
+            assert_eq!(copied_too_often(&component), is_too_often, "{exports}");
+        }
     }
 
     #[test]

@@ -165,6 +165,9 @@ pub fn decode(bytes: &[u8]) -> Result<DecodedWasm, String> {
     if component_types::nested_too_deep(bytes).is_some() {
         return Err(component_types::too_deep());
     }
+    if component_types::copied_too_often(bytes) {
+        return Err(component_types::too_often());
+    }
     // It asserts what its validator has let through. Should a
     // stranger's file find a gap between the two, then only that file is bad.
     catch_unwind(AssertUnwindSafe(|| decoding::decode(bytes)))

@@ -34,6 +34,11 @@ pub fn check(bytes: &[u8]) -> Vec<Finding> {
     if component_types::nested_too_deep(bytes).is_some() {
         return findings;
     }
+    if component_types::copied_too_often(bytes) {
+        let message = component_types::too_often();
+        findings.push(finding(Severity::Error, "component", message, None));
+        return findings;
+    }
     // Whatever keeps the bytes from being read keeps them from being valid too,
     // and is said once. These alone are of what a validator does not look at.
     let beside = matches!(

@@ -297,6 +297,11 @@ fn derived(bytes: &[u8], size: u64) -> Result<Listing, Problem> {
 /// What is wrong with a component that could not be read: what the validator
 /// says, and if it is content, what the decoder said.
 fn malformed(bytes: &[u8], size: u64, message: String) -> Problem {
+    if component_types::copied_too_often(bytes) {
+        return Problem::Declaration {
+            message: component_types::too_often(),
+        };
+    }
     match Validator::new_with_features(WasmFeatures::all()).validate_all(bytes) {
         Ok(_) => Problem::Declaration {
             message: words(&message),

@@ -578,3 +578,26 @@ fn who_can_be_subscribed_to_has_to_tell() {
     assert!(told[0].contains("does not export"), "{told:#?}");
     assert_eq!(check(&front(&telling, &declared)).len(), 1);
 }
+
+/// A validator copies what a component exports for each of its instances.
+#[test]
+fn components_that_are_instantiated_too_often_are_refused_before_they_are_read() {
+    let exports = (0..10_000).map(|n| format!(r#"(export "e{n}" (func $f))"#));
+    let exports = exports.collect::<String>();
+    let instances = r#"(instance (instantiate $c (with "f" (func $g))))"#.repeat(900);
+    let wat = format!(
+        r#"(component (import "g" (func $g))
+            (component $c (import "f" (func $f)) {exports}) {instances})"#
+    );
+    let bytes = wat::parse_str(wat).unwrap();
+    let start = dormouse_tests::growth::cpu_time();
+    let findings = check(&bytes);
+    assert!(
+        findings
+            .iter()
+            .any(|found| found.message.contains("so many components")),
+        "{findings:?}"
+    );
+    assert!(crate::read::bytes(&bytes).is_err());
+    assert!(dormouse_tests::growth::cpu_time() - start < std::time::Duration::from_secs(1));
+}
