@@ -129,7 +129,7 @@ fn what_is_forgotten_of_other_clients_is_as_careful_as_it_was() {
 }
 
 /// Numbers that look random, and are the same each time.
-struct Random(u64);
+struct Random(u64, Vec<Value>);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
@@ -144,10 +144,27 @@ impl Random {
     }
 
     fn word(&mut self) -> Value {
-        json!(format!("w{}q", self.below(8)))
+        json!(format!("w{}q", self.below(60)))
     }
 
+    /// Often one that was offered before, in a form that can be shown or cannot.
     fn tool(&mut self, name: &str) -> Value {
+        let before = self.1.iter().rev().find(|tool| tool["name"] == name);
+        if let Some(mut before) = before.cloned()
+            && !self.is_one_of(3)
+        {
+            before["inputSchema"] = match self.is_one_of(2) {
+                true => json!(7),
+                false => json!({ "type": "object" }),
+            };
+            return before;
+        }
+        let tool = self.new_tool(name);
+        self.1.push(tool.clone());
+        tool
+    }
+
+    fn new_tool(&mut self, name: &str) -> Value {
         let mut tool = json!({ "name": name, "inputSchema": { "type": "object" } });
         for member in ["description", "title", "x-more"] {
             if !self.is_one_of(3) {
@@ -228,7 +245,7 @@ fn told(record: &Record) -> BTreeSet<String> {
 /// connected first, or was in a difference that was approved.
 #[test]
 fn nothing_is_told_that_was_in_no_difference() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15, Vec::new());
     for _ in 0..1000 {
         let mode = [OnChange::Freeze, OnChange::Ask, OnChange::Block][random.below(3) as usize];
         let changes = ChangePolicy::from(mode);
@@ -237,6 +254,7 @@ fn nothing_is_told_that_was_in_no_difference() {
             fronted: false,
         };
         let mut record = Record::of_seen(None);
+        random.1.clear();
         record.update(random.offered(), rules, None);
         let mut read = told(&record);
         let mut log = format!("{record:?}\n");
