@@ -11,10 +11,10 @@ use super::results::MANY_VALUES;
 use super::*;
 
 /// How many answers of seven megabytes are not read.
-const UNREAD: u64 = 150;
+const UNREAD: u64 = 200;
 
-/// The most memory that a host may take for them, in KiB: it keeps 256 MiB, and makes some.
-const MAX_KIB: u64 = 700 << 10;
+/// The most memory that a host may have while they are not read, in KiB: it keeps 256 MiB of them.
+const MAX_KIB: u64 = 900 << 10;
 
 fn home() -> Home {
     let home = Home::new().unwrap();
@@ -26,8 +26,9 @@ fn home() -> Home {
     home
 }
 
-/// Waits until a host has been idle for a while, or long enough.
-fn peak(pid: u32) -> u64 {
+/// The memory of a host, in KiB, when all has been made that is not read: making results has a
+/// budget of its own, which is that of plugins.
+fn kept(pid: u32) -> u64 {
     let start = Instant::now();
     let mut before = (0, Instant::now());
     while start.elapsed() < Duration::from_secs(60) && before.1.elapsed() < Duration::from_secs(3) {
@@ -37,7 +38,7 @@ fn peak(pid: u32) -> u64 {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    before.0
+    processes::memory(pid).unwrap()
 }
 
 #[test]
@@ -52,8 +53,8 @@ fn results_that_a_client_over_stdio_does_not_read_have_a_limit() {
         let call = json!({ "name": "big__f", "arguments": {} });
         client.send(&wire::request(id, "tools/call", call)).unwrap();
     }
-    let peak = peak(client.pid());
-    assert!(peak < MAX_KIB, "the host took {peak} KiB");
+    let kept = kept(client.pid());
+    assert!(kept < MAX_KIB, "the host keeps {kept} KiB");
     let mut missing: BTreeSet<u64> = (1..=UNREAD).collect();
     let (mut whole, mut refused) = (0, 0);
     while !missing.is_empty() {
@@ -87,8 +88,8 @@ fn answers_that_clients_over_http_do_not_read_have_a_limit() {
         connection.write_all(&request).unwrap();
         connections.push(connection);
     }
-    let peak = peak(server.pid());
-    assert!(peak < MAX_KIB, "the host took {peak} KiB");
+    let kept = kept(server.pid());
+    assert!(kept < MAX_KIB, "the host keeps {kept} KiB");
     // The others of that name are told so, and short answers go out.
     let mut refused = server.ask(&call("big__f", json!({}))).unwrap();
     let refused = refused.json().unwrap();
