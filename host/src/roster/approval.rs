@@ -70,7 +70,7 @@ impl Roster {
         server: &str,
         pending: &Pending,
         caller: &Arc<dyn Listener>,
-    ) -> Result<Agreed, Unconfirmed> {
+    ) -> Result<Agreed<'_>, Unconfirmed> {
         let message = shown(server, pending);
         let what = "Allow all of this as it is now";
         let asked = Asked::Approval(server.to_owned());
