@@ -111,7 +111,7 @@ fn what_clients_keep_in_files_of_variables_stays_there() {
         ".continue/config.yaml",
         "name: mine\nversion: 1.0.0\nschema: v1\nmcpServers:\n  - name: a\n    command: uvx\n    args:\n      - ${{ secrets.K }}\n",
     );
-    write("some.env", "FROM_FILE=CANARY-file\n");
+    write("some.env", "K=CANARY-file\n");
     write(
         ".cursor/mcp.json",
         r#"{"mcpServers": {"b": {"command": "uvx", "envFile": "${userHome}/some.env"}}}"#,
@@ -126,8 +126,9 @@ fn what_clients_keep_in_files_of_variables_stays_there() {
     assert!(!said.contains("CANARY"), "{said}");
     let config = fs::read_to_string(home.config()).unwrap();
     for part in [
-        "args = [\"${input:K}\"]",
-        "FROM_FILE = \"${input:FROM_FILE}\"",
+        "args = [\"${input:a_K}\"]",
+        // Each server's own, though they have one name.
+        "K = \"${input:b_K}\"",
     ] {
         assert!(config.contains(part), "no {part} in {config}");
     }

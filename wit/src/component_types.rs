@@ -229,7 +229,8 @@ mod tests {
 
     #[test]
     fn types_are_read_in_linear_time() {
-        let kinds: [(&str, &dyn Fn(usize) -> Vec<u8>); 2] = [
+        type Component<'c> = &'c dyn Fn(usize) -> Vec<u8>;
+        let kinds: [(&str, Component<'_>); 2] = [
             ("nested types", &|size| nested(COMPONENT, size)),
             ("types", &|size| {
                 let types = "(type (flags \"a\" \"b\"))".repeat(size);

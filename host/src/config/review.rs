@@ -335,7 +335,17 @@ impl Lines {
 
     /// What is filled into a server of the user's own.
     fn filled_in(&mut self, bridge: &Bridge) {
+        if let (Launch::Http(written), Launch::Http(filled)) = (&bridge.written, &bridge.launch) {
+            self.http(written);
+            self.host(filled, &bridge.needs);
+            self.names("sends headers", written.headers.keys());
+        }
         if let (Launch::Stdio(written), Launch::Stdio(filled)) = (&bridge.written, &bridge.launch) {
+            if written.cwd != filled.cwd
+                && let Some(folder) = &filled.cwd
+            {
+                self.path("in folder", folder);
+            }
             if let Some(shown) = &bridge.shown
                 && (&shown.command, &shown.args) != (&written.command, &written.args)
             {

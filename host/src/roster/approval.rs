@@ -43,8 +43,12 @@ impl Roster {
         if pending.is_empty() {
             return Ok(ApprovalOutcome::NothingWaits);
         }
-        let confirmed = self.confirm_approval(server, &pending, &context.listener);
-        let form = match confirmed.await {
+        let confirmed = tokio::select! {
+            confirmed = self.confirm_approval(server, &pending, &context.listener) => confirmed,
+            // Others are to be asked anew.
+            () = context.cancel.cancelled() => Err(Unconfirmed::NoAnswer),
+        };
+        let form = match confirmed {
             Ok(Agreed::Now(form)) => form,
             Ok(Agreed::WithAnother) => return Ok(ApprovalOutcome::Approved(pending.len())),
             Err(why) => {

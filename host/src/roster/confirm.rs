@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, json};
 use tokio::sync::watch;
@@ -11,6 +12,10 @@ use crate::runtime::{Capability, Listener, Question};
 
 /// How long a question may be, in bytes. What is longer nobody reads in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
+
+/// How long a call waits for the outcome of another call's form before it opens one of its own:
+/// whoever had that one open may have given it up, and it may not be there any more.
+const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 
 /// Why nobody has agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +68,7 @@ struct OpenForm {
 pub(super) struct OwnForm<'q> {
     questions: &'q Questions,
     asked: Asked,
+    message: Arc<str>,
     outcome: watch::Sender<Option<Outcome>>,
 }
 
@@ -98,15 +104,27 @@ impl Questions {
             return Ok(Turn::Other(open.clone()));
         }
         let (sender, outcome) = watch::channel(None);
-        let message = message.into();
-        state
-            .open
-            .insert(asked.clone(), OpenForm { message, outcome });
+        let message: Arc<str> = message.into();
+        let open = OpenForm {
+            message: Arc::clone(&message),
+            outcome,
+        };
+        state.open.insert(asked.clone(), open);
         Ok(Turn::Own(OwnForm {
             questions: self,
             asked: asked.clone(),
+            message,
             outcome: sender,
         }))
+    }
+
+    /// Has nobody else wait for a form, if it is the one that they would.
+    fn pass_over(&self, asked: &Asked, message: &Arc<str>) {
+        let mut state = self.state();
+        let open = state.open.get(asked);
+        if open.is_some_and(|open| Arc::ptr_eq(&open.message, message)) {
+            state.open.remove(asked);
+        }
     }
 }
 
@@ -143,7 +161,7 @@ impl<'q> OwnForm<'q> {
 
 impl Drop for OwnForm<'_> {
     fn drop(&mut self) {
-        self.questions.state().open.remove(&self.asked);
+        self.questions.pass_over(&self.asked, &self.message);
     }
 }
 
@@ -170,11 +188,15 @@ impl Roster {
                 Turn::Own(form) => return form.answered(confirm(caller, message, what).await),
                 Turn::Other(form) => form,
             };
-            // Where whoever had it open is gone, nobody has heard an answer.
-            let outcome = match form.outcome.wait_for(Option::is_some).await {
-                Ok(outcome) => *outcome,
-                Err(_) => None,
+            let answered = form.outcome.wait_for(Option::is_some);
+            let outcome = match tokio::time::timeout(MAX_WAIT_FOR_OTHER, answered).await {
+                Ok(Ok(outcome)) => *outcome,
+                // Where whoever had it open is gone, nobody has heard an answer.
+                Ok(Err(_)) | Err(_) => None,
             };
+            if outcome.is_none() {
+                self.questions.pass_over(&asked, &form.message);
+            }
             match outcome {
                 None => {}
                 Some(Err(why)) => return Err(why),
@@ -267,5 +289,25 @@ mod tests {
         let form = own(&questions, &Asked::Trust);
         questions.state().refused.insert(Asked::Trust);
         assert_eq!(form.answered(Ok(())).err(), Some(Unconfirmed::AskedBefore));
+    }
+
+    /// Else a form that its client has given up would keep everybody from being asked.
+    #[test]
+    fn a_form_that_nobody_waits_for_gives_way_to_another_one() {
+        let questions = Questions::default();
+        let given_up = own(&questions, &Asked::Trust);
+        let Ok(Turn::Other(waited_for)) = questions.turn(&Asked::Trust, "shown") else {
+            panic!("no form is open");
+        };
+        questions.pass_over(&Asked::Trust, &waited_for.message);
+        let form = own(&questions, &Asked::Trust);
+        // The first one is no longer the one that others wait for.
+        questions.pass_over(&Asked::Trust, &waited_for.message);
+        drop(given_up);
+        assert!(matches!(
+            questions.turn(&Asked::Trust, "shown"),
+            Ok(Turn::Other(_))
+        ));
+        assert!(form.answered(Err(Unconfirmed::NotAgreed)).is_err());
     }
 }

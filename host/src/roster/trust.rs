@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::confirm::{Agreed, Asked};
+use super::confirm::{Agreed, Asked, Unconfirmed};
 use super::server::tool_error;
 use super::{Context, Roster};
 use crate::config::ProjectReview;
@@ -70,7 +70,12 @@ impl Roster {
         );
         let what = "Trust this project";
         let caller = &context.listener;
-        let trusted = match self.confirm(Asked::Trust, caller, message, what).await {
+        let confirmed = tokio::select! {
+            confirmed = self.confirm(Asked::Trust, caller, message, what) => confirmed,
+            // Others are to be asked anew.
+            () = context.cancel.cancelled() => Err(Unconfirmed::NoAnswer),
+        };
+        let trusted = match confirmed {
             Err(why) => {
                 return tool_error(format!(
                     "the project is not trusted: {why}\n\

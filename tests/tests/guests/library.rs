@@ -330,7 +330,7 @@ fn two_of_one_uri_are_told_apart_by_their_servers() {
         assert_eq!(read.unwrap()["contents"][0]["uri"], *uri);
     }
     let prompts = client.request("prompts/list", json!({})).unwrap();
-    let own = 4;
+    let own = 5;
     assert_eq!(prompts["prompts"].as_array().unwrap().len(), 6 + own);
     let status = home.server_status("one").unwrap();
     assert!(status["error"].is_null(), "{status}");

@@ -31,6 +31,8 @@ pub struct Own {
 
 /// Where the translated texts come from.
 pub(super) struct Source<'a> {
+    /// The server's name.
+    pub(super) server: &'a str,
     pub(super) around: &'a Surroundings,
     pub(super) expansion: Expansion,
     /// Values that are in files of the client's, by the names of variables. They stay there: whoever
@@ -171,10 +173,12 @@ impl Own {
             }
             let text = match source.kept(name, value.expose()) {
                 Kept::InEnvironment => format!("${{{name}}}"),
-                Kept::Answered => format!("${{{INPUT}{name}}}"),
+                Kept::Answered => format!("${{{INPUT}{}}}", source.id_of(name)),
                 Kept::Unanswered => {
-                    asked.push(name);
-                    format!("${{{INPUT}{name}}}")
+                    let id = source.id_of(name);
+                    let text = format!("${{{INPUT}{id}}}");
+                    asked.push(id);
+                    text
                 }
                 Kept::NoWay => {
                     elsewhere.push(name);
@@ -189,7 +193,7 @@ impl Own {
                  `[discovery.inputs]`, each as `NAME = \"…\"`, or as `NAME = {{ env = \"NAME\" }}` \
                  for a variable of the environment",
                 quoted(file),
-                named(&asked)
+                named(&asked.iter().collect::<Vec<_>>())
             ));
         }
         if !elsewhere.is_empty() {
@@ -315,15 +319,29 @@ enum Kept {
 }
 
 impl Source<'_> {
+    /// The question for a value that is in a file of a client's. Other servers have other files, in
+    /// which the same name may have another secret, and it is nothing that they ask for.
+    fn id_of(&self, name: &str) -> String {
+        let plain = |c: char| match c.is_ascii_alphanumeric() {
+            true => c,
+            false => '_',
+        };
+        let server: String = self.server.chars().map(plain).collect();
+        format!("{server}_{name}")
+    }
+
     /// Where a value is to come from, which is never written down: what is shown of a command has
     /// its arguments in it.
     fn kept(&self, name: &str, value: &str) -> Kept {
         let of_environment = self.around.env.get(name).map(String::as_str);
         let can_be_asked_for = expansion::is_name(name);
-        let answer = self.inputs.get(name).map(|answer| match answer {
-            Input::Value(answer) => Some(answer.expose()),
-            Input::Variable(variable) => self.around.value(variable),
-        });
+        let answer = self
+            .inputs
+            .get(&self.id_of(name))
+            .map(|answer| match answer {
+                Input::Value(answer) => Some(answer.expose()),
+                Input::Variable(variable) => self.around.value(variable),
+            });
         match answer {
             _ if !can_be_asked_for => Kept::NoWay,
             _ if of_environment == Some(value) => Kept::InEnvironment,
@@ -371,7 +389,7 @@ fn piece<'t>(text: &'t str, form: Form, source: &Source<'_>) -> Option<(Piece, &
             Some(Kept::NoWay) => return Piece::Foreign(written()),
             Some(kept) => {
                 return Piece::Answer {
-                    id: name.to_owned(),
+                    id: source.id_of(name),
                     is_answered: matches!(kept, Kept::Answered),
                 };
             }
@@ -451,6 +469,7 @@ mod tests {
             notes: Vec::new(),
         };
         let source = Source {
+            server: "s-1",
             around: &around,
             expansion,
             variables: &variables,
@@ -459,7 +478,8 @@ mod tests {
                 false => &none,
             },
             inputs: &Inputs::from([
-                ("ANSWERED".to_owned(), Input::Value(Secret::new("k$"))),
+                ("s_1_ANSWERED".to_owned(), Input::Value(Secret::new("k$"))),
+                ("s_1_given".to_owned(), Input::Value(Secret::new("other"))),
                 ("given".to_owned(), Input::Value(Secret::new("a$${b}"))),
                 ("named".to_owned(), Input::Variable("N".to_owned())),
             ]),
@@ -501,13 +521,13 @@ mod tests {
             (
                 "${{ secrets.X }} ${{secrets.KEPT}}",
                 CONTINUE,
-                "${X} ${input:KEPT}",
+                "${X} ${input:s_1_KEPT}",
                 0,
             ),
             (
                 "${{secrets.SAME}} ${{secrets.ANSWERED}}",
                 CONTINUE,
-                "${SAME} ${input:ANSWERED}",
+                "${SAME} ${input:s_1_ANSWERED}",
                 0,
             ),
             // Somebody has answered another question of that name.

@@ -356,6 +356,7 @@ impl<'a> Search<'a> {
                     .and_then(|shown| shown.folder.as_ref());
                 let (variables, of_entry) = (context.variables.all(), BTreeMap::new());
                 let source = own::Source {
+                    server: server.name,
                     around: self.around,
                     expansion,
                     variables: &variables,

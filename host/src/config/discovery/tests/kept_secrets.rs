@@ -104,7 +104,7 @@ fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
     let Launch::Stdio(stdio) = &own.launch else {
         panic!("{:?}", own.launch);
     };
-    assert_eq!(stdio.args, ["${input:K}", "x=${input:K}", "${API_KEY}"]);
+    assert_eq!(stdio.args, ["${input:a_K}", "x=${input:a_K}", "${API_KEY}"]);
     assert_eq!(own.unanswered.len(), 2, "{:?}", own.unanswered);
     assert!(own.unanswered[0].contains("[discovery.inputs]"));
 
@@ -130,11 +130,11 @@ fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
         env,
         [
             ("API_KEY", "${API_KEY}"),
-            ("K", "${input:K}"),
+            ("K", "${input:a_K}"),
             ("OWN", "mine")
         ]
     );
-    assert!(own.unanswered[0].contains("`K`"), "{:?}", own.unanswered);
+    assert!(own.unanswered[0].contains("`a_K`"), "{:?}", own.unanswered);
     assert!(own.missing[0].contains("`A.B`"), "{:?}", own.missing);
 
     // Neither a program nor a folder is written with what is filled into it.
