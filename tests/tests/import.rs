@@ -168,10 +168,16 @@ from = ["vscode"]
 [servers.gh.env]
 TOKEN = "${{input:tok}}"
 
+[servers.gh.limits]
+timeout = "21600s"
+
 [servers.time]
 command = "uvx"
 args = ["mcp-server-time"]
 from = ["vscode", "codex"]
+
+[servers.time.limits]
+timeout = "21600s"
 
 [servers.github]
 command = "npx"
@@ -285,7 +291,7 @@ fn dormouse_takes_the_place_of_servers() {
     assert_eq!(
         read(&home, ".codex/config.toml"),
         format!(
-            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\ntool_timeout_sec = 660\n"
+            "model = \"gpt-5\" # mine\n\n[tui]\ntheme = \"x\"\n\n[mcp_servers.dormouse]\ncommand = \"{program}\"\nargs = [\"--config\", \"{config}\", \"serve\", \"--client\", \"codex\"]\ntool_timeout_sec = 21660\n"
         )
     );
     let goose = read(&home, "config/goose/config.yaml");
@@ -293,7 +299,7 @@ fn dormouse_takes_the_place_of_servers() {
         goose.contains("  dormouse:\n    name: dormouse\n"),
         "{goose}"
     );
-    assert!(goose.ends_with("    timeout: 660\n# end\n"), "{goose}");
+    assert!(goose.ends_with("    timeout: 21660\n# end\n"), "{goose}");
     assert!(!goose.contains("mcp-server-fetch"), "{goose}");
     let block = read(&home, ".continue/config.yaml");
     assert!(

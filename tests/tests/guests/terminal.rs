@@ -50,10 +50,12 @@ fn a_form_is_filled_in() {
     assert!(good && shown.contains("Hello, Ada!"), "{shown}");
     // One question after the other, from the same lines.
     let steps = [
-        ("Number 1?", "y\n"),
+        ("Number 1?", ""),
+        ("c = cancel: ", "y\n"),
         ("a whole number: ", "one\n"),
         ("`one` is no number", "1\n"),
-        ("Number 2?", "y\n"),
+        ("Number 2?", ""),
+        ("c = cancel: ", "y\n"),
         ("a whole number: ", "20\n"),
     ];
     let (shown, good) = typed("add", r#"{"count": 2}"#, &steps);

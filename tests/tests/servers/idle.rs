@@ -241,6 +241,8 @@ fn who_hears_no_logs_is_told_with_the_next_result() {
             Ok(())
         })
         .unwrap();
+        // What is to be told is put down right after it.
+        std::thread::sleep(Duration::from_millis(500));
         let content = call();
         let told = content.get(1).map(|block| block["text"].as_str().unwrap());
         let told = told.unwrap_or_else(|| panic!("{deaf:?} is told nothing"));
