@@ -335,7 +335,4 @@ fn what_nobody_was_shown_hides_nothing_of_what_is_to_be_approved() {
         assert!(told.contains("tool `a`, new"), "{told}");
         assert!(told.contains("  + EVIL"), "{told}");
     }
-    let mut host = serve(json!({}));
-    all.comes_to_wait(&json!([]));
-    assert_eq!(tools(&mut host), ["post__a", "post__pay"]);
 }
