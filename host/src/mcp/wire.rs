@@ -346,17 +346,18 @@ where
                     if matches!(response.result, ServerResult::CustomResult(_))
             );
             let mut message = message;
+            let mut line = Line::of(&message)?;
             if let JsonRpcMessage::Response(response) = &message
-                && link.backlog.has_no_room_for(Line::of(&message)?.len())
+                && link.backlog.has_no_room_for(line.len())
             {
                 // The long one is not kept while this waits for its turn.
                 message = unread(response.id.clone());
+                line = Line::of(&message)?;
                 client_log::warn(
                     "long results are not sent, because the client does not read those that \
                      are there",
                 );
             }
-            let line = Line::of(&message)?;
             match of_batch {
                 None => {
                     let _waiting = link.backlog.add(line.len());
