@@ -1,7 +1,7 @@
 //! The side of `dormouse status` and its like.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dormouse_jsonrpc::{LineReader, Message, MessageError, MessageLimits};
@@ -9,7 +9,7 @@ use futures::future::join_all;
 use interprocess::local_socket::tokio::{Stream, prelude::*};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt, BufReader};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{RpcError, place, wire};
 use crate::config::paths;
@@ -25,11 +25,17 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// being made refuses connections as well.
 const SETTLED: Duration = Duration::from_secs(10);
 
+/// How long a host that broke off may take to be seen to have ended, and how often
+/// it is looked at.
+const ENDING_TIMEOUT: Duration = Duration::from_secs(1);
+const ENDING_INTERVAL: Duration = Duration::from_millis(20);
+
 /// A running host.
 #[derive(Debug)]
 pub struct Host {
     /// Its process id.
     pub pid: u32,
+    file: PathBuf,
     pub(super) patience: Duration,
     lines: LineReader<BufReader<Stream>>,
     asked: u64,
@@ -73,13 +79,33 @@ pub async fn hosts() -> Vec<Host> {
     }
 }
 
-/// Asks all running hosts the same thing at once.
+/// Asks all running hosts the same thing at once. One that ends meanwhile is no
+/// running host, so it is left out.
 pub async fn ask_all(method: &str, params: Value) -> Vec<Answer> {
-    let asked = hosts().await.into_iter().map(async |mut host| Answer {
-        pid: host.pid,
-        outcome: host.request(method, params.clone()).await,
+    ask_each(hosts().await, method, params).await
+}
+
+pub(super) async fn ask_each(hosts: Vec<Host>, method: &str, params: Value) -> Vec<Answer> {
+    let asked = hosts.into_iter().map(async |mut host| {
+        let outcome = host.request(method, params.clone()).await;
+        if matches!(outcome, Err(RequestError::Broken(_))) && has_ended(&host.file).await {
+            return None;
+        }
+        let pid = host.pid;
+        Some(Answer { pid, outcome })
     });
-    join_all(asked).await
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// Whether nobody listens any more at a host's file. A host's connections end
+/// before its file is removed, or after.
+async fn has_ended(file: &Path) -> bool {
+    let ended = async {
+        while !matches!(open(file).await, Err(error) if is_gone(&error)) {
+            sleep(ENDING_INTERVAL).await;
+        }
+    };
+    timeout(ENDING_TIMEOUT, ended).await.is_ok()
 }
 
 pub(super) async fn hosts_in(folder: &Path) -> Vec<Host> {
@@ -89,11 +115,11 @@ pub(super) async fn hosts_in(folder: &Path) -> Vec<Host> {
 }
 
 async fn connect(pid: u32, file: &Path) -> Option<Host> {
-    let stream = async { Stream::connect(place::name(file)?).await };
-    let error = match timeout(PATIENCE, stream).await {
+    let error = match timeout(PATIENCE, open(file)).await {
         Ok(Ok(stream)) => {
             return Some(Host {
                 pid,
+                file: file.to_owned(),
                 patience: PATIENCE,
                 lines: LineReader::new(BufReader::new(stream), MAX_ANSWER_BYTES),
                 asked: 0,
@@ -102,10 +128,7 @@ async fn connect(pid: u32, file: &Path) -> Option<Host> {
         Ok(Err(error)) => error,
         Err(elapsed) => elapsed.into(),
     };
-    let dead = matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound
-    );
+    let dead = is_gone(&error);
     let age = file
         .metadata()
         .and_then(|metadata| metadata.modified())
@@ -118,6 +141,18 @@ async fn connect(pid: u32, file: &Path) -> Option<Host> {
         tracing::warn!("host {pid} cannot be reached: {error}");
     }
     None
+}
+
+async fn open(file: &Path) -> io::Result<Stream> {
+    Stream::connect(place::name(file)?).await
+}
+
+/// Whether nobody listens there.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound
+    )
 }
 
 impl Host {

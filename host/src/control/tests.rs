@@ -1,10 +1,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use interprocess::local_socket::traits::tokio::Listener as _;
 use serde_json::{Value, json};
 
 use super::Guard;
-use super::client::hosts_in;
+use super::client::{ask_each, hosts_in};
 use super::methods::Methods;
 use super::server::Socket;
 use super::{RequestError, RpcError, place};
@@ -151,6 +152,41 @@ async fn what_a_killed_host_leaves_is_swept() {
     // A host with the id of a dead one takes its place.
     let _guard = listen_in(folder.path(), 2, Echo("new"));
     assert_eq!(hosts_in(folder.path()).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_host_that_ends_while_it_is_asked_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let _stays = listen_in(folder.path(), 1, Echo("stays"));
+    // One whose connections end before its file is gone, as those of a runtime may
+    // that is shut down.
+    let file = place::file(folder.path(), 2);
+    let ending = place::bind(&file).unwrap();
+    // One that breaks off and goes on listening, which is a failure.
+    let broken = place::bind(&place::file(folder.path(), 3)).unwrap();
+    let hosts = hosts_in(folder.path()).await;
+    assert_eq!(hosts.len(), 3);
+    let ends = async {
+        drop(ending.accept().await.unwrap());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        drop(ending);
+        std::fs::remove_file(&file).unwrap();
+    };
+    let breaks = async {
+        loop {
+            drop(broken.accept().await.unwrap());
+        }
+    };
+    let asked = ask_each(hosts, "name", Value::Null);
+    let answers = tokio::select! {
+        (answers, ()) = async { tokio::join!(asked, ends) } => answers,
+        () = breaks => unreachable!(),
+    };
+    let outcomes: Vec<_> = answers
+        .iter()
+        .map(|answer| (answer.pid, answer.outcome.is_ok()))
+        .collect();
+    assert_eq!(outcomes, [(1, true), (3, false)]);
 }
 
 #[tokio::test]

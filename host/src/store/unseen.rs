@@ -220,6 +220,22 @@ impl Unseen {
         }
     }
 
+    /// Takes what a kind of clients is offered as seen, where it is what was approved of that kind.
+    fn take_own_again(
+        &mut self,
+        kind: Gated,
+        (name, object): (&str, &RawValue),
+        clients: Clients<'_>,
+    ) {
+        let others = self.for_others.get(name);
+        if let Some(own) = others.and_then(|others| others.get(clients.now))
+            && kind.same(name, own, object)
+        {
+            self.added.remove(name);
+            self.changed.insert(name.to_owned(), object.to_owned());
+        }
+    }
+
     /// What is taken in place of an object that clients of some kind are offered; none where that
     /// is taken itself. `current` is what is recorded of that name.
     pub(super) fn separated(
@@ -236,6 +252,7 @@ impl Unseen {
         if self.added.contains(name) {
             if !is_same(current) {
                 self.wait_for_others(name, current, clients);
+                self.take_own_again(kind, (name, object), clients);
             }
             return None;
         }
@@ -254,12 +271,7 @@ impl Unseen {
             // What could not be shown, nobody has approved, but what these clients were offered
             // before it.
             self.wait_for_others(name, current, clients);
-            let others = self.for_others.get(name);
-            if let Some(own) = others.and_then(|others| others.get(clients.now))
-                && is_same(own)
-            {
-                self.changed.insert(name.to_owned(), object.to_owned());
-            }
+            self.take_own_again(kind, (name, object), clients);
             return None;
         }
         let origin = self.origin.get(name);
