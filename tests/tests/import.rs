@@ -315,21 +315,36 @@ fn dormouse_takes_the_place_of_servers() {
         .collect();
     assert_eq!(from, ["from = [\"vscode\"]"]);
 
-    // What is edited afterwards is not lost by undoing.
-    let edited = format!("{block}# more\n");
-    fs::write(home.path().join(".continue/config.yaml"), &edited).unwrap();
+    // What is edited afterwards is not lost by undoing, and its servers come back.
+    let continues = home.path().join(".continue/config.yaml");
+    fs::write(&continues, format!("{block}# more\n")).unwrap();
+    let told = run(&home, &["import", "--undo"]);
+    let stays = "config.yaml had; what has been written into it since stays";
+    assert!(told.contains(stays), "{told}");
+    let merged = read(&home, ".continue/config.yaml");
+    assert!(merged.ends_with("# more\n"), "{merged}");
+    assert!(merged.contains("mcp-sql"), "{merged}");
+    assert!(!merged.contains("name: dormouse"), "{merged}");
+    let mut expected = before.clone();
+    expected.insert(continues.clone(), merged);
+    assert_eq!(files(&home), expected);
+
+    // Where it cannot be edited, Dormouse keeps its servers, until it is put back by force.
+    run(&home, &["import", "--replace", "--no-sync"]);
+    let config = fs::read_to_string(home.config()).unwrap();
+    let broken = format!("{}: [\n", read(&home, ".continue/config.yaml"));
+    fs::write(&continues, &broken).unwrap();
     let output = home.run(&["import", "--undo"]).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        said(&output).contains("has been edited since"),
-        "{}",
-        said(&output)
-    );
-    let mut expected = before.clone();
-    expected.insert(home.path().join(".continue/config.yaml"), edited);
-    assert_eq!(files(&home), expected);
+    let told = said(&output);
+    assert!(told.contains("has been edited since"), "{told}");
+    assert!(told.contains("dormouse.toml` stays"), "{told}");
+    let mut left = expected.clone();
+    left.insert(continues, broken);
+    left.insert(home.config(), config);
+    assert_eq!(files(&home), left);
     run(&home, &["import", "--undo", "--force"]);
-    assert_eq!(files(&home), before);
+    assert_eq!(files(&home), expected);
 }
 
 #[test]

@@ -72,7 +72,7 @@ impl Import {
             },
         );
         warn_of_problems(&discovery, &clients);
-        let program = install::program(places, named)?;
+        let program = install::program(places, &around, named)?;
         let import = files::import(
             &discovery,
             &around,
@@ -148,10 +148,13 @@ impl Import {
             output::say("there is nothing to undo");
             return Ok(ExitCode::SUCCESS);
         };
-        let steps = run.undo(self.force)?;
+        let around = Surroundings::of_process(None)?;
+        let steps = run.undo(self.force, &|file, earlier| {
+            files::without(earlier, file, &around)
+        })?;
         if self.dry_run {
             let changes = steps.iter().filter_map(|step| match step {
-                Undo::Back(change) => Some(change.clone()),
+                Undo::Back(change) | Undo::Merge(change) => Some(change.clone()),
                 _ => None,
             });
             install::show(&changes.collect::<Vec<_>>())?;
@@ -161,7 +164,6 @@ impl Import {
             false => ("put back", "removed"),
         };
         let mut edited: Vec<PathBuf> = Vec::new();
-        let around = Surroundings::of_process(None)?;
         let before = Spellings::now(places, &around);
         for step in &steps {
             if !self.dry_run {
@@ -171,6 +173,19 @@ impl Import {
                 Undo::Back(change) => output::say(&format!("{back} {}", change.file.display())),
                 Undo::Remove(file) => output::say(&format!("{removed} {}", file.display())),
                 Undo::Nothing => {}
+                Undo::Merge(change) => {
+                    let file = change.file.display();
+                    output::say(&format!(
+                        "{back} what {file} had; what has been written into it since stays"
+                    ));
+                }
+                Undo::Needed(file) => {
+                    edited.push(file.clone());
+                    output::warn(&format!(
+                        "`{}` stays: the servers of files that are left as they are are in it",
+                        file.display()
+                    ));
+                }
                 Undo::Edited(file) => {
                     edited.push(file.clone());
                     output::warn(&format!(

@@ -87,7 +87,7 @@ impl Install {
         let around = Surroundings::of_process(None)?;
         let client = self.client;
         let reach = match self.http {
-            None => Reach::Program(program(places, named)?),
+            None => Reach::Program(program(places, &around, named)?),
             Some(address) => {
                 // The one that a host takes that is started with the same.
                 let given = match &self.token_file {
@@ -239,7 +239,11 @@ fn asked(question: &str) -> anyhow::Result<bool> {
 /// How clients are to start this very program: by its name where that leads to it,
 /// and else by its path. `named` says whether the user has named the configuration
 /// file, which the clients then have to name, too.
-pub(super) fn program(places: &Places, named: bool) -> anyhow::Result<Program> {
+pub(super) fn program(
+    places: &Places,
+    around: &Surroundings,
+    named: bool,
+) -> anyhow::Result<Program> {
     let own = crate::own_program::path().context("this program cannot find its own file")?;
     let name = Path::new("dormouse").with_extension(std::env::consts::EXE_EXTENSION);
     let real = |path: &Path| std::fs::canonicalize(path).ok();
@@ -269,7 +273,34 @@ pub(super) fn program(places: &Places, named: bool) -> anyhow::Result<Program> {
             places.config.display()
         ),
     };
-    Ok(Program { command, options })
+    let variables = variables(places, around)?;
+    Ok(Program {
+        command,
+        options,
+        variables,
+    })
+}
+
+/// The variables of the environment that the user's servers need, wherever they are written.
+fn variables(places: &Places, around: &Surroundings) -> anyhow::Result<Vec<String>> {
+    let config = config::load(&places.config)?;
+    let all: Vec<Client> = Client::all().collect();
+    let discovery = discover(
+        around,
+        &all,
+        &FillPolicy {
+            inputs: &config.discovery.inputs,
+            may_fill: &|_, _| false,
+            may_follow: &|_| false,
+            max_bytes: config.discovery.filled_in,
+        },
+    );
+    let found = discovery.found.iter();
+    let found = found.filter(|found| found.server.origin.scope == Scope::User);
+    let own = config.servers.values();
+    let own = own.filter_map(|server| server.bridge().map(|bridge| &bridge.written));
+    let launches = own.chain(found.map(|found| &found.own.launch));
+    Ok(files::needed(launches, &around.env).into_iter().collect())
 }
 
 /// Shows what files are to become.

@@ -87,8 +87,8 @@ pub fn own_places(
     if let Some(file) = host.token_file {
         add(file, "which has the token of `dormouse serve --http`");
     }
-    if let Ok(folder) = paths::runtime_dir() {
-        add(&folder, "where Dormouse's control sockets are");
+    for folder in paths::runtime_dirs().iter().flatten() {
+        add(folder, "where Dormouse's control sockets are");
     }
     // The user's own one is read by other hosts, where this one was given another.
     let usual = paths::config_file(None).ok();

@@ -58,12 +58,38 @@ pub fn data_dir() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// The user has no home folder.
 pub fn runtime_dir() -> anyhow::Result<PathBuf> {
+    let mut all = runtime_dirs()?;
+    Ok(all.swap_remove(0))
+}
+
+/// All folders in which control sockets of this user's hosts may be, the one for this process
+/// first: some clients start a host without the environment that says where it is for others.
+///
+/// # Errors
+/// The user has no home folder.
+pub fn runtime_dirs() -> anyhow::Result<Vec<PathBuf>> {
     let base = base()?;
+    // Not a shared temporary folder, where others could be first to make it.
+    let private = base.cache_dir().join(FOLDER).join("run");
     Ok(match base.runtime_dir() {
-        Some(folder) => folder.join(FOLDER),
-        // Not a shared temporary folder, where others could be first to make it.
-        None => base.cache_dir().join(FOLDER).join("run"),
+        Some(folder) => vec![folder.join(FOLDER), private],
+        None => {
+            let usual = usual_runtime_dir().map(|folder| folder.join(FOLDER));
+            std::iter::once(private).chain(usual).collect()
+        }
     })
+}
+
+/// The user's runtime directory where the environment does not say it, as systemd makes it.
+#[cfg(target_os = "linux")]
+fn usual_runtime_dir() -> Option<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    Some(PathBuf::from(format!("/run/user/{user}"))).filter(|folder| folder.is_dir())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn usual_runtime_dir() -> Option<PathBuf> {
+    None
 }
 
 /// The file or folder that a user's text means, absolute: `~` is their home, and

@@ -73,10 +73,11 @@ pub enum RequestError {
 /// The hosts that are running, by process id. Sockets that killed hosts have left
 /// behind are removed on the way.
 pub async fn hosts() -> Vec<Host> {
-    match paths::runtime_dir() {
-        Ok(folder) => hosts_in(&folder).await,
-        Err(_) => Vec::new(),
-    }
+    let folders = paths::runtime_dirs().unwrap_or_default();
+    let found = join_all(folders.iter().map(|folder| hosts_in(folder))).await;
+    let mut hosts: Vec<_> = found.into_iter().flatten().collect();
+    hosts.sort_unstable_by_key(|host| host.pid);
+    hosts
 }
 
 /// Asks all running hosts the same thing at once. One that ends meanwhile is no

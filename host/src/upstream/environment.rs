@@ -231,7 +231,7 @@ const PASSED: &[Passed] = &[
 const OWN: &str = "DORMOUSE_";
 
 /// Whether every child gets the variable of that name.
-fn is_inherited(name: &str) -> bool {
+pub(crate) fn is_inherited(name: &str) -> bool {
     // Proxies have their names in small letters as well, as have npm's settings.
     let name = name.to_ascii_uppercase();
     let mut names = PASSED.iter().flat_map(|passed| passed.names);
@@ -251,7 +251,7 @@ pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> 
 }
 
 /// Whether one of the patterns that a user has written names a variable.
-pub(super) fn is_named(patterns: &[String], name: &str) -> bool {
+pub(crate) fn is_named(patterns: &[String], name: &str) -> bool {
     !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
 }
 

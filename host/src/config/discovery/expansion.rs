@@ -175,7 +175,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t s
 
 /// Whether a text is a name of a variable. What is none was never meant to be
 /// filled in.
-pub(super) fn is_name(text: &str) -> bool {
+pub(in crate::config) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     let first = chars.next();
     first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

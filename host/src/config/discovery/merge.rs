@@ -107,6 +107,11 @@ fn filled_launch(found: &Found) -> Option<Fingerprint> {
     bridge.map(|bridge| Fingerprint::of(&bridge.launch))
 }
 
+/// Hash of how a server is reached, in the words of `dormouse.toml`.
+fn written_launch(found: &Found) -> Option<Fingerprint> {
+    Some(Fingerprint::of(&found.own.launch))
+}
+
 struct Merging<'d> {
     found: Vec<&'d Found>,
     fate: Vec<Fate>,
@@ -230,7 +235,11 @@ impl<'d> Merging<'d> {
         let mut winners: BTreeMap<_, usize> = BTreeMap::new();
         for (index, found) in self.open() {
             let key = (found.server.origin.client, &found.written_name);
-            winners.insert(key, index);
+            // A project's that its client does not start (nobody has approved it) is in place of
+            // none that its user has.
+            if !(is_of_project(found) && !found.server.enabled && winners.contains_key(&key)) {
+                winners.insert(key, index);
+            }
         }
         for (index, found) in self.open() {
             let key = (found.server.origin.client, &found.written_name);
@@ -260,7 +269,11 @@ impl<'d> Merging<'d> {
         let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
         for (index, found) in order {
             let launch = filled_launch(found);
-            let twin = launches.get(&launch).copied();
+            // What is written in the same way is the same, also while a variable has no value: each
+            // client has its own place for one, and what one forbids would not hold for the other.
+            let written = written_launch(found).filter(|_| !is_of_project(found));
+            let twin = launches.get(&launch).or_else(|| launches.get(&written));
+            let twin = twin.copied();
             let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
             if let Some(first) = twin {
                 self.decide(index, Fate::Same(first));
@@ -270,6 +283,9 @@ impl<'d> Merging<'d> {
             } else {
                 names.insert(&found.server.name, index);
                 launches.entry(launch).or_insert(index);
+                if written.is_some() {
+                    launches.entry(written).or_insert(index);
+                }
             }
         }
     }

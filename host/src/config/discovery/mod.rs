@@ -38,6 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use content::{Content, ProjectContent};
+pub(super) use expansion::is_name as is_variable_name;
 pub use fill_policy::FillPolicy;
 pub(super) use filler::NOT_TRUSTED;
 pub(super) use formats::claude_code::settings as settings_files;

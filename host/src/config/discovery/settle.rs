@@ -4,13 +4,26 @@
 use std::collections::BTreeMap;
 
 use super::document::Node;
-use super::formats::{claude_code, gemini, opencode};
+use super::formats::claude_code::{self, DeniedTools};
+use super::formats::{gemini, opencode};
 use super::library::Loaded;
 use super::places::{CLAUDE_CODE_MANAGED, Syntax};
 use super::policy::Policy;
 use super::search::{Search, project_of};
 use super::{Found, Source, SourceState};
 use crate::config::{Adapter, Client, Origin, Scope};
+
+/// Takes from a server what its client's settings deny.
+fn deny(found: &mut Found, tools: &[&str]) {
+    if tools.contains(&"*") {
+        found.server.enabled = false;
+        let note = "it is off: `permissions.deny` names it";
+        found.notes.push(note.to_owned());
+    } else if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+        let denied = tools.iter().map(|tool| (*tool).to_owned());
+        bridge.filter.exclude.extend(denied);
+    }
+}
 
 impl Search<'_> {
     /// Turns off what a client's settings turn off.
@@ -68,12 +81,12 @@ impl Search<'_> {
             };
             self.sources.push(Source {
                 client: self.client,
-                scope,
+                scope: scope.clone(),
                 profile: None,
                 file,
                 state,
             });
-            documents.push(loaded);
+            documents.push((scope, loaded));
         }
         let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
         // A project's files say nothing of the user's servers, whatever they have in them.
@@ -82,9 +95,19 @@ impl Search<'_> {
             claude_code::of_project(root, folder?)
         });
         let own: Vec<&Node> = own.collect();
-        let settings = documents.iter().filter_map(|loaded| loaded.root());
+        let settings = documents.iter().filter_map(|(_, loaded)| loaded.root());
         let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
+        let of_user = documents.iter().filter_map(|(scope, loaded)| {
+            loaded.root().filter(|_| project_of(scope).is_none())
+        });
+        let denied_to_all = DeniedTools::of(&of_user.collect::<Vec<_>>());
+        let denied_to_projects = DeniedTools::of(&all);
         for found in &mut self.found {
+            let denied = match project_of(&found.server.origin.scope) {
+                Some(_) => &denied_to_projects,
+                None => &denied_to_all,
+            };
+            deny(found, &denied.of_server(&found.written_name));
             let mut off = claude_code::off_here(&own, &found.written_name);
             if project_of(&found.server.origin.scope).is_some() {
                 off = off.or_else(|| claude_code::off(&all, &found.written_name));

@@ -1,8 +1,8 @@
 //! Backups of the files that were changed, and their way back.
 //!
 //! Each run that changes files has a folder, named by its time; the last one is the
-//! one that is undone. A file is only put back where it still is what the run has
-//! made of it.
+//! one that is undone. A file is only put back as a whole where it still is what the
+//! run has made of it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,12 @@ pub enum Undo {
     Back(Change),
     /// It was not there before, and is removed.
     Remove(PathBuf),
+    /// It has been edited since, and gets back what it had, with what was written into it since.
+    Merge(Change),
     /// It has been edited since.
     Edited(PathBuf),
+    /// It is Dormouse's own, which files that are left as they are still need.
+    Needed(PathBuf),
     /// It is as it was before.
     Nothing,
 }
@@ -157,11 +161,7 @@ pub fn changes_of(backups: &Path, file: &Path) -> Result<Vec<EarlierChange>> {
         let Some(saved) = saved.find(|saved| saved.path == file && !saved.undone) else {
             continue;
         };
-        changes.push(EarlierChange {
-            command: run.manifest.command.clone(),
-            before: run.copy(saved)?,
-            after: saved.after.clone(),
-        });
+        changes.push(run.change(saved)?);
     }
     Ok(changes)
 }
@@ -199,6 +199,14 @@ impl Run {
         Ok(Some(text))
     }
 
+    fn change(&self, saved: &Saved) -> Result<EarlierChange> {
+        Ok(EarlierChange {
+            command: self.manifest.command.clone(),
+            before: self.copy(saved)?,
+            after: saved.after.clone(),
+        })
+    }
+
     /// The command that did it.
     #[must_use]
     pub fn command(&self) -> &str {
@@ -211,24 +219,52 @@ impl Run {
         &self.folder
     }
 
-    /// What can be done about each of its files. With `force`, what has been edited
-    /// since is put back, too.
+    /// What can be done about each of its files, Dormouse's own last: their servers are in there for
+    /// as long as clients do not have them back. With `force`, what has been edited since is put
+    /// back, too; without it, `merge` says what becomes of it, if it can.
     ///
     /// # Errors
     /// A file or its backup cannot be read.
-    pub fn undo(&self, force: bool) -> Result<Vec<Undo>> {
-        let open = self.manifest.files.iter().filter(|saved| !saved.undone);
-        open.map(|saved| self.undo_one(saved, force)).collect()
+    pub fn undo(
+        &self,
+        force: bool,
+        merge: &dyn Fn(&Path, &EarlierChange) -> Option<Change>,
+    ) -> Result<Vec<Undo>> {
+        let open = || self.manifest.files.iter().filter(|saved| !saved.undone);
+        let merge = (!force).then_some(merge);
+        let of_clients = open().filter(|saved| !saved.own);
+        let mut steps: Vec<_> = of_clients
+            .map(|saved| self.undo_one(saved, merge))
+            .collect::<Result<_>>()?;
+        let is_needed = steps.iter().any(|step| matches!(step, Undo::Edited(_)));
+        for saved in open().filter(|saved| saved.own) {
+            steps.push(match self.undo_one(saved, merge)? {
+                Undo::Back(_) | Undo::Remove(_) if is_needed => Undo::Needed(saved.path.clone()),
+                step => step,
+            });
+        }
+        Ok(steps)
     }
 
-    fn undo_one(&self, saved: &Saved, force: bool) -> Result<Undo> {
+    fn undo_one(
+        &self,
+        saved: &Saved,
+        merge: Option<&dyn Fn(&Path, &EarlierChange) -> Option<Change>>,
+    ) -> Result<Undo> {
         let now = file::read(&saved.path)?;
         let hash = now.as_deref().map(hash);
         if hash == saved.before {
             return Ok(Undo::Nothing);
         }
-        if hash.as_ref() != Some(&saved.after) && !force {
-            return Ok(Undo::Edited(saved.path.clone()));
+        if hash.as_ref() != Some(&saved.after)
+            && let Some(merge) = merge
+        {
+            let merged = match saved.own {
+                true => None,
+                false => merge(&saved.path, &self.change(saved)?),
+            };
+            let edited = || Undo::Edited(saved.path.clone());
+            return Ok(merged.map_or_else(edited, Undo::Merge));
         }
         let Some(after) = self.copy(saved)? else {
             return Ok(Undo::Remove(saved.path.clone()));
@@ -262,11 +298,11 @@ impl Undo {
     /// The file cannot be written or removed.
     pub fn make(&self) -> Result<()> {
         match self {
-            Self::Back(change) => change.make(),
+            Self::Back(change) | Self::Merge(change) => change.make(),
             Self::Remove(path) => {
                 remove(path).with_context(|| format!("`{}` cannot be removed", path.display()))
             }
-            Self::Edited(_) | Self::Nothing => Ok(()),
+            Self::Edited(_) | Self::Needed(_) | Self::Nothing => Ok(()),
         }
     }
 }
@@ -356,7 +392,7 @@ mod tests {
 
         fs::write(&old, "edited").unwrap();
         let mut run = last(&backups).unwrap().unwrap();
-        let undo = run.undo(false).unwrap();
+        let undo = run.undo(false, &|_, _| None).unwrap();
         assert!(matches!(&undo[..], [Undo::Edited(file), Undo::Remove(_)] if *file == old));
         for undo in &undo {
             undo.make().unwrap();
@@ -366,7 +402,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&old).unwrap(), "edited");
 
         let mut run = last(&backups).unwrap().unwrap();
-        for undo in run.undo(true).unwrap() {
+        for undo in run.undo(true, &|_, _| None).unwrap() {
             undo.make().unwrap();
         }
         run.undone(&[]).unwrap();
@@ -388,7 +424,7 @@ mod tests {
             let change = change(file.clone(), Some(&before), &after);
             keep(&backups, "install", &[&change]).unwrap();
             change.make().unwrap();
-            for undo in last(&backups).unwrap().unwrap().undo(false).unwrap() {
+            for undo in last(&backups).unwrap().unwrap().undo(false, &|_, _| None).unwrap() {
                 undo.make().unwrap();
             }
             proptest::prop_assert_eq!(fs::read_to_string(&file).unwrap(), before);

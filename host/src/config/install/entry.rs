@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::Program;
 use crate::config::Client;
 use crate::config::discovery::call_timeout_entry;
 use crate::upstream::Secret;
@@ -14,11 +15,14 @@ pub const NAME: &str = "dormouse";
 /// How long the start of a server may take beside a call of it, where the first call starts it.
 const START: Duration = Duration::from_secs(60);
 
-/// The entry with which a client starts Dormouse. `command` is the program: a
-/// path, or a name that `PATH` leads to; `options` are its arguments before
-/// `serve`.
+/// The entry with which a client starts Dormouse.
 #[must_use]
-pub fn of(client: Client, command: &str, options: &[String]) -> Json {
+pub fn of(client: Client, program: &Program) -> Json {
+    let Program {
+        command,
+        options,
+        variables,
+    } = program;
     let words = ["serve", "--client", client.name()].map(str::to_owned);
     let args: Vec<String> = options.iter().cloned().chain(words).collect();
     let typed = |kind: &str| json!({ "type": kind, "command": command, "args": args });
@@ -28,7 +32,7 @@ pub fn of(client: Client, command: &str, options: &[String]) -> Json {
             json!({ "type": "local", "command": command, "args": args, "tools": ["*"] })
         }
         Client::OpenCode => {
-            let line: Vec<_> = std::iter::once(command.to_owned()).chain(args).collect();
+            let line: Vec<_> = std::iter::once(command.clone()).chain(args).collect();
             json!({ "type": "local", "command": line, "enabled": true })
         }
         Client::Goose => json!({
@@ -39,6 +43,9 @@ pub fn of(client: Client, command: &str, options: &[String]) -> Json {
             "args": args,
             "enabled": true,
         }),
+        Client::Codex if !variables.is_empty() => {
+            json!({ "command": command, "args": args, VARIABLES: variables })
+        }
         Client::ClaudeDesktop
         | Client::Codex
         | Client::Gemini
@@ -106,13 +113,17 @@ pub fn wait(
     }
 }
 
+/// Key of the variables that a client passes to a server (Codex).
+const VARIABLES: &str = "env_vars";
+
 /// Keys of an entry that say how a server is reached.
-const REACHED_BY: [&str; 15] = [
+const REACHED_BY: [&str; 16] = [
     "args",
     "cmd",
     "command",
     "cwd",
     "env",
+    VARIABLES,
     "environment",
     "envs",
     "headers",
@@ -142,6 +153,14 @@ pub fn over(old: Option<&Json>, new: Json) -> Json {
         merged.retain(|key, _| !REACHED_BY.contains(&key.as_str()));
     }
     merged.extend(new.clone());
+    // Variables that its user has it pass, it goes on passing.
+    let passed = |entry: &Map<String, Json>| entry.get(VARIABLES).and_then(Json::as_array).cloned();
+    if let (Some(mut all), Some(own)) = (passed(new), passed(old)) {
+        let more = own.into_iter().filter(|name| !all.contains(name));
+        let more: Vec<_> = more.collect();
+        all.extend(more);
+        merged.insert(VARIABLES.to_owned(), all.into());
+    }
     Json::Object(merged)
 }
 

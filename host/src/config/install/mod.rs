@@ -13,8 +13,10 @@ mod mask;
 mod plan;
 mod server;
 mod uninstall;
+mod variables;
 
 pub use change::Change;
 pub use decision::{Action, Decision};
 pub use plan::{Import, Program, Reach, Wanted, import, install};
-pub use uninstall::{Uninstall, uninstall};
+pub use uninstall::{Uninstall, uninstall, without};
+pub use variables::needed;

@@ -23,6 +23,8 @@ pub struct Program {
     pub command: String,
     /// Its arguments before `serve`.
     pub options: Vec<String>,
+    /// The names of variables of the environment that it needs.
+    pub variables: Vec<String>,
 }
 
 /// How a client is to reach Dormouse.
@@ -249,7 +251,7 @@ impl Leaving {
             let longest = self.longest_call;
             let change = self.open(place)?;
             let entry = NewEntry {
-                entry: entry::of(client, &program.command, &program.options),
+                entry: entry::of(client, program),
                 longest,
                 keeps_timeout: false,
             };
@@ -312,7 +314,7 @@ pub fn install(
     };
     let mut change = Change::of_client(&place.file, place.shape.syntax)?;
     let entry = match reach {
-        Reach::Program(program) => entry::of(client, &program.command, &program.options),
+        Reach::Program(program) => entry::of(client, program),
         Reach::Http { url, token } => {
             let Some(entry) = entry::over_http(client, url, token) else {
                 bail!(

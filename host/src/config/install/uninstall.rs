@@ -70,6 +70,27 @@ pub fn uninstall(
     Ok(all)
 }
 
+/// A file of clients' without a change that Dormouse has made of it, with all that was written into
+/// it since. None where no client has such a file, or it cannot be edited.
+#[must_use]
+pub fn without(earlier: &EarlierChange, file: &Path, around: &Surroundings) -> Option<Change> {
+    let places = Client::all().flat_map(|client| places::files(client, around));
+    let places: Vec<_> = places.filter(|place| place.file == file).collect();
+    let mut change = Change::of_client(file, places.first()?.shape.syntax).ok()?;
+    change.before.as_ref()?;
+    let before = earlier.before.as_deref().unwrap_or_default();
+    for place in places.iter().filter(is_own) {
+        let earlier = std::slice::from_ref(earlier);
+        leave(&mut change, place, earlier, &mut Vec::new()).ok()?;
+        // It was there before, as it had been installed then.
+        if let Some(entry) = edit::get(before, &place.shape, entry::NAME).ok().flatten() {
+            let add = |text: &str| edit::add(text, &place.shape, entry::NAME, &entry);
+            change.edit(add).ok()?;
+        }
+    }
+    Some(change)
+}
+
 /// Takes Dormouse out of a file. `earlier` are the changes that were made of it, the last one
 /// first. False where there was no such file, and nobody has changed it since.
 fn leave(

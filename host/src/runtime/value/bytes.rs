@@ -1,7 +1,19 @@
-//! How much text stands for bytes.
+//! Base64 that stands for bytes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use dormouse_wit::{Function, Type};
 use serde_json::{Map, Value};
+use wasmtime::component::Val;
+
+/// The base64 of a list of bytes.
+pub(super) fn base64_of(items: &[Val]) -> String {
+    let bytes = items.iter().filter_map(|item| match item {
+        Val::U8(byte) => Some(*byte),
+        _ => None,
+    });
+    STANDARD.encode(bytes.collect::<Vec<u8>>())
+}
 
 /// How much base64 a function's arguments have in them, in bytes. Each three bytes
 /// that it stands for take thirty times the room of its four letters, as values.

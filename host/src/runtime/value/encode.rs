@@ -1,11 +1,10 @@
 //! Component values → JSON.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use dormouse_wit::Type;
 use serde_json::{Map, Number, Value, json};
 use wasmtime::component::Val;
 
+use super::bytes::base64_of;
 use super::case_index::CaseIndex;
 
 /// The one canonical JSON of a value of type `ty`. The types of code and
@@ -42,16 +41,7 @@ impl<'a> Encoder<'a> {
             (_, Val::Float64(n)) => float64(*n),
             (_, Val::Char(char)) => Value::from(char.to_string()),
             (_, Val::String(text)) => Value::from(text.as_str()),
-            (Type::Bytes, Val::List(items)) => {
-                let bytes: Vec<u8> = items
-                    .iter()
-                    .filter_map(|item| match item {
-                        Val::U8(byte) => Some(*byte),
-                        _ => None,
-                    })
-                    .collect();
-                Value::from(STANDARD.encode(bytes))
-            }
+            (Type::Bytes, Val::List(items)) => Value::from(base64_of(items)),
             (Type::List(item), Val::List(items))
             | (Type::FixedList(item, _), Val::List(items) | Val::FixedLengthList(items)) => {
                 items.iter().map(|value| self.encode(item, value)).collect()

@@ -4,8 +4,9 @@ use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
+use super::bytes::base64_of;
 use super::left_out::LeftOutHints;
-use super::result::{base64, either, flat};
+use super::result::{either, flat};
 
 /// A resource's result: text or bytes under its own URI, or several contents with
 /// theirs. None where there is no such resource: nothing at all is no contents.
@@ -36,7 +37,7 @@ pub(crate) fn resource_result(
                 _ => Value::Null,
             })
             .collect(),
-        (Some(Type::Bytes), Some(Val::List(bytes))) => own("blob", base64(bytes).into()),
+        (Some(Type::Bytes), Some(Val::List(bytes))) => own("blob", base64_of(bytes).into()),
         (_, Some(Val::String(text))) => own("text", text.as_str().into()),
         _ => Vec::new(),
     };

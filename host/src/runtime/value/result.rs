@@ -1,11 +1,10 @@
 //! What a function returned → MCP `CallToolResult`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use dormouse_wit::Type;
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
+use super::bytes::base64_of;
 use super::encode::{encode, part};
 use super::left_out::LeftOutHints;
 use crate::runtime::hint;
@@ -139,7 +138,7 @@ fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> 
     Some(match value {
         Val::Option(None) => return None,
         Val::Option(Some(value)) => return plain(left_out, name, value),
-        Val::List(items) if name == "data" => Value::from(base64(items)),
+        Val::List(items) if name == "data" => Value::from(base64_of(items)),
         Val::List(items) if items.is_empty() => return None,
         Val::List(items) => items
             .iter()
@@ -155,7 +154,7 @@ fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> 
         // The only ones in content.
         Val::Float64(n) => return hint::priority(*n).inspect_err(odd).ok(),
         Val::Variant(case, Some(payload)) => match payload.as_ref() {
-            Val::List(bytes) => json!({ case: base64(bytes) }),
+            Val::List(bytes) => json!({ case: base64_of(bytes) }),
             Val::String(text) => json!({ case: text }),
             _ => return None,
         },
@@ -167,17 +166,6 @@ fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> 
         ),
         _ => return None,
     })
-}
-
-pub(super) fn base64(items: &[Val]) -> String {
-    let bytes: Vec<u8> = items
-        .iter()
-        .filter_map(|item| match item {
-            Val::U8(byte) => Some(*byte),
-            _ => None,
-        })
-        .collect();
-    STANDARD.encode(bytes)
 }
 
 /// MCP's names are camelCase where WIT's are kebab-case.

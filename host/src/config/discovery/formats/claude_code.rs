@@ -1,6 +1,7 @@
 //! Claude Code: `mcpServers`; `timeout` is for a call, in milliseconds. Its settings
-//! say which servers of a project's `.mcp.json` are on.
+//! say which servers of a project's `.mcp.json` are on, and which tools are denied.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::Scope;
@@ -69,6 +70,46 @@ pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
         );
     }
     outcome
+}
+
+/// Tools that settings deny, by the names that their rules have for servers.
+pub(in crate::config::discovery) struct DeniedTools<'n>(HashMap<&'n str, Vec<&'n str>>);
+
+/// Most places at which the name of a server may end in a rule.
+const MAX_SPLITS: usize = 4;
+
+impl<'n> DeniedTools<'n> {
+    /// Those of the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
+    pub(in crate::config::discovery) fn of(settings: &[&'n Node]) -> Self {
+        let mut all: HashMap<&str, Vec<&str>> = HashMap::new();
+        let deny = |node: &&'n Node| node.get("permissions")?.get("deny");
+        let rules = settings.iter().filter_map(deny).flat_map(Node::items);
+        for rule in rules.filter_map(Node::text) {
+            let Some(rule) = rule.strip_prefix("mcp__") else {
+                continue;
+            };
+            all.entry(rule).or_default().push("*");
+            // A name may have two underscores in it, too.
+            for (at, between) in rule.match_indices("__").take(MAX_SPLITS) {
+                let tool = rule.get(at + between.len()..).unwrap_or_default();
+                let server = rule.get(..at).unwrap_or_default();
+                all.entry(server).or_default().push(tool);
+            }
+        }
+        Self(all)
+    }
+
+    /// The names and patterns of what they deny of a server; `*` where that is all of it.
+    pub(in crate::config::discovery) fn of_server(&self, server: &str) -> Vec<&'n str> {
+        let plain = |c: char| match c.is_ascii_alphanumeric() || c == '-' {
+            true => c,
+            false => '_',
+        };
+        let server: String = server.chars().map(plain).collect();
+        let all = [server.as_str(), "*"];
+        let all = all.iter().filter_map(|server| self.0.get(server)).flatten();
+        all.copied().filter(|tool| !tool.is_empty()).collect()
+    }
 }
 
 /// What of the user's own file is about a project.

@@ -69,6 +69,7 @@ fn replacing_leaves_no_profile_without_its_servers() {
     let program = Program {
         command: "dormouse".to_owned(),
         options: Vec::new(),
+        variables: Vec::new(),
     };
     let wanted = Wanted {
         clients: &clients,
