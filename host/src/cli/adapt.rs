@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::{Listing, Provenance};
+use dormouse_files::replace::{Access, replace};
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
 use crate::config::variables::expand;
 use crate::config::{Bridge, units};
-use crate::replace::{Access, replace};
 use crate::roster::{Places, Roster};
 use crate::runtime::Code;
 use crate::store::Store;

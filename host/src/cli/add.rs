@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::Entry;
+use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
@@ -18,7 +19,6 @@ use crate::roster::{Collision, Kind, Places, Roster, folders, names};
 use crate::runtime::{NotOffered, Runtime};
 use crate::sandbox::{FsGrant, FsMode, Grants, real_path};
 use crate::store::{Decision, Decisions, RecordedFolders};
-use crate::visible::visible_line;
 
 /// Adds a plugin as a server.
 #[derive(Debug, Args)]

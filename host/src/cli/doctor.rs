@@ -8,12 +8,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_files::paths;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
-use crate::config::{self, Config, Configured, ServerConfig, paths};
+use crate::config::{self, Config, Configured, ServerConfig};
 use crate::control;
 use crate::roster::{Places, Roster, Status, Waiting, folders};
 use crate::sandbox::FsMode;

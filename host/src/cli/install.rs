@@ -240,7 +240,8 @@ fn asked(question: &str) -> anyhow::Result<bool> {
 /// and else by its path. `named` says whether the user has named the configuration
 /// file, which the clients then have to name, too.
 pub(super) fn program(places: &Places, named: bool) -> anyhow::Result<Program> {
-    let own = crate::own_program::path().context("this program cannot find its own file")?;
+    let own =
+        dormouse_files::own_program::path().context("this program cannot find its own file")?;
     let name = Path::new("dormouse").with_extension(std::env::consts::EXE_EXTENSION);
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -5,10 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dormouse_text::visible::visible_line;
+use dormouse_text::wildcard::matches;
+
 use super::{ChangePolicy, ClientRules, Scope};
 use crate::upstream::{Launch, Secret};
-use crate::visible::visible_line;
-use crate::wildcard::matches;
 
 /// An upstream to bridge, as it is configured.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::{Client, ClientRules, file, name, paths};
-use crate::replace::{Access, replace};
+use super::{Client, ClientRules, file, name};
 use crate::sandbox::{FsMode, Grants};
 
 /// Edits one configuration file. Edits of several processes wait for each other,

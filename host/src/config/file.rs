@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dormouse_catalog::read_regular_file;
+use dormouse_text::nearest::nearest;
 use dormouse_wit::Instance;
 use serde_json::Value as Json;
 use toml_edit::{Document, Item, TableLike};
@@ -22,7 +23,6 @@ use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
     Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
-use crate::nearest::nearest;
 use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
 
 /// No configuration is larger than this; a file that is was named by mistake.

@@ -16,7 +16,6 @@ pub mod name;
 mod on_change;
 mod overlay;
 mod own_places;
-pub mod paths;
 pub mod problem;
 mod project_content;
 mod project_path;

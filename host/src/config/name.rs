@@ -1,6 +1,6 @@
 //! The names that users give to servers.
 
-use crate::nearest::nearest;
+use dormouse_text::nearest::nearest;
 
 /// What separates a server's name from a tool's in the names that agents see.
 pub const SEPARATOR: &str = "__";

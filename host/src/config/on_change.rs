@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::wildcard::matches;
+use dormouse_text::wildcard::matches;
 
 /// What happens to a tool (a prompt, a template, instructions) that is no longer what its user
 /// has approved, from the least cautious on.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::visible::{line_beginning, short_name};
+use dormouse_text::visible::{line_beginning, short_name};
 
 /// One thing that is wrong in a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -6,16 +6,17 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use dormouse_files::paths;
+use dormouse_text::visible::visible_line;
 use dormouse_wit::Instance;
 
 use super::discovery::Skipped;
 use super::{
     Adapter, Bridge, Client, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin, Problem,
-    RefusedServer, ServerConfig, ShownFolder, limits, paths,
+    RefusedServer, ServerConfig, ShownFolder, limits,
 };
 use crate::sandbox::{FsGrant, FsMode};
 use crate::upstream::{Http, Launch, OAuth, Stdio};
-use crate::visible::visible_line;
 
 /// A project as its user is shown it, with the hash of the files that this is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dormouse_files::paths;
+use dormouse_text::server_url::shown_wrong;
 use toml_edit::{Item, TableLike};
 
 use super::bridge::{Bridge, FillSource, FilledIn, Filter, Fingerprint, MAX_FILLED_IN, Need};
@@ -15,9 +17,9 @@ use super::overlay::{LaunchOverlay, UpstreamOverlay};
 use super::problem::{quoted, unquoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
-use super::{ClientRules, Input, paths, units};
+use super::{ClientRules, Input, units};
 use crate::upstream::environment::secret_in;
-use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio, shown_wrong};
+use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 
 /// The keys of a server's table that are about its upstream, as they are written.
 #[derive(Default)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
+use dormouse_text::visible::visible_line;
 use dormouse_wit::signature::compact;
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
@@ -14,7 +15,6 @@ use super::indented_json::indented;
 use super::line_diff;
 use crate::config::{Bridge, ChangePolicy, Filter};
 use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
-use crate::visible::visible_line;
 
 /// The one tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";

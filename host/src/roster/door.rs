@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use dormouse_text::visible::{first_names, visible_line};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -14,7 +15,6 @@ use crate::config::{Fingerprint, OnChange};
 use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
 use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
-use crate::visible::{first_names, visible_line};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {

@@ -48,6 +48,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::Catalog;
+use dormouse_text::nearest::nearest;
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
@@ -71,7 +72,6 @@ pub use sync::Synced;
 use crate::config::discovery::{SourceState, Surroundings};
 use crate::config::{self, Client, Config, Configured, Fetch, ServerConfig};
 use crate::log_budget::LogBudget;
-use crate::nearest::nearest;
 use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
 use crate::sandbox::OwnPlaces;
 use crate::store::{Decisions, Known, Store, Trust};

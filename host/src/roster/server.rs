@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_text::visible::visible_line;
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -26,7 +27,6 @@ use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
 use crate::upstream::{Setup, Upstream};
-use crate::visible::visible_line;
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
 /// not look each. Nobody calls, replaces the file and calls again within it.

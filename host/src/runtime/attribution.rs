@@ -10,13 +10,13 @@ mod mark;
 use std::borrow::Cow;
 
 use dormouse_jsonrpc::Object;
+use dormouse_text::visible::{visible_line, without_hidden};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ask::AskError;
 use super::{Capability, Question};
 use crate::upstream::question_links;
-use crate::visible::{visible_line, without_hidden};
 pub use mark::message;
 use mark::{shown, unmarked};
 

@@ -18,12 +18,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use dormouse_catalog::{open_regular_file, read_regular_file};
+use dormouse_files::replace::{Access, replace};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::compiler::{CompileError, Compiler, Job};
-use crate::replace::{Access, replace};
 
 /// How large the cache may grow, in bytes, before the entries that were not used
 /// for the longest time go.
@@ -306,7 +306,7 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
 fn private_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     const STICKY: u32 = 0o1000;
-    crate::replace::make_folder(dir)?;
+    dormouse_files::replace::make_folder(dir)?;
     let dir = dir.canonicalize()?;
     let me = own_user();
     for (above, folder) in dir.ancestors().enumerate() {
@@ -356,5 +356,5 @@ fn is_root(user: u32) -> bool {
 
 #[cfg(not(unix))]
 fn private_dir(dir: &Path) -> io::Result<()> {
-    crate::replace::make_folder(dir)
+    dormouse_files::replace::make_folder(dir)
 }

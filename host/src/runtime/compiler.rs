@@ -354,7 +354,7 @@ impl Drop for CompileProcess {
 /// This program, to be started once more.
 #[cfg(not(test))]
 fn command() -> io::Result<Command> {
-    let mut command = crate::own_program::same()?;
+    let mut command = dormouse_files::own_program::same()?;
     command.arg("compile");
     Ok(command)
 }

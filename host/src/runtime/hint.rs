@@ -1,9 +1,8 @@
 //! The hints about a piece of content (MCP `Annotations`), as clients take them: some
 //! throw a whole result away for one hint that is none.
 
+use dormouse_text::visible::short_name;
 use serde_json::Value;
-
-use crate::visible::short_name;
 
 /// How important something is.
 ///

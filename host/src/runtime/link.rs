@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use dormouse_text::visible::{line_beginning, short_name};
 use dormouse_wit::CONTRACT;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker, ResourceType};
@@ -18,7 +19,6 @@ use super::engine::{Kind, Machine, Origin};
 use super::flag_lists::has_lists_of_flags;
 use super::state::State;
 use crate::sandbox::{HostLimits, WASI_VERSION};
-use crate::visible::{line_beginning, short_name};
 
 /// A component whose imports are bound.
 pub(super) struct Linked {

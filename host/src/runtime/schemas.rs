@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dormouse_catalog::What;
+use dormouse_text::visible::{line_beginning, short_name};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::compiled_schemas::{self, SchemaId};
 use super::error::Cause;
 use super::memory::ServerMemory;
-use crate::visible::{line_beginning, short_name};
 
 /// How many problems are listed: enough to mend a call in one go, few enough not
 /// to drown a model in a list that it made itself.

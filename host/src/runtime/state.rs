@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dormouse_text::log_text::logger_name;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Engine;
@@ -26,7 +27,7 @@ use crate::sandbox::{
     FilesystemState, HttpHooks, HttpMemory, HttpState, NetworkGate, NetworkState, Output, Preopens,
     http_context,
 };
-use crate::upstream::{Upstream, logger_name, without_blocking};
+use crate::upstream::{Upstream, without_blocking};
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;

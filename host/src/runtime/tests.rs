@@ -330,7 +330,7 @@ async fn a_damaged_cache_entry_is_compiled_again() {
 /// Copies a cache, each file by itself: no mapped one is cut.
 fn copied(from: &Path, to: &Path) {
     let (from, to) = (from.join("components"), to.join("components"));
-    crate::replace::make_folder(&to).unwrap();
+    dormouse_files::replace::make_folder(&to).unwrap();
     for file in std::fs::read_dir(from).unwrap() {
         let path = file.unwrap().path();
         std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
@@ -407,7 +407,11 @@ async fn a_cache_entry_that_is_not_its_own_is_compiled_again() {
         };
         // Another file under its name: the one that is mapped must not be cut.
         std::fs::remove_file(&file).unwrap();
-        let replaced = crate::replace::replace(&file, &bytes, crate::replace::Access::Private);
+        let replaced = dormouse_files::replace::replace(
+            &file,
+            &bytes,
+            dormouse_files::replace::Access::Private,
+        );
         replaced.unwrap();
         for (expected, what) in [((1, 0), "changed"), ((0, 1), "mended")] {
             let runtime = runtime(cache.clone());

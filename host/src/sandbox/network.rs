@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use dormouse_text::log_text::escaped;
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{Network, ResolveAddressStream};
 use wasmtime_wasi::p2::bindings::sockets::network::{ErrorCode, IpAddressFamily};
@@ -10,7 +11,6 @@ use wasmtime_wasi::p2::{TcpSocket, UdpSocket};
 
 use super::Output;
 use super::wasi::WASI_VERSION;
-use crate::upstream::escaped;
 
 /// How many destinations of one instance are logged, each once: a guest may try many.
 const MAX_LOGGED_DESTINATIONS: usize = 8;

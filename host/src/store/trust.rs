@@ -5,9 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-
-use crate::config::paths;
-use crate::replace::{Access, replace};
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 
 /// The folders whose servers may be started, each with the hash of everything that
 /// its files said about servers when its user looked at it: if that is another one,

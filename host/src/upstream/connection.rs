@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use dormouse_jsonrpc::{Object, ObjectError};
+use dormouse_text::visible::visible_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -27,7 +28,6 @@ use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
 use crate::runtime::{Listener, QuestionLimit, SessionId, check_size};
 use crate::sandbox::UpstreamLimits;
-use crate::visible::visible_line;
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
+use dormouse_text::wildcard::matches;
+
 use super::redaction::is_secret_name;
-use crate::wildcard::matches;
 
 /// Variables that are passed for one reason.
 struct Passed {

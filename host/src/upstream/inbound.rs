@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dormouse_jsonrpc::{
     INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, TextPart, member, text_parts,
 };
+use dormouse_text::log_text::{escaped, logger_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -14,7 +15,6 @@ use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
 use super::server_secrets::ServerSecrets;
-use super::words::{escaped, logger_name};
 use crate::runtime::{
     Answer, AskError, Capability, LEVELS, LONG_TEXT_BYTES, Listener, Question, VALUE_BYTES,
     attribution, check_size,

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use dormouse_text::server_url::{UrlParts, WrongUrl, check, host};
+
 use super::OAuth;
 use super::environment;
 use super::http::is_here;
@@ -12,7 +14,6 @@ use super::redaction::{
     HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, may_be_secret_in_path,
     redacted_arguments, redacted_url, secrets_in_line, tells_nothing, without,
 };
-use super::server_url::{UrlParts, WrongUrl, check, host};
 
 /// How one upstream is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! How a user logs in to an upstream, as plain data.
 
+use dormouse_text::server_url;
+
 use super::Secret;
 use super::auth::Redirect;
 use super::http::is_here;
-use super::server_url;
 
 /// What a user has arranged with an authorization server, and what of its own
 /// metadata is not to be believed. Nothing of it is needed where a server announces

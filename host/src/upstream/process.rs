@@ -44,7 +44,7 @@ impl Process {
         let gone = || io::Error::other("it has no id or no streams");
         let id = child.id().ok_or_else(gone)?;
         #[cfg(target_os = "linux")]
-        crate::open_files::restore_limit_of(id);
+        dormouse_files::open_files::restore_limit_of(id);
         match streams {
             (Some(stdin), Some(stdout), Some(stderr)) => {
                 Ok((Self { child, id }, (stdin, stdout, stderr)))

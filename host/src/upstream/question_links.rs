@@ -1,11 +1,11 @@
 //! The links in what a server wants to have asked: pages that a person may be sent to, of
 //! which they have to see where they lead.
 
+use dormouse_text::server_url::{self, WrongUrl};
+use dormouse_text::visible::is_hidden;
 use serde_json::{Map, Value};
 
-use super::server_url::{self, WrongUrl};
 use crate::runtime::Capability;
-use crate::visible::is_hidden;
 
 /// Checks the links of a question.
 ///

@@ -106,7 +106,7 @@ impl Reaper {
             let _ = old.wait();
         }
         let Some(program) = &self.program else { return };
-        let mut command = crate::own_program::command(program);
+        let mut command = dormouse_files::own_program::command(program);
         command
             .arg("reaper")
             .env_clear()

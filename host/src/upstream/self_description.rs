@@ -2,12 +2,12 @@
 //! what it wants a model to know. All of it is kept, and read again at each start.
 
 use dormouse_catalog::ItemLimits;
+use dormouse_text::log_text::escaped;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::message;
 use super::server_secrets::ServerSecrets;
-use super::words::escaped;
 
 /// How deep a member of it may be. MCP's own are shallower, and what is kept or passed on in
 /// other objects can be read there.

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use dormouse_jsonrpc::{Line, LineReader};
+use dormouse_text::log_text::escaped;
+use dormouse_text::visible::first_names;
 use tokio::io::{AsyncRead, BufReader};
 use tracing::Level;
 
@@ -13,7 +15,6 @@ use super::peer::lock;
 use super::redaction::MAX_WRITTEN_PIECE_BYTES;
 use super::server_secrets::ServerSecrets;
 use crate::log_budget::LogBudget;
-use crate::visible::first_names;
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;
@@ -113,31 +114,4 @@ impl Words {
             self.server
         )
     }
-}
-
-/// The longest name of a logger that is passed on, in bytes.
-const MAX_LOGGER_BYTES: usize = 64;
-
-/// The name of a logger, short and without what would steer a terminal: it stands before
-/// each line, in the host's log and at the agent.
-#[must_use]
-pub(crate) fn logger_name(logger: &str) -> String {
-    let end = logger.floor_char_boundary(MAX_LOGGER_BYTES);
-    let mut name = escaped(logger.get(..end).unwrap_or(logger));
-    name.truncate(name.floor_char_boundary(MAX_LOGGER_BYTES));
-    name
-}
-
-/// A line without what would steer a terminal. Quotes stay as they are: this is read
-/// by people.
-#[must_use]
-pub(crate) fn escaped(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for letter in line.chars() {
-        match letter {
-            '\'' | '"' | '\\' => shown.push(letter),
-            letter => shown.extend(letter.escape_debug()),
-        }
-    }
-    shown
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dormouse_text::server_url::shown_wrong;
+
 use super::draft::{self, Draft, Text, Written};
 use super::expansion::Expansion;
 use super::filler::{self, Filled, Filler, ReadText};
@@ -12,7 +14,7 @@ use crate::config::{
     Adapter, Bridge, ChangePolicy, ClientRules, ENV_FILE, FillSource, Fingerprint, Origin, Scope,
     ServerConfig, ShownFolder, ShownProgram,
 };
-use crate::upstream::{Http, Launch, Secret, Stdio, shown_wrong};
+use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// Why a draft is no server.
 pub(super) enum Refused {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use dormouse_files::own_program;
+
 use crate::config::{Origin, Scope};
-use crate::own_program;
 use crate::upstream::Launch;
 
 const NAME: &str = "dormouse";

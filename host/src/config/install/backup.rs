@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, remove, replace};
 use serde::{Deserialize, Serialize};
 
 use crate::config::discovery::places::Syntax;
-use crate::config::{file, paths};
-use crate::replace::{Access, remove, replace};
+use crate::config::file;
 
 use super::Change;
 

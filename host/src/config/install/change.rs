@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use dormouse_files::replace::{Access, replace};
 
 use crate::config::discovery::places::Syntax;
 use crate::config::edit::Editor;
 use crate::config::{Invalid, Problem, file, lines::Lines};
-use crate::replace::{Access, replace};
 
 use super::edit::Uneditable;
 

@@ -86,8 +86,9 @@ fn quiet(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_files::replace::Access;
+
     use crate::config::discovery::places::Syntax;
-    use crate::replace::Access;
 
     use super::*;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::bail;
+use dormouse_files::replace::Access;
 use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
@@ -13,7 +14,6 @@ use crate::config::discovery::places::{self, Place, Syntax};
 use crate::config::discovery::{Discovery, Found, Surroundings};
 use crate::config::edit::{Change as ServerChange, with_servers};
 use crate::config::{Client, Config, Scope, file};
-use crate::replace::Access;
 use crate::upstream::Secret;
 
 /// How a client is to start Dormouse.

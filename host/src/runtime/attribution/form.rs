@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
+use dormouse_text::visible::{hides_something, visible, without_hidden};
 use serde_json::{Map, Value, json};
 
 use super::mark::{shown, unmarked};
-use crate::visible::{hides_something, visible, without_hidden};
 
 /// Members of a form's schema that are shown and not sent back.
 const SHOWN: [&str; 3] = ["title", "description", "enumNames"];

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use dormouse_text::visible::{is_hidden, visible_line, visible_prose};
 use icu_properties::props::{BidiMirrored, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
-
-use crate::visible::{is_hidden, visible_line, visible_prose};
 
 /// Start of what a server's words are marked with.
 const MARK: &str = "[server `";

@@ -9,11 +9,10 @@ use std::fmt::{self, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dormouse_text::visible::short_name;
 use dormouse_wit::{Case, Field, Function, Type};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
-
-use crate::visible::short_name;
 
 /// A value that is not of the type asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_text::visible::line_beginning;
 use oauth2::TokenResponse as _;
 use reqwest::header::HeaderValue;
 use rmcp::transport::auth::{
@@ -18,7 +19,6 @@ use crate::upstream::question_links::is_page;
 use crate::upstream::redaction::basic_credentials;
 use crate::upstream::server_secrets::ServerSecrets;
 use crate::upstream::{Http, OAuth};
-use crate::visible::line_beginning;
 
 /// What Dormouse calls itself where it registers.
 const NAME: &str = "Dormouse";

@@ -6,13 +6,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
-use crate::config::paths;
-use crate::replace::{Access, replace};
 use crate::upstream::redaction::basic_credentials;
 use crate::upstream::{Http, Secret};
 

@@ -1,10 +1,9 @@
 //! What there is to know of a message to carry it: nothing but whose answer it is.
 
 use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
+use dormouse_text::visible::is_hidden;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::visible::is_hidden;
 
 /// The messages of a body or an event.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Secrets that are written out in a URL.
 
-use super::super::server_url::UrlParts;
+use dormouse_text::server_url::UrlParts;
+
 use super::secret_value::looks_like_a_token;
 use super::variable::is_variable;
 use super::{SecretPart, is_secret_name, range_in, without};

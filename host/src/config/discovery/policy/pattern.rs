@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use dormouse_text::wildcard::matches;
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
-
-use crate::wildcard::matches;
 
 /// A pattern of URLs. `*` stands for any characters within a part of it: what is allowed for
 /// one host is not for `https://other/?that.host`.

@@ -4,7 +4,7 @@
 //! the parser of URLs makes of it. A URL whose text could be taken for
 //! one that leads to another host is refused.
 
-use reqwest::Url;
+use url::Url;
 
 /// Why a URL cannot be one of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ fn named(c: char) -> String {
 /// A URL that is none, or not one of a server, as an error shows it: without all that stands
 /// before its last `@`. Readers of such a text do not agree on where its user name ends.
 #[must_use]
-pub(crate) fn shown_wrong(shown: &str) -> String {
+pub fn shown_wrong(shown: &str) -> String {
     let Some((before, rest)) = shown.rsplit_once('@') else {
         return shown.to_owned();
     };
@@ -58,7 +58,7 @@ pub(crate) fn shown_wrong(shown: &str) -> String {
 }
 
 /// Reads a URL of the web in which it is seen what the host is.
-pub(super) fn parse(url: &str) -> Result<Url, WrongUrl> {
+pub fn parse(url: &str) -> Result<Url, WrongUrl> {
     let odd = |c: &char| *c == '\\' || c.is_whitespace() || c.is_control();
     if let Some(odd) = url.chars().find(odd) {
         return Err(WrongUrl::Character(odd));
@@ -81,7 +81,7 @@ pub(super) fn parse(url: &str) -> Result<Url, WrongUrl> {
 
 /// A URL of the web with its host as it is connected to, where it is written in other letters than
 /// those of ASCII: some of them look like these.
-pub(super) fn with_host_in_ascii(url: &str) -> Option<String> {
+pub fn with_host_in_ascii(url: &str) -> Option<String> {
     let host = UrlParts::of(url).host();
     let is_plain = host.is_ascii() && !host.contains('%');
     (!is_plain)
@@ -90,7 +90,7 @@ pub(super) fn with_host_in_ascii(url: &str) -> Option<String> {
 }
 
 /// Checks the URL of a server. `written` is the same before variables were filled in.
-pub(super) fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
+pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
     let parsed = parse(url)?;
     let written = UrlParts::of(written);
     // Behind what is shown as a user name stands what is taken for the host.
@@ -107,7 +107,7 @@ pub(super) fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
 }
 
 /// The host of a URL that is connected to, and its port where that is named.
-pub(super) fn host(url: &str) -> Option<String> {
+pub fn host(url: &str) -> Option<String> {
     shown(&Url::parse(url).ok()?)
 }
 
@@ -120,19 +120,21 @@ fn shown(url: &Url) -> Option<String> {
 }
 
 /// A URL as it is written, in parts. It need not be one: variables may stand in it.
-pub(super) struct UrlParts<'a> {
+pub struct UrlParts<'a> {
     /// The scheme with `://`.
     scheme: &'a str,
     /// The user name and the password.
-    pub(super) user: Option<&'a str>,
+    pub user: Option<&'a str>,
     /// Host, port and path.
-    pub(super) rest: &'a str,
+    pub rest: &'a str,
     /// Query, without the `?`.
-    pub(super) query: Option<&'a str>,
+    pub query: Option<&'a str>,
 }
 
 impl<'a> UrlParts<'a> {
-    pub(super) fn of(url: &'a str) -> Self {
+    /// Takes a text apart.
+    #[must_use]
+    pub fn of(url: &'a str) -> Self {
         let url = url.split_once('#').map_or(url, |(url, _)| url);
         let (url, query) = match url.split_once('?') {
             // In a variable's default (`${A:?}`) there is none.
@@ -157,7 +159,7 @@ impl<'a> UrlParts<'a> {
     }
 
     /// Whether it is of the web, or of no kind that is named.
-    pub(super) fn is_web(&self) -> bool {
+    pub fn is_web(&self) -> bool {
         let schemes = ["", "http://", "https://"];
         schemes
             .iter()

@@ -20,7 +20,7 @@ static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
 /// Raises the limit as far as the system lets every process raise it.
 #[cfg(unix)]
-pub(crate) fn raise_limit() {
+pub fn raise_limit() {
     let given = getrlimit(Resource::Nofile);
     let most = given
         .maximum
@@ -40,12 +40,12 @@ pub(crate) fn raise_limit() {
 
 /// Does nothing: there is no such limit.
 #[cfg(not(unix))]
-pub(crate) fn raise_limit() {}
+pub fn raise_limit() {}
 
 /// Gives a child that was just started the limit that this process was started with: some
 /// programs go through all files that they could have.
 #[cfg(target_os = "linux")]
-pub(crate) fn restore_limit_of(child: u32) {
+pub fn restore_limit_of(child: u32) {
     let Some(given) = GIVEN.get() else {
         return;
     };

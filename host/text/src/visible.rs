@@ -58,7 +58,7 @@ const MAX_NAME_CHARACTERS: usize = 64;
 /// The first of some names, and how many more there are: strangers choose how many there are
 /// and how long each is.
 #[must_use]
-pub(crate) fn first_names(names: &[impl AsRef<str>]) -> String {
+pub fn first_names(names: &[impl AsRef<str>]) -> String {
     let first = names.iter().take(MAX_NAMES);
     let shown: Vec<_> = first
         .map(|name| format!("`{}`", short_name(name.as_ref())))
@@ -72,13 +72,13 @@ pub(crate) fn first_names(names: &[impl AsRef<str>]) -> String {
 
 /// A name within one line, cut where it is long.
 #[must_use]
-pub(crate) fn short_name(name: &str) -> String {
+pub fn short_name(name: &str) -> String {
     line_beginning(name, MAX_NAME_CHARACTERS)
 }
 
 /// The first so many characters of a text, within one line.
 #[must_use]
-pub(crate) fn line_beginning(text: &str, characters: usize) -> String {
+pub fn line_beginning(text: &str, characters: usize) -> String {
     let mut ends = text.char_indices().map(|(at, _)| at);
     match ends.nth(characters) {
         None => visible_line(text).into_owned(),

@@ -68,7 +68,7 @@ pub fn runtime_dir() -> anyhow::Result<PathBuf> {
 
 /// The file or folder that a user's text means, absolute: `~` is their home, and
 /// a relative path is taken from `base`. The error says what is wrong with it.
-pub(super) fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
+pub fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("a path is empty".to_owned());
     }
