@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
+use dormouse_protocol::{Capability, Question, attribution as attributed, question_links};
 use dormouse_text::visible::{hides_something, visible, visible_line, visible_prose};
 use reqwest::Url;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-
-use crate::runtime::{Capability, Question, attribution as attributed};
-use crate::upstream::question_links;
 
 /// Texts on a terminal: nothing in them is obeyed or hidden, and nothing is escaped twice.
 pub fn visible_texts(data: &[u8]) {

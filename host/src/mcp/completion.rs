@@ -1,5 +1,6 @@
 //! `completion/complete`.
 
+use dormouse_protocol::Answer;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
-use crate::runtime::{Answer, Arguments, Completion, Reference, completion};
+use crate::runtime::{Arguments, Completion, Reference, completion};
 
 /// A request, taken apart.
 struct Request {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use dormouse_protocol::Answer;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use super::instructions;
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::{FollowedResource, Refusal, Roster};
-use crate::runtime::{Answer, Arguments};
+use crate::runtime::Arguments;
 
 /// How many resources one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1024;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
@@ -19,8 +20,8 @@ use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
 use crate::config::{Bridge, RefusedServer, ServerConfig};
 use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, ENDED, QuestionLimit, RunningCalls,
-    Schemas, SessionClients, Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
+    Tool, Wanted,
 };
 use crate::sandbox::NEVER;
 use crate::store::{

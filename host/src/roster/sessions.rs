@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_protocol::{Listener, SessionClients, SessionId};
 use serde_json::Value;
 
 use super::Roster;
-use crate::runtime::{Listener, SessionClients, SessionId, Slot};
+use crate::runtime::Slot;
 use crate::sandbox::Limits;
 use crate::upstream::Upstream;
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use dormouse_protocol::Answer;
 use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
-use super::answer::Answer;
 use super::call_memory::CallMemory;
 use super::engine::Origin;
 use super::error::Cause;

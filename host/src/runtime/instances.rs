@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use dormouse_protocol::{Answer, Awaited, SessionId};
 use dormouse_wit::Instance as Kind;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::answer::Answer;
 use super::compiled_schemas;
 use super::error::Cause;
 use super::instance::Live;
@@ -17,7 +17,7 @@ use super::load::{Loaded, Loader};
 use super::memory::{InstanceMemory, ServerMemory};
 use super::params::Params;
 use super::state::Pace;
-use super::{Call, SessionId, Target};
+use super::{Call, Target};
 use crate::sandbox::GivenSecrets;
 
 /// A kept instance. Whoever holds the lock is the one call that it is busy with.
@@ -53,20 +53,6 @@ impl<'a> Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
-    }
-}
-
-/// Tells a call whether others wait for the instance that it is busy with.
-#[derive(Debug, Clone)]
-pub struct Awaited(watch::Receiver<usize>);
-
-impl Awaited {
-    /// Ends when another call waits: at once, if one does already.
-    pub async fn begins(&mut self) {
-        if self.0.wait_for(|count| *count > 0).await.is_err() {
-            // The instance is forgotten, and nobody can wait for it any more.
-            std::future::pending::<()>().await;
-        }
     }
 }
 
@@ -207,7 +193,8 @@ impl Instances {
                     .map_err(|_| Cause::Busy(limit))?
             }
         };
-        call.listener.holds(Awaited(kept.waiting.subscribe()));
+        let awaited = Awaited::new(kept.waiting.subscribe());
+        call.listener.holds(awaited);
         Ok(Some(place))
     }
 

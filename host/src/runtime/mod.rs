@@ -3,16 +3,11 @@
 //! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
 //! no thread and no file.
 
-mod answer;
 mod arguments;
 mod ask;
-pub mod attribution;
 mod bindings;
 mod cache;
 mod call_memory;
-mod capability;
-mod client_era;
-mod client_key;
 mod compile_places;
 mod compiled_schemas;
 pub mod compiler;
@@ -20,19 +15,16 @@ mod content;
 mod engine;
 mod error;
 mod flag_lists;
-mod form;
 mod grace;
 mod hint;
 mod host_share;
 mod instance;
 mod instances;
 mod link;
-mod listener;
 mod load;
 mod memory;
 mod params;
 mod patience;
-mod question_limit;
 mod question_size;
 mod sampling;
 mod schemas;
@@ -56,24 +48,16 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_catalog::{read, read_regular_file};
+use dormouse_protocol::{Listener, QuestionLimit, SessionClients, SessionId};
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-pub use answer::{Answer, Edit};
 pub use arguments::Arguments;
-pub use ask::{AskError, MAX_QUESTION_BYTES, Question, check_size};
-pub use capability::Capability;
-pub use client_era::{ClientEra, NEWEST_HANDSHAKE};
-pub use client_key::ClientKey;
+pub use ask::check_answer;
 pub use error::{CallError, Cause};
-pub use form::{Choice, Field, Form, Kind};
 pub use grace::GRACE;
-pub use instances::Awaited;
 pub use link::{NotOffered, not_offered};
-pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
-pub use question_limit::QuestionLimit;
-pub use question_size::{LONG_TEXT_BYTES, VALUE_BYTES};
 pub use schemas::Schemas;
 pub use slot::{ENDED, RunningCalls, Slot};
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
@@ -241,10 +225,6 @@ pub struct Call {
     /// Hears what the plugin says while it runs, and answers what it asks.
     pub listener: Arc<dyn Listener>,
 }
-
-/// One agent's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionId(pub u64);
 
 /// The state of a server's life (DESIGN §5), as far as the runtime can tell.
 #[derive(Debug, Clone, PartialEq)]

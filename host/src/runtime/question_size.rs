@@ -1,16 +1,11 @@
 //! How large what a plugin asks is, before values are made of it: the same text may be in it any
 //! number of times.
 
+use dormouse_protocol::{LONG_TEXT_BYTES, VALUE_BYTES};
+
 use super::bindings::dormouse::plugin::client::{Question, Request, Sampling};
 use super::bindings::dormouse::plugin::types::{Annotations, Content, ResourceBody};
 use super::value::written_bytes;
-
-/// Texts of a sampling from which on they are no words of the question, in bytes: images and whole
-/// documents.
-pub const LONG_TEXT_BYTES: usize = 64 << 10;
-
-/// Bytes that a value counts for, besides its text.
-pub const VALUE_BYTES: usize = 63;
 
 /// Copies of a question that there are until it is answered: as values, as text, and on the way to
 /// the client.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dormouse_catalog::What;
+use dormouse_protocol::Answer;
 use dormouse_text::visible::{line_beginning, short_name};
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
 use super::compiled_schemas::{self, SchemaId};
 use super::error::Cause;
 use super::memory::ServerMemory;

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use dormouse_protocol::{Answer, SessionId};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Answer;
 use super::error::{CallError, Cause};
 use super::grace::Graceful;
 use super::instances::{Instances, Place, lock};
@@ -18,7 +18,7 @@ use super::params::Params;
 use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
-use super::{Call, Phase, SessionId, Target, Wanted};
+use super::{Call, Phase, Target, Wanted};
 use crate::sandbox::NEVER;
 use crate::upstream::{Upstream, whose_state};
 

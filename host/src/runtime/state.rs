@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dormouse_protocol::{
+    AskError, Capability, Catalog, Listener, Notice, Question, QuestionLimit, SessionId,
+    attribution, check_size, severity,
+};
 use dormouse_text::log_text::logger_name;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -11,16 +15,15 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
-use super::ask::{AskError, Question, check_size};
+use super::Target;
+use super::ask::{answered, capability_for, question};
 use super::bindings::dormouse::plugin::{call, client, notify, settings, types, upstream};
 use super::call_memory::CallMemory;
-use super::capability::Capability;
 use super::error::Cause;
 use super::memory::{InstanceMemory, MemoryCharge, MemoryWait};
 use super::patience::Patience;
 use super::question_size::QuestionSize;
 use super::turn::Turn;
-use super::{Catalog, Listener, Notice, QuestionLimit, SessionId, Target, attribution, severity};
 #[cfg(unix)]
 use crate::sandbox::DirectoryStreams;
 use crate::sandbox::{
@@ -303,7 +306,7 @@ impl State {
     fn asked(&self, requests: Vec<client::Request>) -> Result<Vec<Question>, AskError> {
         let mut ids = BTreeSet::new();
         let questions = requests.into_iter().map(|request| {
-            let question = Question::new(request)?.attributed(&self.server)?;
+            let question = question(request)?.attributed(&self.server)?;
             match ids.insert(question.id.clone()) {
                 true => Ok(question),
                 false => Err(AskError::Invalid(format!(
@@ -333,8 +336,7 @@ impl State {
         };
         // Before anything is made of them: whoever is refused may ask again, for ever.
         let asked = requests.iter().map(|request| &request.question);
-        call.listener
-            .check_support(asked.map(Question::capability_for))?;
+        call.listener.check_support(asked.map(capability_for))?;
         let size = QuestionSize::of(&requests);
         check_size(size.words)?;
         let Some(held) = self.memory.charge(size.memory()).await else {
@@ -367,7 +369,7 @@ impl State {
         questions
             .iter()
             .zip(&answers)
-            .map(|(question, answer)| question.answer(answer).map_err(AskError::Failed))
+            .map(|(question, answer)| answered(question, answer).map_err(AskError::Failed))
             .collect()
     }
 }

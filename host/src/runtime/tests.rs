@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionClients, SessionId};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, Call, CallError, Callable, Cause, Code, Listener, Phase, QuestionLimit, Runtime,
-    Schemas, SessionClients, SessionId, Slot, Target, Tool, Wanted,
+    Call, CallError, Callable, Cause, Code, Phase, Runtime, Schemas, Slot, Target, Tool, Wanted,
 };
 use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 

@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dormouse_protocol::AskError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use super::ask::AskError;
 
 /// How many calls of one server may wait for answers at once: they run no more, but
 /// their instances stay.

@@ -6,6 +6,9 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_protocol::{
+    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
+};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -14,9 +17,6 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::{CANCELLED, State};
-use super::{
-    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
-};
 use crate::upstream::{Failure, Lost};
 
 /// Copies of a request that there are until it is answered: as the guest gave it, and on the way

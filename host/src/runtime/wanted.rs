@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dormouse_catalog::What;
+use dormouse_protocol::Answer;
 use dormouse_wit::{Export, Field, Function, Type, VariantCase, contract};
 use serde_json::{Map, Value, json};
 use wasmtime::component::Val;
 
-use super::answer::Answer;
 use super::arguments::Arguments;
 use super::error::Cause;
 use super::memory::ServerMemory;

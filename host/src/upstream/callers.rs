@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dormouse_protocol::{Listener, SessionId};
 use tokio::time::Instant;
 
 use super::given_up::{GivenUpRequests, Requester};
-use crate::runtime::{Listener, SessionId};
 
 /// The listeners of the calls that run, or wait for the connection, and the sessions
 /// that have called.

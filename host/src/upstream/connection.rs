@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use dormouse_jsonrpc::{Object, ObjectError};
+use dormouse_protocol::{Listener, QuestionLimit, SessionId, check_size};
 use dormouse_text::visible::visible_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -26,7 +27,6 @@ use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::runtime::{Listener, QuestionLimit, SessionId, check_size};
 use crate::sandbox::UpstreamLimits;
 
 /// How often one request may be answered with questions.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use futures::FutureExt as _;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
@@ -26,7 +27,6 @@ use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
-use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::sandbox::UpstreamLimits;
 
 /// Said where something is to be started that is not configured so any more.

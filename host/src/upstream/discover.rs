@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_protocol::QuestionLimit;
+
 use super::channel::Lost;
 use super::connection::Opening;
 use super::introduction::Introduction;
 use super::launch::Launch;
 use super::{Hub, Offered, Reactions};
-use crate::runtime::QuestionLimit;
 use crate::sandbox::UpstreamLimits;
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is

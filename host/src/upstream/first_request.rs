@@ -6,9 +6,8 @@
 
 use std::time::Duration;
 
+use dormouse_protocol::ClientEra;
 use serde::{Deserialize, Serialize};
-
-use crate::runtime::ClientEra;
 
 /// How long a server may leave its first request unanswered before it is sent that of the other
 /// era as well, where nothing else says how long. Both answers count: it may only be slow to

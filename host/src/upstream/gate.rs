@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dormouse_protocol::{Listener, SessionId};
 use futures::future::BoxFuture;
 
 use super::{Offered, Reactions};
-use crate::runtime::{Listener, SessionId};
 
 /// Knows what an upstream is supposed to offer, and decides what reaches it.
 pub trait Gate: Send + Sync {

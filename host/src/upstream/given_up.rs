@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dormouse_protocol::SessionId;
 use tokio::time::Instant;
-
-use crate::runtime::SessionId;
 
 /// Most requests of one connection that are remembered: what a late answer belongs to, and
 /// whose call the upstream may still be busy with.

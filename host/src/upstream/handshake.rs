@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
+use dormouse_protocol::{ClientEra, NEWEST_HANDSHAKE};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -23,7 +24,6 @@ use super::introduction::Introduction;
 use super::message;
 use super::peer::Peer;
 use super::self_description::{bounded_instructions, read_bounded_object};
-use crate::runtime::{ClientEra, NEWEST_HANDSHAKE};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";

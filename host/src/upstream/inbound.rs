@@ -5,6 +5,10 @@ use std::sync::Arc;
 use dormouse_jsonrpc::{
     INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, TextPart, member, text_parts,
 };
+use dormouse_protocol::{
+    Answer, AskError, Capability, LEVELS, LONG_TEXT_BYTES, Listener, Question, VALUE_BYTES,
+    attribution, check_size,
+};
 use dormouse_text::log_text::{escaped, logger_name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -15,10 +19,6 @@ use super::callers::Nobody;
 use super::message;
 use super::peer::{Oddity, Peer, lock};
 use super::server_secrets::ServerSecrets;
-use crate::runtime::{
-    Answer, AskError, Capability, LEVELS, LONG_TEXT_BYTES, Listener, Question, VALUE_BYTES,
-    attribution, check_size,
-};
 
 /// Parameters of questions that a person or a model is shown, or that lead somewhere.
 const SHOWN: [&str; 8] = [
@@ -348,8 +348,9 @@ fn cut(mut text: String, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_protocol::MAX_QUESTION_BYTES;
+
     use super::*;
-    use crate::runtime::MAX_QUESTION_BYTES;
     use crate::upstream::{Launch, Stdio};
 
     const FORM: &str = "elicitation/create";

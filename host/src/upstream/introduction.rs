@@ -1,9 +1,7 @@
 //! How a server hears of the client behind a connection.
 
+use dormouse_protocol::{Able, ClientEra, Listener};
 use serde_json::{Map, Value};
-
-use super::Able;
-use crate::runtime::{ClientEra, Listener};
 
 /// What decides how a server behaves towards a client, and is said once for a connection in the
 /// era with a handshake: two clients for which this is the same may share a connection.

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::LEVELS;
 use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::handshake::Hello;
 use super::message;
 use super::peer::{PATIENCE, Peer};
-use crate::runtime::LEVELS;
 
 /// What an agent that has not said what it wants may hear, where another has: all that the
 /// upstream would tell one that has not.

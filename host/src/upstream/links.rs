@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use dormouse_protocol::{ClientEra, SessionId};
 use futures::future::{BoxFuture, Shared};
 use tokio::time::Instant;
 
@@ -10,7 +11,6 @@ use super::callers::Callers;
 use super::channel::Lost;
 use super::connection::Connection;
 use super::introduction::Introduction;
-use crate::runtime::{ClientEra, SessionId};
 
 /// An attempt to connect, whose outcome all get who wait for it.
 pub(super) type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;

@@ -1,13 +1,13 @@
 //! Errors that an upstream answers with, and parameters that are sent to it.
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, MessageLimits, Object, ObjectError};
+use dormouse_protocol::attribution::PAGES_REQUIRED;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::server_secrets::ServerSecrets;
-use crate::runtime::attribution::PAGES_REQUIRED;
 
 /// A JSON-RPC error that an upstream answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 //! JSON stays JSON here: what an upstream says reaches the agent with every field
 //! that nobody here has heard of.
 
-mod able;
 pub mod auth;
 mod callers;
 mod channel;
@@ -38,7 +37,6 @@ mod oauth;
 mod offered;
 mod peer;
 mod process;
-pub(crate) mod question_links;
 mod read_room;
 pub mod reaper;
 pub(crate) mod redaction;
@@ -52,8 +50,6 @@ mod words;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use able::Able;
-pub(crate) use able::passed_extensions;
 pub use channel::Lost;
 pub(crate) use connections::RETIRED;
 pub(crate) use connections::whose_state;

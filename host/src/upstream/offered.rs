@@ -1,11 +1,12 @@
 //! What an upstream says that it offers.
 
+use dormouse_protocol::Able;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::Reactions;
 use super::self_description::{bounded_instructions, bounded_object};
-use super::{Able, Reactions};
 
 /// All that an upstream says of itself when it is connected: the answers to the
 /// handshake and to its lists, each object byte for byte as it came.

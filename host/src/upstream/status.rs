@@ -2,9 +2,8 @@
 
 use std::time::SystemTime;
 
+use dormouse_protocol::SessionId;
 use serde_json::{Map, Value};
-
-use crate::runtime::SessionId;
 
 /// How an upstream is.
 #[derive(Debug, Clone, Default)]

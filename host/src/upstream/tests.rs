@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use dormouse_protocol::{
+    Able, Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
+};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::runtime::{
-    Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
-};
 use crate::sandbox::{HostLimits, UpstreamLimits};
 
 const ONE: SessionId = SessionId(1);

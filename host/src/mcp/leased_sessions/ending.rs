@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dormouse_protocol::SessionId;
 use tokio::time::Instant;
 
 use super::{IdleSession, LeaseKey, MAX_ALL_SESSIONS, MAX_IDLE_SESSIONS};
 use crate::roster::Roster;
-use crate::runtime::SessionId;
 use crate::sandbox::Limits;
 
 /// Why a session waits for no other call.

@@ -1,18 +1,14 @@
-use std::sync::Mutex;
-
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use serde_json::value::RawValue;
 
 use super::super::bindings::dormouse::plugin::client::{
     Form as Asking, ModelPreferences, Page, Sampling, SamplingMessage,
 };
 use super::super::bindings::dormouse::plugin::types::{Annotations, Content, Role, TextContent};
 use super::*;
-use crate::runtime::Listener;
 
 fn request(question: Asked) -> Result<Question, AskError> {
     let id = "who".to_owned();
-    Question::new(Request { id, question })
+    super::question(Request { id, question })
 }
 
 fn form(schema: &Value) -> Result<Question, AskError> {
@@ -142,7 +138,7 @@ fn an_answer_has_to_fit_its_form() {
     .unwrap();
     let why = |content: Value| {
         let answer = json!({ "action": "accept", "content": content });
-        question.check(&Given::Made(answer)).err()
+        check_answer(&question, &Given::Made(answer)).err()
     };
     assert_eq!(why(json!({ "name": "Ada", "mail": "a@b.c" })), None);
     assert_eq!(
@@ -161,7 +157,7 @@ fn an_answer_has_to_fit_its_form() {
     let text = r#"{"message":"?","requestedSchema":{"type":"object","required":["name"]}}"#;
     let asked = upstream(Capability::ElicitationForm, text);
     let answer = json!({ "action": "accept", "content": {} });
-    assert_eq!(asked.check(&Given::Made(answer)), Ok(()));
+    assert_eq!(check_answer(&asked, &Given::Made(answer)), Ok(()));
 }
 
 #[test]
@@ -169,7 +165,7 @@ fn what_no_plugin_can_be_given_is_named() {
     let question = request(Asked::Sample(sampling())).unwrap();
     let why = |content: Value| {
         let answer = json!({ "role": "assistant", "model": "m", "content": content });
-        question.check(&Given::Made(answer)).err()
+        check_answer(&question, &Given::Made(answer)).err()
     };
     let text = json!({ "type": "text", "text": "hi" });
     let used = json!({ "type": "tool_use", "id": "1", "name": "t", "input": {} });
@@ -181,70 +177,4 @@ fn what_no_plugin_can_be_given_is_named() {
     );
     let other = why(json!({ "type": "bogus" })).unwrap();
     assert!(other.contains("`{\"type\":\"bogus\"}`"), "{other}");
-}
-
-/// A client that can be asked some things, and notes what it is asked in spite of that.
-struct Some {
-    able: Vec<Capability>,
-    asked: Mutex<Vec<String>>,
-}
-
-impl Listener for Some {
-    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
-
-    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
-
-    fn supports(&self, capability: Capability) -> bool {
-        self.able.contains(&capability)
-    }
-
-    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Given>, AskError>> {
-        let texts = questions.iter().map(Question::to_text);
-        self.asked.lock().unwrap().extend(texts);
-        std::future::ready(Ok(Vec::new())).boxed()
-    }
-}
-
-fn put(able: &[Capability], questions: Vec<Question>) -> (Option<AskError>, Vec<String>) {
-    let client = Some {
-        able: able.to_vec(),
-        asked: Mutex::default(),
-    };
-    let listener: &dyn Listener = &client;
-    let error = listener.put(questions).now_or_never().unwrap().err();
-    (error, client.asked.into_inner().unwrap())
-}
-
-#[test]
-fn nobody_is_asked_what_they_do_not_support() {
-    use Capability::{ElicitationForm, Roots, Sampling, SamplingTools};
-    let roots = || upstream(Roots, "{}");
-    let form = || upstream(ElicitationForm, "{}");
-    let tools = || upstream(Sampling, r#"{"tools":[]}"#);
-    let choice = || upstream(Sampling, r#"{"toolChoice":{"mode":"none"}}"#);
-    for (able, questions, lacked) in [
-        (vec![], vec![roots()], "roots"),
-        (vec![Roots], vec![roots(), form()], "elicitation"),
-        (vec![Sampling], vec![tools()], "sampling.tools"),
-        (vec![Sampling], vec![choice()], "sampling.tools"),
-        (vec![SamplingTools], vec![tools()], "sampling"),
-    ] {
-        let (error, asked) = put(&able, questions);
-        let Some(AskError::Unsupported(why)) = error else {
-            panic!("{able:?}: {error:?}");
-        };
-        assert!(why.contains(&format!("`{lacked}`")), "{why}");
-        assert_eq!(asked, [""; 0], "{able:?}");
-    }
-    let (error, asked) = put(&[Sampling, SamplingTools], vec![tools()]);
-    assert_eq!((error, asked), (None, vec![r#"{"tools":[]}"#.to_owned()]));
-}
-
-#[test]
-fn context_is_asked_of_those_who_add_it() {
-    use Capability::{Sampling, SamplingContext};
-    let text = r#"{"maxTokens": 1.0, "includeContext":"thisServer","x":[1.10]}"#;
-    let asked = |able: &[Capability]| put(able, vec![upstream(Sampling, text)]).1;
-    assert_eq!(asked(&[Sampling, SamplingContext]), [text]);
-    assert_eq!(asked(&[Sampling]), [r#"{"maxTokens": 1.0,"x":[1.10]}"#]);
 }

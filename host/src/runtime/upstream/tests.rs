@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use dormouse_protocol::{QuestionLimit, SessionId};
 use dormouse_wit::Instance;
 use serde_json::{Map, json};
 use tempfile::TempDir;
@@ -11,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::runtime::tests::{NoClients, runtime};
 use crate::runtime::{
-    Arguments, Call, CallError, Callable, Code, Completion, Prompt, QuestionLimit, Reference,
-    Resource, SessionId, Slot, Target, Tool, Wanted,
+    Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Slot,
+    Target, Tool, Wanted,
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
 use dormouse_text::server_url::host;
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
@@ -35,7 +36,6 @@ pub use store::Kept;
 use super::http::Credentials;
 use super::server_secrets::ServerSecrets;
 use super::{Http, Launch, Lost, Secret};
-use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 use store::{Login, Store};
 
 /// For how long a refusal is taken to be of the token before the newest one, by

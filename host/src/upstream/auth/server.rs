@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::question_links::is_page;
 use dormouse_text::visible::line_beginning;
 use oauth2::TokenResponse as _;
 use reqwest::header::HeaderValue;
@@ -15,7 +16,6 @@ use super::Failure;
 use super::metadata::{host_elsewhere, metadata, revocation};
 use super::reach::LoginReach;
 use super::store::Login;
-use crate::upstream::question_links::is_page;
 use crate::upstream::redaction::basic_credentials;
 use crate::upstream::server_secrets::ServerSecrets;
 use crate::upstream::{Http, OAuth};

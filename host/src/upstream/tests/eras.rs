@@ -1,7 +1,8 @@
 //! The era of a connection: that of the client for which it is made, wherever its server knows it.
 
+use dormouse_protocol::NEWEST_HANDSHAKE;
+
 use super::*;
-use crate::runtime::NEWEST_HANDSHAKE;
 use crate::upstream::{FirstRequest, MODERN, Reaction};
 
 const TWO: SessionId = SessionId(2);

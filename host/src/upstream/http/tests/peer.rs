@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::runtime::{Listener, QuestionLimit, SessionId};
 use crate::upstream::tests::{Door, Ear};
 use crate::upstream::{Failure, Hub, Launch, Setup, Upstream};
 
@@ -180,7 +180,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         gate: Arc::new(Door::default()),
     };
     let upstream = Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup);
-    let able = Ear::able(&[crate::runtime::Capability::Roots]);
+    let able = Ear::able(&[dormouse_protocol::Capability::Roots]);
     let unable = Ear::able(&[]);
     let call = async |session, ear: &Arc<Ear>| {
         let session = Some(SessionId(session));

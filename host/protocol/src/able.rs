@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::runtime::Capability;
+use crate::Capability;
 
 /// The MCP extension of clients that show pages of servers (MCP Apps).
 const PAGES: &str = "io.modelcontextprotocol/ui";
@@ -27,12 +27,12 @@ impl Able {
     /// All questions: for finding out what there is, when nobody waits for a call. Nobody shows
     /// pages then: servers offer those who do other things in place of the ones that they offer
     /// all others.
-    pub(super) fn all() -> Self {
+    pub fn all() -> Self {
         Self::with(|_| true)
     }
 
     /// What a client can be asked that has declared this.
-    pub(super) fn declared(members: &Map<String, Value>) -> Self {
+    pub fn declared(members: &Map<String, Value>) -> Self {
         let has = |outer: &str, inner: &str| {
             let outer = members.get(outer);
             outer.is_some_and(|outer| outer.get(inner).is_some_and(|inner| !inner.is_null()))
@@ -57,7 +57,7 @@ impl Able {
     }
 
     /// What a client can be asked of which that is true.
-    pub(crate) fn with(can: impl Fn(Capability) -> bool) -> Self {
+    pub fn with(can: impl Fn(Capability) -> bool) -> Self {
         let mut able = Map::new();
         let mut elicitation = Map::new();
         if can(Capability::ElicitationForm) {
@@ -103,7 +103,7 @@ impl Able {
     }
 
     /// The members of MCP `ClientCapabilities`.
-    pub(crate) fn into_members(self) -> Map<String, Value> {
+    pub fn into_members(self) -> Map<String, Value> {
         self.0
     }
 }
@@ -111,7 +111,7 @@ impl Able {
 /// The extensions of MCP that are passed on of those that a client has declared, with those of
 /// their settings that are known, in one way of writing them: MCP `ClientCapabilities.extensions`.
 /// `members` are those of the client's capabilities.
-pub(crate) fn passed_extensions(members: &Map<String, Value>) -> Option<Value> {
+pub fn passed_extensions(members: &Map<String, Value>) -> Option<Value> {
     let pages = members.get("extensions")?.get(PAGES)?.as_object()?;
     let mut passed = Map::new();
     if let Some(Value::Array(types)) = pages.get("mimeTypes") {

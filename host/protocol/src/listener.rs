@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question, SessionId};
-use crate::upstream::Able;
+use crate::Able;
 
 /// The levels of MCP logging, the least severe first.
 pub const LEVELS: [&str; 8] = [
@@ -139,10 +139,7 @@ impl dyn Listener + '_ {
     ///
     /// # Errors
     /// What it lacks.
-    pub(super) fn check_support(
-        &self,
-        needed: impl Iterator<Item = Capability>,
-    ) -> Result<(), AskError> {
+    pub fn check_support(&self, needed: impl Iterator<Item = Capability>) -> Result<(), AskError> {
         let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
         match lacked.is_empty() {
             true => Ok(()),
@@ -185,4 +182,93 @@ pub enum Catalog {
     Prompts,
     /// With the templates.
     Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures::FutureExt as _;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// An upstream's question.
+    fn upstream(capability: Capability, text: &str) -> Question {
+        Question {
+            id: "who".into(),
+            capability,
+            params: serde_json::from_str(text).unwrap(),
+            text: RawValue::from_string(text.to_owned()).ok(),
+        }
+    }
+
+    /// A client that can be asked some things, and notes what it is asked in spite of that.
+    struct Some {
+        able: Vec<Capability>,
+        asked: Mutex<Vec<String>>,
+    }
+
+    impl Listener for Some {
+        fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+
+        fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+
+        fn supports(&self, capability: Capability) -> bool {
+            self.able.contains(&capability)
+        }
+
+        fn ask(
+            &self,
+            questions: Vec<Question>,
+        ) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+            let texts = questions.iter().map(Question::to_text);
+            self.asked.lock().unwrap().extend(texts);
+            std::future::ready(Ok(Vec::new())).boxed()
+        }
+    }
+
+    fn put(able: &[Capability], questions: Vec<Question>) -> (Option<AskError>, Vec<String>) {
+        let client = Some {
+            able: able.to_vec(),
+            asked: Mutex::default(),
+        };
+        let listener: &dyn Listener = &client;
+        let error = listener.put(questions).now_or_never().unwrap().err();
+        (error, client.asked.into_inner().unwrap())
+    }
+
+    #[test]
+    fn nobody_is_asked_what_they_do_not_support() {
+        use Capability::{ElicitationForm, Roots, Sampling, SamplingTools};
+        let roots = || upstream(Roots, "{}");
+        let form = || upstream(ElicitationForm, "{}");
+        let tools = || upstream(Sampling, r#"{"tools":[]}"#);
+        let choice = || upstream(Sampling, r#"{"toolChoice":{"mode":"none"}}"#);
+        for (able, questions, lacked) in [
+            (vec![], vec![roots()], "roots"),
+            (vec![Roots], vec![roots(), form()], "elicitation"),
+            (vec![Sampling], vec![tools()], "sampling.tools"),
+            (vec![Sampling], vec![choice()], "sampling.tools"),
+            (vec![SamplingTools], vec![tools()], "sampling"),
+        ] {
+            let (error, asked) = put(&able, questions);
+            let Some(AskError::Unsupported(why)) = error else {
+                panic!("{able:?}: {error:?}");
+            };
+            assert!(why.contains(&format!("`{lacked}`")), "{why}");
+            assert_eq!(asked, [""; 0], "{able:?}");
+        }
+        let (error, asked) = put(&[Sampling, SamplingTools], vec![tools()]);
+        assert_eq!((error, asked), (None, vec![r#"{"tools":[]}"#.to_owned()]));
+    }
+
+    #[test]
+    fn context_is_asked_of_those_who_add_it() {
+        use Capability::{Sampling, SamplingContext};
+        let text = r#"{"maxTokens": 1.0, "includeContext":"thisServer","x":[1.10]}"#;
+        let asked = |able: &[Capability]| put(able, vec![upstream(Sampling, text)]).1;
+        assert_eq!(asked(&[Sampling, SamplingContext]), [text]);
+        assert_eq!(asked(&[Sampling]), [r#"{"maxTokens": 1.0,"x":[1.10]}"#]);
+    }
 }

@@ -142,7 +142,7 @@ fn texts(list: &Value) -> Result<Vec<&str>, String> {
 ///
 /// # Errors
 /// Why it is not: "does not fit…".
-pub(super) fn fits(form: &Value, answer: &Value) -> Result<(), String> {
+pub fn fits(form: &Value, answer: &Value) -> Result<(), String> {
     let validator = validator(&checked::form(form));
     let validator = validator.map_err(|error| format!("cannot be checked{}", told(&error)))?;
     validated(&validator, answer)
@@ -184,7 +184,7 @@ fn told(error: &jsonschema::ValidationError<'_>) -> String {
 }
 
 /// A value for a message: short.
-pub(super) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

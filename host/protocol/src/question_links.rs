@@ -1,18 +1,19 @@
 //! The links in what a server wants to have asked: pages that a person may be sent to, of
 //! which they have to see where they lead.
 
-use dormouse_text::server_url::{self, WrongUrl};
+use dormouse_text::server_url;
+use dormouse_text::server_url::WrongUrl;
 use dormouse_text::visible::is_hidden;
 use serde_json::{Map, Value};
 
-use crate::runtime::Capability;
+use crate::Capability;
 
 /// Checks the links of a question.
 ///
 /// # Errors
 /// One of them is no page of the web, or could be taken for one of another host. The error is
 /// for the server.
-pub(crate) fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
+pub fn check(capability: Capability, params: &Map<String, Value>) -> Result<(), String> {
     match capability {
         Capability::ElicitationUrl => check_url(params.get("url")),
         Capability::ElicitationForm => {
@@ -38,19 +39,19 @@ pub(crate) fn check(capability: Capability, params: &Map<String, Value>) -> Resu
 
 /// Whether a link leads to a page of the web, and its text shows to which.
 #[must_use]
-pub(crate) fn is_page(link: &str) -> bool {
+pub fn is_page(link: &str) -> bool {
     check_link("url", link).is_ok()
 }
 
 /// A link with its host as it is connected to, where it is written in other letters: a name of
 /// letters that look like others is seen to be another one then.
 #[must_use]
-pub(crate) fn shown(link: &str) -> Option<String> {
+pub fn shown(link: &str) -> Option<String> {
     server_url::with_host_in_ascii(link)
 }
 
 /// Shows the hosts of the links that the fields of a form are filled with.
-pub(crate) fn show_hosts(schema: &mut Value) {
+pub fn show_hosts(schema: &mut Value) {
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     for field in fields.into_iter().flat_map(|fields| fields.values_mut()) {
         if field.get("format").and_then(Value::as_str) != Some("uri") {

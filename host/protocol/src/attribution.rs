@@ -14,9 +14,8 @@ use dormouse_text::visible::{visible_line, without_hidden};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::ask::AskError;
-use super::{Capability, Question};
-use crate::upstream::question_links;
+use super::{AskError, Capability, Question};
+use crate::question_links;
 pub use mark::message;
 use mark::{shown, unmarked};
 
@@ -225,7 +224,7 @@ impl Question {
     }
 
     /// Replaces a parameter, also in the text that the question was written as.
-    pub(crate) fn set(&mut self, name: &str, value: Value) {
+    pub fn set(&mut self, name: &str, value: Value) {
         if let Some(text) = self.text.take() {
             let object = Object::parse(text.get(), usize::MAX);
             self.text = object.ok().and_then(|mut object| {
