@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use dormouse_launch::Secret;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
@@ -19,7 +20,6 @@ use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::sandbox::Limits;
 use crate::store::Trust;
-use crate::upstream::Secret;
 
 /// Adds Dormouse to the servers that one of your clients loads.
 #[derive(Debug, Args)]

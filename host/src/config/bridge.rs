@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dormouse_launch::{Launch, Secret};
 use dormouse_text::visible::visible_line;
 use dormouse_text::wildcard::matches;
 
 use super::{ChangePolicy, ClientRules, Scope};
-use crate::upstream::{Launch, Secret};
 
 /// An upstream to bridge, as it is configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_of_who_logs_in() {
-        use crate::upstream::{Http, OAuth};
+        use dormouse_launch::{Http, OAuth};
 
         let of = |change: &dyn Fn(&mut OAuth)| {
             let mut http = Http {
@@ -538,7 +538,7 @@ mod tests {
     /// record is not found all is taken as seen. These are from 7475b5f.
     #[test]
     fn a_fingerprint_is_what_it_was_in_older_versions() {
-        use crate::upstream::{Http, Stdio};
+        use dormouse_launch::{Http, Stdio};
 
         let scripted = |home: &str, name: &str, env: &[(&str, &str)]| {
             let files = [
@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_of_every_part() {
-        use crate::upstream::Stdio;
+        use dormouse_launch::Stdio;
 
         let launch = |args: &[&str], env: &[(&str, &str)]| {
             Launch::Stdio(Stdio {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::Launch;
 use dormouse_text::visible::visible_line;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,6 @@ use super::{
 };
 use crate::sandbox::HostLimits;
 use crate::store::Trust;
-use crate::upstream::Launch;
 
 /// A project's own file, beside its clients' ones.
 const PROJECT: &str = "dormouse.toml";

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_launch::Secret;
 use toml_edit::Item;
 
 use super::problem::{quoted, unquoted, within};
 use super::reader::Reader;
-use crate::upstream::Secret;
 
 /// Answers by the ids of the questions.
 pub type Inputs = BTreeMap<String, Input>;

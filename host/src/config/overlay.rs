@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dormouse_launch::{HttpTransport, Launch};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,6 @@ use super::{
     ServerConfig,
 };
 use crate::sandbox::Grants;
-use crate::upstream::{HttpTransport, Launch};
 
 /// What the user says of a server that is configured elsewhere. What is not said
 /// stays as it is there.

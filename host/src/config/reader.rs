@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dormouse_files::paths;
+use dormouse_launch::redaction::tells_nothing;
 use dormouse_text::nearest::nearest;
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Item, TableLike, Value};
@@ -12,7 +13,6 @@ use toml_edit::{Item, TableLike, Value};
 use super::lines::Lines;
 use super::problem::{MAX_PROBLEMS, quoted, shown_message, within};
 use super::{Inputs, Problem};
-use crate::upstream::redaction::tells_nothing;
 
 /// Most tables, arrays, keys and parts of keys of a TOML document: each takes some hundred times
 /// the memory of its text.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use dormouse_launch::Launch;
+
 use super::{FilledIn, Origin, Problem};
-use crate::upstream::Launch;
 
 /// A server that is not used, because something in its entry is wrong.
 #[derive(Debug, Clone, PartialEq)]

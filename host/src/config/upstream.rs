@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_files::paths;
+use dormouse_launch::environment::secret_in;
+use dormouse_launch::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 use dormouse_text::server_url::shown_wrong;
 use toml_edit::{Item, TableLike};
 
@@ -18,8 +20,6 @@ use super::problem::{quoted, unquoted, within};
 use super::reader::{Reader, Variables};
 use super::variables::expand;
 use super::{ClientRules, Input, units};
-use crate::upstream::environment::secret_in;
-use crate::upstream::{Http, HttpTransport, Launch, OAuth, Secret, Stdio};
 
 /// The keys of a server's table that are about its upstream, as they are written.
 #[derive(Default)]

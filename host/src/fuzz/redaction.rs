@@ -1,12 +1,11 @@
 //! Secrets in texts.
 
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
-use crate::upstream::redaction::{
+use dormouse_launch::redaction::{
     HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, SecretPart, secrets_in_arguments, secrets_in_line,
     tells_nothing,
 };
+use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// Texts without secrets: one that is known is in none of them, and the others are parts of
 /// the text. The first line is a secret, the rest the text.

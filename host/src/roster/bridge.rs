@@ -319,10 +319,12 @@ pub fn difference(item: &PendingItem) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use dormouse_launch::{Launch, Stdio};
+
     use super::*;
     use crate::config::{Fingerprint, OnChange};
     use crate::store::{Selection, Store};
-    use crate::upstream::{Launch, Offered, Stdio};
+    use crate::upstream::Offered;
 
     /// An item that can be shown: all in it that MCP does not have is shown as it is.
     fn item(was: &Value, is: &Value) -> PendingItem {

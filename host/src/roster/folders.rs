@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::Launch;
+
 use super::Places;
 use crate::config::{Configured, ServerConfig};
 use crate::sandbox::{GrantError, GrantedFolders, Grants, SharedFolder, WritableCode, real_path};
 use crate::store::RecordedFolders;
-use crate::upstream::Launch;
 
 /// Tells each server's grants where its folders were when they were granted, and takes
 /// note of those that were not known yet. What cannot be recorded is logged; no link is

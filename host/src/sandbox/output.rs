@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use dormouse_text::log_text::escaped;
 use serde_json::Value;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
 use super::GivenSecrets;
-use crate::upstream::redaction::MAX_WRITTEN_PIECE_BYTES;
 
 /// The output of one instance, stdout and stderr together, and what it logs.
 #[derive(Clone)]

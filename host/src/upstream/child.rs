@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dormouse_jsonrpc::{Line, LineReader};
+use dormouse_launch::{Stdio, environment};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
@@ -17,14 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::channel::{Channel, Lost, Outgoing, Outlet, QueueRoom, Said};
+use super::input;
 use super::large::without_blocking;
-use super::launch::Stdio;
 use super::process::Process;
 use super::read_room::{NoRoom, ReadRoom};
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::server_secrets::ServerSecrets;
 use super::words::Words;
-use super::{environment, input};
 use crate::log_budget::LogBudget;
 
 /// How many messages may wait to be written, and to be heard.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use dormouse_jsonrpc::{Object, ObjectError};
+use dormouse_launch::Launch;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId, check_size};
 use dormouse_text::visible::visible_line;
 use serde::Deserialize;
@@ -20,7 +21,6 @@ use super::follow::{self, FetchTurns};
 use super::handshake::{self, Hello};
 use super::inbound::{counted_bytes, question};
 use super::introduction::Introduction;
-use super::launch::Launch;
 use super::level::Level;
 use super::message;
 use super::peer::{Asking, Peer, PeerPolicy, lock};

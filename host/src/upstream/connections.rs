@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use dormouse_launch::Launch;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use futures::FutureExt as _;
 use serde_json::{Map, Value};
@@ -19,7 +20,6 @@ use super::follow::{FetchTurns, MAX_FETCHING};
 use super::idle_connections::{IdleConnection, end_one};
 use super::introduction::Introduction;
 use super::large::without_blocking;
-use super::launch::Launch;
 use super::links::{Connecting, Link, Links, Stage};
 use super::message::{self, HEADER_MISMATCH};
 use super::peer::lock;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_launch::Launch;
 use dormouse_protocol::QuestionLimit;
 
 use super::channel::Lost;
 use super::connection::Opening;
 use super::introduction::Introduction;
-use super::launch::Launch;
 use super::{Hub, Offered, Reactions};
 use crate::sandbox::UpstreamLimits;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use dormouse_launch::{Http, Launch};
 use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
@@ -13,7 +14,6 @@ use super::connection_room::ConnectionRoom;
 use super::connections::Upstream;
 use super::http::Credentials as _;
 use super::idle_connections::IdleConnection;
-use super::launch::{Http, Launch};
 use super::peer::lock;
 use super::read_room::ReadRoom;
 use super::reaper::Reaper;

@@ -348,10 +348,10 @@ fn cut(mut text: String, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Launch, Stdio};
     use dormouse_protocol::MAX_QUESTION_BYTES;
 
     use super::*;
-    use crate::upstream::{Launch, Stdio};
 
     const FORM: &str = "elicitation/create";
     const SAMPLE: &str = "sampling/createMessage";

@@ -268,8 +268,9 @@ fn judge(item: &str, key: &str, secrets: &ServerSecrets) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Launch, Stdio};
+
     use super::*;
-    use crate::upstream::{Launch, Stdio};
 
     #[test]
     fn pages_are_read_in_linear_time() {

@@ -191,10 +191,10 @@ fn is_within(value: &Value, depth: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Http, Launch};
     use serde_json::json;
 
     use super::*;
-    use crate::upstream::{Http, Launch};
 
     #[test]
     fn of_many_members_that_are_left_out_three_are_logged() {

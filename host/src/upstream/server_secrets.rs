@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use super::launch::Launch;
+use dormouse_launch::Launch;
+use dormouse_launch::redaction::{HiddenTexts, HiddenTextsBuilder};
+
 use super::peer::lock;
-use super::redaction::{HiddenTexts, HiddenTextsBuilder};
 
 /// Most bytes of the secrets of logins that are kept: tokens, their predecessors, which a server
 /// may still repeat, and what logins that go on have been given.
@@ -123,8 +124,9 @@ impl ServerSecrets {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Http, Secret, Stdio};
+
     use super::*;
-    use crate::upstream::{Http, Secret, Stdio};
 
     #[test]
     fn what_a_login_brings_is_hidden_from_then_on() {

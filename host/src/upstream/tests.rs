@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use dormouse_launch::{Launch, Stdio};
 use dormouse_protocol::{
     Able, Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
 };

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use dormouse_jsonrpc::{Line, LineReader};
+use dormouse_launch::environment;
+use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use dormouse_text::log_text::escaped;
 use dormouse_text::visible::first_names;
 use tokio::io::{AsyncRead, BufReader};
 use tracing::Level;
 
-use super::environment;
 use super::peer::lock;
-use super::redaction::MAX_WRITTEN_PIECE_BYTES;
 use super::server_secrets::ServerSecrets;
 use crate::log_budget::LogBudget;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::{Http, Launch, Secret, Stdio};
 use dormouse_text::server_url::shown_wrong;
 
 use super::draft::{self, Draft, Text, Written};
@@ -14,7 +15,6 @@ use crate::config::{
     Adapter, Bridge, ChangePolicy, ClientRules, ENV_FILE, FillSource, Fingerprint, Origin, Scope,
     ServerConfig, ShownFolder, ShownProgram,
 };
-use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// Why a draft is no server.
 pub(super) enum Refused {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_launch::HttpTransport;
+use dormouse_launch::redaction::is_setting;
+
 use super::draft::{Draft, Http, Stdio, Written};
 use super::entry::{Entry, Unit};
 use super::expansion::Expansion;
 use super::oauth;
 use crate::config::problem::quoted;
-use crate::upstream::HttpTransport;
-use crate::upstream::redaction::is_setting;
 
 /// How a client writes a server.
 #[derive(Debug, Clone, Copy)]

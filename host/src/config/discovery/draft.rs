@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dormouse_launch::{HttpTransport, OAuth};
+
 use crate::config::Filter;
-use crate::upstream::{HttpTransport, OAuth};
 
 /// A server as it is written.
 #[derive(Default)]

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::Secret;
+use dormouse_launch::environment::secret_in;
+
 use super::client_variables::{ClientVariables, ProjectVariable};
 use super::expansion::{Expansion, Form, Means, Missing, Read};
 use super::fill_policy::EnteredProject;
@@ -10,8 +13,6 @@ use super::{Surroundings, files};
 use crate::config::bridge::MAX_FILLED_IN;
 use crate::config::problem::quoted;
 use crate::config::{FillSource, FilledIn, Input, Inputs, Need, ShownProgram, inputs};
-use crate::upstream::Secret;
-use crate::upstream::environment::secret_in;
 
 /// How much all texts of one server may become, in bytes. No system gives a program
 /// more; a small file could name a long variable a million times.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use dormouse_files::own_program;
+use dormouse_launch::Launch;
 
 use crate::config::{Origin, Scope};
-use crate::upstream::Launch;
 
 const NAME: &str = "dormouse";
 
@@ -112,9 +112,10 @@ fn program(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Http, Stdio};
+
     use super::*;
     use crate::config::Client;
-    use crate::upstream::{Http, Stdio};
 
     #[test]
     fn an_entry_without_its_client_is_told() {

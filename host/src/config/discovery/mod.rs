@@ -37,6 +37,8 @@ mod timeouts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::Launch;
+
 pub use content::{Content, ProjectContent};
 pub use fill_policy::FillPolicy;
 pub(super) use filler::NOT_TRUSTED;
@@ -50,7 +52,6 @@ use self::fill_policy::EnteredProject;
 use self::library::Library;
 use self::search::{Search, Setting};
 use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
-use crate::upstream::Launch;
 
 /// What the search of the clients' files has come to.
 #[derive(Debug, Clone, Default)]

@@ -3,10 +3,11 @@
 //! Clients mean the same few things and call each by another name, so that the names
 //! are data. What one of them means and nobody else can do is told, not passed over.
 
+use dormouse_launch::{OAuth, Secret};
+
 use super::document::{Node, Value};
 use super::entry::Entry;
 use crate::config::problem::within;
-use crate::upstream::{OAuth, Secret};
 
 /// How a client writes it.
 #[derive(Debug, Clone, Copy)]

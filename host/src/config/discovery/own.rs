@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use dormouse_launch::{Http, Launch, Secret, Stdio};
+
 use super::Surroundings;
 use super::draft::{self, Text, Written};
 use super::expansion::{self, Expansion, Form, Means, Missing, Read};
 use crate::config::inputs::{self, INPUT};
 use crate::config::problem::{quoted, within};
 use crate::config::{Input, Inputs};
-use crate::upstream::{Http, Launch, Secret, Stdio};
 
 /// How many questions are told of one server at most.
 const MOST: usize = 32;

@@ -6,6 +6,8 @@ pub(super) mod pattern;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use dormouse_launch::Launch;
+
 use pattern::{ConnectedUrl, UrlPattern};
 
 use super::document::{Node, Value};
@@ -15,7 +17,6 @@ use super::search::project_of;
 use super::{Found, Surroundings};
 use crate::config::problem::quoted;
 use crate::config::{Scope, variables};
-use crate::upstream::Launch;
 
 const ALLOWED: &str = "allowedMcpServers";
 const DENIED: &str = "deniedMcpServers";

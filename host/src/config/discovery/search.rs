@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use dormouse_launch::Launch;
+
 use super::build::{Refused, build, may_be_started, unfilled};
 use super::client_variables::ClientVariables;
 use super::dialect::Outcome;
@@ -21,7 +23,6 @@ use crate::config::problem::quoted;
 use crate::config::{
     Client, Inputs, Origin, Problem, RefusedServer, Scope, ShownFolder, ShownProgram,
 };
-use crate::upstream::Launch;
 
 /// The file that several clients read, each in its own words.
 const SHARED: &str = ".mcp.json";

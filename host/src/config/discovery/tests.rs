@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dormouse_launch::Launch;
+
 use super::*;
 use crate::config::{Inputs, MAX_FILLED_IN};
-use crate::upstream::Launch;
 
 mod broken;
 mod filling;

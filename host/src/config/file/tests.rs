@@ -1,11 +1,11 @@
 use std::time::Duration;
 
+use dormouse_launch::{HttpTransport, Launch, Secret};
 use serde_json::json;
 
 use super::*;
 use crate::config::{Input, Inputs};
 use crate::sandbox::{Limits, UpstreamLimits};
-use crate::upstream::{HttpTransport, Launch, Secret};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use dormouse_launch::Secret;
 use serde_json::{Map, Value as Json, json};
 
 use crate::config::Client;
 use crate::config::discovery::call_timeout_entry;
-use crate::upstream::Secret;
 
 /// The name of Dormouse's entry.
 pub const NAME: &str = "dormouse";

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use crate::config::discovery::document::{self, Node, Value};
-use crate::config::discovery::places::Syntax;
-use crate::upstream::redaction::{
+use dormouse_launch::redaction::{
     SecretPart, is_secret_name, secrets_in_arguments, secrets_in_line,
 };
+
+use crate::config::discovery::document::{self, Node, Value};
+use crate::config::discovery::places::Syntax;
 
 /// What stands in place of what is not shown.
 const MASK: &str = "…";

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use dormouse_files::replace::Access;
+use dormouse_launch::Secret;
 use serde_json::Value as Json;
 
 use super::decision::{Action, Decision, decide};
@@ -14,7 +15,6 @@ use crate::config::discovery::places::{self, Place, Syntax};
 use crate::config::discovery::{Discovery, Found, Surroundings};
 use crate::config::edit::{Change as ServerChange, with_servers};
 use crate::config::{Client, Config, Scope, file};
-use crate::upstream::Secret;
 
 /// How a client is to start Dormouse.
 #[derive(Debug, Clone)]

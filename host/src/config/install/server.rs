@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dormouse_launch::{HttpTransport, Launch, OAuth, Secret};
 use toml_edit::{Array, Item, Table, Value};
 
 use crate::config::discovery::Found;
 use crate::config::{Bridge, Client, ClientConsensus, Filter};
-use crate::upstream::{HttpTransport, Launch, OAuth, Secret};
 
 /// What the files of all its clients come to that have a server.
 pub(super) struct Taken {

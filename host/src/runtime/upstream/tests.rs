@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use dormouse_launch::{Launch, Stdio};
 use dormouse_protocol::{QuestionLimit, SessionId};
 use dormouse_wit::Instance;
 use serde_json::{Map, json};
@@ -17,7 +18,7 @@ use crate::runtime::{
 };
 use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
-use crate::upstream::{Hub, Launch, Setup, Stdio, Upstream};
+use crate::upstream::{Hub, Setup, Upstream};
 
 struct Bridged {
     _dir: TempDir,

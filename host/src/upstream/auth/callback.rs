@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use dormouse_launch::Redirect;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -20,8 +21,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
-
-use super::redirect::Redirect;
 
 /// How often a port is looked for that is free at all addresses.
 const ATTEMPTS: usize = 8;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::upstream::Wrong;
+use dormouse_launch::Wrong;
 
 /// Why there is no login, for the one who wants it. Never says a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dormouse_launch::Http;
 use reqwest::{Client, StatusCode, Url};
 use rmcp::transport::auth::{
     AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
@@ -9,7 +10,6 @@ use rmcp::transport::auth::{
 
 use super::reach::LoginReach;
 use super::server::causes;
-use crate::upstream::Http;
 use crate::upstream::http::{Reach, client};
 
 /// How long the metadata of an authorization server may take to come.

@@ -10,7 +10,6 @@ mod failure;
 mod metadata;
 mod pending;
 mod reach;
-mod redirect;
 mod server;
 mod store;
 #[cfg(test)]
@@ -21,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use dormouse_launch::{Http, Launch, Secret};
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
 use dormouse_text::server_url::host;
 use futures::future::BoxFuture;
@@ -30,12 +30,11 @@ use tokio::sync::Mutex;
 
 pub use failure::Failure;
 pub use pending::Pending;
-pub(super) use redirect::Redirect;
 pub use store::Kept;
 
+use super::Lost;
 use super::http::Credentials;
 use super::server_secrets::ServerSecrets;
-use super::{Http, Launch, Lost, Secret};
 use store::{Login, Store};
 
 /// For how long a refusal is taken to be of the token before the newest one, by

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_launch::{Http, Redirect};
 use reqwest::Url;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 use super::Failure;
 use super::callback::{Answer, Arrival, Callback};
-use super::redirect::Redirect;
 use super::server::{Attempt, shown};
 use super::store::Store;
-use crate::upstream::Http;
 use crate::upstream::server_secrets::ServerSecrets;
 
 /// How long the link of a login is good for.

@@ -3,11 +3,12 @@
 
 use std::net::IpAddr;
 
+use dormouse_launch::Http;
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationMetadata;
 
+use crate::upstream::Lost;
 use crate::upstream::http::{AddressKind, Reach, named_hosts_client};
-use crate::upstream::{Http, Lost};
 
 /// Advice of a refusal.
 const PRIVATE_NETWORK: &str = "if its logins belong to your own network, \
@@ -167,8 +168,9 @@ fn kind(url: &Url) -> Option<AddressKind> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::OAuth;
+
     use super::*;
-    use crate::upstream::OAuth;
 
     fn oauth(change: impl FnOnce(&mut OAuth)) -> OAuth {
         let mut oauth = OAuth::default();

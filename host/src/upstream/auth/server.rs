@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dormouse_launch::redaction::basic_credentials;
+use dormouse_launch::{Http, OAuth};
 use dormouse_protocol::question_links::is_page;
 use dormouse_text::visible::line_beginning;
 use oauth2::TokenResponse as _;
@@ -16,9 +18,7 @@ use super::Failure;
 use super::metadata::{host_elsewhere, metadata, revocation};
 use super::reach::LoginReach;
 use super::store::Login;
-use crate::upstream::redaction::basic_credentials;
 use crate::upstream::server_secrets::ServerSecrets;
-use crate::upstream::{Http, OAuth};
 
 /// What Dormouse calls itself where it registers.
 const NAME: &str = "Dormouse";

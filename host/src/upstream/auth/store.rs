@@ -8,13 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_launch::redaction::basic_credentials;
+use dormouse_launch::{Http, Secret};
 use oauth2::TokenResponse as _;
 use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
-use crate::upstream::redaction::basic_credentials;
-use crate::upstream::{Http, Secret};
 
 /// How many seconds before its end a token is no longer taken: a request with it
 /// has to arrive before that. Less for one that lives only shortly.
@@ -251,8 +251,9 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::OAuth;
+
     use super::*;
-    use crate::upstream::OAuth;
 
     fn login(received: u64, lifetime: u64) -> Login {
         let response = serde_json::json!({

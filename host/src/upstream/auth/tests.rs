@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dormouse_launch::{Launch, OAuth};
 use dormouse_protocol::{Answer, QuestionLimit, SessionId};
 use dormouse_tests::oauth::{self, Page, Server};
 use futures::future::join_all;
@@ -17,7 +18,7 @@ use super::metadata::revocation;
 use super::*;
 use crate::upstream::channel::Outgoing;
 use crate::upstream::tests::Door;
-use crate::upstream::{Hub, Launch, OAuth, Setup, Upstream};
+use crate::upstream::{Hub, Setup, Upstream};
 
 /// A user of a server.
 struct User {

@@ -1,10 +1,10 @@
 //! The HTTP clients that all upstreams share, made when one is first needed.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use dormouse_launch::is_here;
 use reqwest::{Client, ClientBuilder, Url, redirect};
 
 use super::Site;
@@ -123,16 +123,6 @@ fn made(builder: ClientBuilder) -> Result<Client, Lost> {
     })
 }
 
-/// Whether a URL leads to this very machine, which no proxy can reach for us.
-pub(in crate::upstream) fn is_here(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    match address.parse::<IpAddr>() {
-        Ok(address) => address.to_canonical().is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
-}
-
 /// What has caused an error, without the URL (which may hold a key).
 pub(super) fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
@@ -156,22 +146,6 @@ pub(super) fn causes(error: reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_reached_without_a_proxy() {
-        for (url, expected) in [
-            ("http://127.0.0.1:1/mcp", true),
-            ("http://[::1]/", true),
-            ("http://[::ffff:127.0.0.1]/", true),
-            ("http://localhost:80/", true),
-            ("https://a.localhost/", true),
-            ("http://127.0.0.1.example.com/", false),
-            ("http://10.0.0.1/", false),
-            ("https://example.com/localhost", false),
-        ] {
-            assert_eq!(is_here(&Url::parse(url).unwrap()), expected, "{url}");
-        }
-    }
 
     #[test]
     fn a_server_leads_nobody_to_this_machine() {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use dormouse_launch::Secret;
 use futures::future::BoxFuture;
 
+use crate::upstream::Lost;
 use crate::upstream::server_secrets::ServerSecrets;
-use crate::upstream::{Lost, Secret};
 
 /// Knows the token that an HTTP upstream wants with every request.
 pub(in crate::upstream) trait Credentials: Send + Sync {

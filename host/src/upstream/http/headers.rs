@@ -8,11 +8,6 @@ use crate::upstream::channel::Outgoing;
 
 /// The session that a server has opened (until 2025-11-25).
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// Whether a byte can be in the name of a header (RFC 9110, 5.6.2).
-pub(crate) fn is_header_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
-
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");

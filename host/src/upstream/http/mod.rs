@@ -27,21 +27,21 @@ mod tests;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use dormouse_launch::{Http, HttpTransport};
 use futures::future::BoxFuture;
 use reqwest::Response;
 
 pub(in crate::upstream) use address::{AddressKind, Reach};
-pub(in crate::upstream) use client::{client, is_here, named_hosts_client};
+pub(in crate::upstream) use client::{client, named_hosts_client};
 pub(in crate::upstream) use credentials::Credentials;
-pub(crate) use headers::is_header_byte;
 use inbox::Inbox;
 pub(in crate::upstream) use message::excerpt;
 use site::Site;
 use sse::Sse;
 use streamable::{Failure, Streamable};
 
+use super::Lost;
 use super::channel::{Channel, Outgoing, Outlet, Said};
-use super::{Http, HttpTransport, Lost};
 use crate::upstream::read_room::ReadRoom;
 
 /// How long a server may take to begin an answer that needs no work. Some have to be

@@ -4,6 +4,8 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dormouse_launch::redaction::redacted_url;
+use dormouse_launch::{Http, Launch, is_header_byte};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LOCATION, TRANSFER_ENCODING,
     WWW_AUTHENTICATE,
@@ -15,13 +17,12 @@ use super::Credentials;
 use super::address::Reach;
 use super::client::{causes, client};
 use super::events::Event;
-use super::headers::{self, is_header_byte};
+use super::headers;
 use super::message::{Messages, excerpt};
 use super::redirect;
+use crate::upstream::Lost;
 use crate::upstream::read_room::ReadRoom;
-use crate::upstream::redaction::redacted_url;
 use crate::upstream::server_secrets::ServerSecrets;
-use crate::upstream::{Http, Launch, Lost};
 
 /// How many redirects a request follows.
 const REDIRECTS: usize = 5;
@@ -358,8 +359,9 @@ fn challenge(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::Secret;
+
     use super::*;
-    use crate::upstream::Secret;
 
     #[test]
     fn an_entry_that_leads_nowhere_says_so_without_its_secrets() {

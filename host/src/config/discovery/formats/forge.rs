@@ -1,11 +1,12 @@
 //! Forge: the `.mcp.json` of Claude Code in its own words: `serverUrl`, `disable`,
 //! `{{.env.VAR}}` in headers, and `timeout` for a call in seconds.
 
+use dormouse_launch::HttpTransport;
+
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::Node;
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
-use crate::upstream::HttpTransport;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[

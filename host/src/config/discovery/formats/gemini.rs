@@ -2,12 +2,13 @@
 //! which counts before a program. `timeout` is for a call, in milliseconds. Beside
 //! the servers, `mcp.allowed` and `mcp.excluded` name those that are on.
 
+use dormouse_launch::HttpTransport;
+
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::document::Node;
 use crate::config::discovery::entry::Unit;
 use crate::config::discovery::expansion;
 use crate::config::discovery::oauth::{self, Means};
-use crate::upstream::HttpTransport;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[

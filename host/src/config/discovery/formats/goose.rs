@@ -2,11 +2,12 @@
 //! are named in `env_keys` and kept in its keyring; `timeout` is for a call, in
 //! seconds.
 
+use dormouse_launch::HttpTransport;
+
 use crate::config::discovery::dialect::{COMMON, Dialect, Outcome};
 use crate::config::discovery::draft::{Text, Written};
 use crate::config::discovery::entry::{Entry, Unit};
 use crate::config::discovery::expansion;
-use crate::upstream::HttpTransport;
 
 pub(super) const DIALECT: Dialect = Dialect {
     command: "cmd",

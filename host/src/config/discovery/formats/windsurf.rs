@@ -1,8 +1,9 @@
 //! Windsurf: `mcpServers`; a server's address is its `serverUrl` or `url`.
 
+use dormouse_launch::HttpTransport;
+
 use crate::config::discovery::dialect::{COMMON, Dialect};
 use crate::config::discovery::expansion;
-use crate::upstream::HttpTransport;
 
 pub(super) const DIALECT: Dialect = Dialect {
     urls: &[

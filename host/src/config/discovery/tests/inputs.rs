@@ -1,8 +1,9 @@
 //! Answers to the questions of clients.
 
+use dormouse_launch::Secret;
+
 use super::*;
 use crate::config::Input;
-use crate::upstream::Secret;
 
 const SERVERS: &str = r#"{
   "inputs": [{"type": "promptString", "id": "api key", "description": "The key", "password": true}],

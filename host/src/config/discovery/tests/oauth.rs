@@ -1,8 +1,9 @@
 //! How each client says in which way its user logs in, with the examples of its own
 //! documentation, and what becomes of it in `dormouse.toml`.
 
+use dormouse_launch::{Http, OAuth};
+
 use super::*;
-use crate::upstream::{Http, OAuth};
 
 /// The only server that is found.
 fn only(home: &Home, client: Client) -> Found {

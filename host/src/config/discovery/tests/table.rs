@@ -175,7 +175,7 @@ fn named(client: Client, is_there: bool, write: &dyn Fn(&Surroundings)) -> Vec<S
         home.write("home/.continue/.env", "THE_NAME=of a file\n");
         home.write("home/a.file", "A=1\n");
         around.env.insert("THE_NAME".to_owned(), "value".to_owned());
-        let answer = crate::config::Input::Value(crate::upstream::Secret::new("answer"));
+        let answer = crate::config::Input::Value(dormouse_launch::Secret::new("answer"));
         inputs.insert("THE_NAME".to_owned(), answer);
     } else {
         around.env.remove("THE_NAME");

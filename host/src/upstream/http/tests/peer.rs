@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dormouse_launch::Launch;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::upstream::tests::{Door, Ear};
-use crate::upstream::{Failure, Hub, Launch, Setup, Upstream};
+use crate::upstream::{Failure, Hub, Setup, Upstream};
 
 const ONE: Option<SessionId> = Some(SessionId(1));
 

@@ -1,8 +1,9 @@
 //! Who gets to see what only one server may see.
 
+use dormouse_launch::{Launch, Secret};
+
 use super::*;
 use crate::upstream::server_secrets::ServerSecrets;
-use crate::upstream::{Launch, Secret};
 
 /// A user with tokens, of which the server may refuse one after the other.
 struct Tokens {

@@ -52,7 +52,7 @@ const PASSWORD_BY_P: [&str; 7] = [
 /// For each argument of a program the parts of it that are secrets: `--api-key VALUE`,
 /// `TOKEN=VALUE`, `--header "Authorization: VALUE"`, `;Password=VALUE`, in URLs, and what looks
 /// like a token. They are in order; one may be within another.
-pub(crate) fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>> {
+pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>> {
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let has_p = PASSWORD_BY_P.contains(&program);
     let mut next = Next::Any;
@@ -73,7 +73,7 @@ pub(crate) fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<Secr
 }
 
 /// The parts of a command line, or of another text, that are secrets.
-pub(crate) fn secrets_in_line(line: &str) -> Vec<SecretPart> {
+pub fn secrets_in_line(line: &str) -> Vec<SecretPart> {
     let mut found = Vec::new();
     if is_json(line) {
         found.push(Found::certain(line));

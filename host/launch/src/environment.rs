@@ -241,7 +241,7 @@ fn is_inherited(name: &str) -> bool {
 
 /// The value of a variable that may be a secret, or a URL that may have one in it: nothing of what
 /// every child gets, but for the URLs of proxies and of indexes of packages.
-pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> {
+pub fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> {
     if !is_inherited(name) || is_secret_name(name) || value.contains("://") {
         return Some(value.into());
     }
@@ -252,13 +252,13 @@ pub(crate) fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> 
 }
 
 /// Whether one of the patterns that a user has written names a variable.
-pub(super) fn is_named(patterns: &[String], name: &str) -> bool {
+pub fn is_named(patterns: &[String], name: &str) -> bool {
     !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
 }
 
 /// The variables of this process that a child gets, beside those of its own configuration.
 /// `patterns` are the names that its user has said, with `*` for any characters.
-pub(super) fn passed_on(patterns: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
+pub fn passed_on(patterns: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, value)| passes(name, value, patterns))
 }
 
@@ -312,7 +312,7 @@ const COMPLAINTS: &[Complaint] = &[
 
 /// Variables that are set for this process, that a child does not get, and that a text of its
 /// names, or has words for.
-pub(super) fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
+pub fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
     withheld_of(std::env::vars_os(), text, patterns)
 }
 

@@ -56,7 +56,7 @@ const HARMLESS_WORDS: [&str; 9] = [
 /// Whether the value of what has that name is a secret: `--api-key`, `GITHUB_TOKEN`,
 /// `X-Auth`, `clientSecret`.
 #[must_use]
-pub(crate) fn is_secret_name(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let is_harmless = words
@@ -79,7 +79,7 @@ const HARMLESS_HEADERS: [&str; 8] = [
 ];
 
 /// Whether the value of a header of that name is no secret for sure.
-pub(in crate::upstream) fn is_harmless_header(name: &str) -> bool {
+pub(crate) fn is_harmless_header(name: &str) -> bool {
     HARMLESS_HEADERS
         .iter()
         .any(|harmless| name.eq_ignore_ascii_case(harmless))

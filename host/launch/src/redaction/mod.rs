@@ -15,27 +15,27 @@ mod words;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(crate) use arguments::{secrets_in_arguments, secrets_in_line};
-pub(crate) use hidden_texts::{
+pub use arguments::{secrets_in_arguments, secrets_in_line};
+pub use hidden_texts::{
     HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, basic_credentials,
 };
-pub(super) use secret_name::is_harmless_header;
-pub(crate) use secret_name::is_secret_name;
-pub(super) use secret_value::is_trivial;
-pub(crate) use secret_value::{is_setting, may_be_secret_in_path, tells_nothing};
-pub(super) use url::redacted_url;
+pub(crate) use secret_name::is_harmless_header;
+pub use secret_name::is_secret_name;
+pub(crate) use secret_value::is_trivial;
+pub use secret_value::{is_setting, may_be_secret_in_path, tells_nothing};
+pub use url::redacted_url;
 
 /// Text in place of a secret.
-pub(super) const HIDDEN: &str = "…";
+pub(crate) const HIDDEN: &str = "…";
 
 /// A part of a text that is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SecretPart {
+pub struct SecretPart {
     /// Where it is.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Whether its name or its look says that it is a secret. Otherwise it may be a setting, such
     /// as the value of `?mode=http`.
-    pub(crate) is_certain: bool,
+    pub is_certain: bool,
 }
 
 impl SecretPart {
@@ -47,7 +47,7 @@ impl SecretPart {
 }
 
 /// A text with [`HIDDEN`] in place of some of its parts, which are in order.
-pub(super) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
+pub(crate) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
     if parts.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -66,7 +66,7 @@ pub(super) fn without<'t>(text: &'t str, parts: &[SecretPart]) -> Cow<'t, str> {
 }
 
 /// Arguments of a program without the secrets that are written out in them.
-pub(super) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<Cow<'a, str>> {
+pub(crate) fn redacted_arguments<'a>(program: &str, args: &'a [String]) -> Vec<Cow<'a, str>> {
     let texts: Vec<&str> = args.iter().map(String::as_str).collect();
     let secrets = secrets_in_arguments(program, &texts);
     texts

@@ -9,7 +9,7 @@ use super::{SecretPart, is_secret_name, range_in, without};
 /// The parts of a URL that are secrets, in order: who is said to ask, the values of its query,
 /// parameters of its path, and what looks like a token there. Variables that are not filled in
 /// are none. Values whose names are none of a secret may be settings.
-pub(in crate::upstream) fn secrets_in_url(url: &str) -> Vec<SecretPart> {
+pub(crate) fn secrets_in_url(url: &str) -> Vec<SecretPart> {
     let parts = UrlParts::of(url);
     let mut found = Vec::new();
     let mut add = |text: &str, is_certain: bool| {
@@ -70,7 +70,7 @@ fn is_webhook_secret(segment: &str) -> bool {
 
 /// A URL without its secrets.
 #[must_use]
-pub(in crate::upstream) fn redacted_url(url: &str) -> String {
+pub fn redacted_url(url: &str) -> String {
     // What is behind the `#` is sent to nobody, and may be anything.
     let url = url.split_once('#').map_or(url, |(url, _)| url);
     without(url, &secrets_in_url(url)).into_owned()

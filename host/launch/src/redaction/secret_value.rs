@@ -84,20 +84,20 @@ const MIN_PATH_SECRET_LETTERS: usize = 8;
 
 /// Whether a part of a URL's path may be a secret: letters and digits together. What has no
 /// digits is a word, and versions (`v2beta1`, `2025-11-25`) are short or have no letters.
-pub(crate) fn may_be_secret_in_path(part: &str) -> bool {
+pub fn may_be_secret_in_path(part: &str) -> bool {
     part.len() >= MIN_PATH_SECRET_LETTERS
         && part.chars().any(|letter| letter.is_ascii_digit())
         && part.chars().any(char::is_alphabetic)
 }
 
 /// Whether a value is one short word in small letters, as of a setting that has a few.
-pub(crate) fn is_setting(value: &str) -> bool {
+pub fn is_setting(value: &str) -> bool {
     value.len() <= MAX_SETTING_LETTERS && value.chars().all(|letter| letter.is_ascii_lowercase())
 }
 
 /// Whether the value of a variable or a header is no secret for sure: a number, one short word or
 /// a list of such (`repos,issues`), a path, a URL (whose secrets are looked for by themselves).
-pub(crate) fn tells_nothing(value: &str) -> bool {
+pub fn tells_nothing(value: &str) -> bool {
     let is_number = value
         .chars()
         .all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ':'));
@@ -120,7 +120,7 @@ pub(crate) fn tells_nothing(value: &str) -> bool {
 const MAX_PORT_DIGITS: usize = 5;
 
 /// Whether a value is no secret even where it was filled in, as whatever is kept secret is.
-pub(in crate::upstream) fn is_trivial(value: &str) -> bool {
+pub(crate) fn is_trivial(value: &str) -> bool {
     let is_port =
         value.len() <= MAX_PORT_DIGITS && value.chars().all(|letter| letter.is_ascii_digit());
     let is_switch = ["true", "false", "yes", "no", "on", "off"].contains(&value);

@@ -2,9 +2,9 @@
 
 use dormouse_text::server_url;
 
-use super::Secret;
-use super::auth::Redirect;
-use super::http::is_here;
+use super::here::is_here;
+use super::launch::Secret;
+use super::redirect::Redirect;
 
 /// What a user has arranged with an authorization server, and what of its own
 /// metadata is not to be believed. Nothing of it is needed where a server announces

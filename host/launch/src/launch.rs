@@ -6,10 +6,11 @@ use std::fmt;
 use std::path::PathBuf;
 
 use dormouse_text::server_url::{UrlParts, WrongUrl, check, host};
+use url::Url;
 
-use super::OAuth;
 use super::environment;
-use super::http::is_here;
+use super::here::is_here;
+use super::oauth::OAuth;
 use super::redaction::{
     HiddenTextsBuilder, is_harmless_header, is_secret_name, is_trivial, may_be_secret_in_path,
     redacted_arguments, redacted_url, secrets_in_line, tells_nothing, without,
@@ -149,8 +150,8 @@ impl Http {
     /// was filled in.
     fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         hidden.add_url(&self.url);
-        let path = reqwest::Url::parse(&self.url);
-        let path = path.as_ref().map_or("", reqwest::Url::path).split('/');
+        let path = Url::parse(&self.url);
+        let path = path.as_ref().map_or("", Url::path).split('/');
         for part in path.filter(|part| may_be_secret_in_path(part)) {
             hidden.add(part);
         }
@@ -169,8 +170,8 @@ impl Http {
 
     /// Whether it is on this very machine.
     #[must_use]
-    pub(crate) fn is_here(&self) -> bool {
-        reqwest::Url::parse(&self.url).is_ok_and(|url| is_here(&url))
+    pub fn is_here(&self) -> bool {
+        Url::parse(&self.url).is_ok_and(|url| is_here(&url))
     }
 
     /// Whether its user has written down who they are, so that nobody logs in.
@@ -229,7 +230,7 @@ fn add_filled_in(values: &[Secret], hidden: &mut HiddenTextsBuilder) {
 
 impl Launch {
     /// Adds what of it must not be seen.
-    pub(super) fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
+    pub fn add_secrets(&self, hidden: &mut HiddenTextsBuilder) {
         match self {
             Self::Stdio(stdio) => stdio.add_secrets(hidden),
             Self::Http(http) => http.add_secrets(hidden),
@@ -252,7 +253,7 @@ impl Launch {
     }
 
     /// Sets the values that were filled in and are not to be seen.
-    pub(crate) fn set_filled_in(&mut self, values: Vec<Secret>) {
+    pub fn set_filled_in(&mut self, values: Vec<Secret>) {
         match self {
             Self::Stdio(stdio) => stdio.filled_in = values,
             Self::Http(http) => http.filled_in = values,
@@ -285,10 +286,11 @@ fn is_one_word(argument: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::server_secrets::ServerSecrets;
 
     fn redacted(launch: &Launch, said: &str) -> String {
-        ServerSecrets::new("x", launch).redact(said)
+        let mut hidden = HiddenTextsBuilder::default();
+        launch.add_secrets(&mut hidden);
+        hidden.build().redact(said)
     }
 
     #[test]

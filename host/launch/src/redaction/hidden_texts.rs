@@ -29,7 +29,7 @@ const MIN_LINE_BYTES: usize = 8;
 const MAX_PIECE_BYTES: usize = 256;
 
 /// Most bytes of such a piece as it may be written, with each of its characters escaped.
-pub(crate) const MAX_WRITTEN_PIECE_BYTES: usize = 6 * MAX_PIECE_BYTES;
+pub const MAX_WRITTEN_PIECE_BYTES: usize = 6 * MAX_PIECE_BYTES;
 
 /// Most bytes of all texts that are looked for together.
 const MAX_TOTAL_BYTES: usize = 1 << 20;
@@ -53,7 +53,7 @@ const OVERLAP_BYTES: usize = 8 << 10;
 
 /// Secrets that are being gathered.
 #[derive(Default)]
-pub(crate) struct HiddenTextsBuilder {
+pub struct HiddenTextsBuilder {
     /// The secrets, and whether each is one for sure.
     secrets: BTreeMap<String, bool>,
 }
@@ -61,13 +61,13 @@ pub(crate) struct HiddenTextsBuilder {
 impl HiddenTextsBuilder {
     /// Adds a secret. Of one with several lines each line is looked for, as logs are read by
     /// lines.
-    pub(crate) fn add(&mut self, secret: &str) {
+    pub fn add(&mut self, secret: &str) {
         self.insert(secret, true);
     }
 
     /// Adds what may be a secret: of several lines, those that tell nothing are looked for with
     /// the others alone.
-    pub(crate) fn add_possible(&mut self, secret: &str) {
+    pub fn add_possible(&mut self, secret: &str) {
         self.insert(secret, false);
     }
 
@@ -79,7 +79,7 @@ impl HiddenTextsBuilder {
     }
 
     /// Adds what somebody shows to be let in: `Bearer abc` is said without its first word, too.
-    pub(crate) fn add_credential(&mut self, credential: &str) {
+    pub fn add_credential(&mut self, credential: &str) {
         self.add(credential);
         if let Some((_, last)) = credential.rsplit_once(' ') {
             self.add(last);
@@ -88,7 +88,7 @@ impl HiddenTextsBuilder {
 
     /// Adds what may be one: of several lines, those that tell nothing are looked for with the
     /// others alone.
-    pub(crate) fn add_possible_credential(&mut self, credential: &str) {
+    pub fn add_possible_credential(&mut self, credential: &str) {
         match credential.trim().contains(['\n', '\r']) {
             true => self.add_possible(credential),
             false => self.add_credential(credential),
@@ -97,7 +97,7 @@ impl HiddenTextsBuilder {
 
     /// Adds a user name and a password, as they are written in a URL: they are sent as one
     /// header.
-    pub(crate) fn add_user(&mut self, user: &str) {
+    pub fn add_user(&mut self, user: &str) {
         let decoded = percent_decode_str(user).decode_utf8_lossy();
         self.add(&STANDARD.encode(decoded.as_bytes()));
         // One without a password is sent with an empty one.
@@ -115,7 +115,7 @@ impl HiddenTextsBuilder {
     }
 
     /// Adds the secrets of a URL. `mode=http` is said of more than of it.
-    pub(crate) fn add_url(&mut self, url: &str) {
+    pub fn add_url(&mut self, url: &str) {
         for part in secrets_in_url(url) {
             if let Some(secret) = part.known_in(url) {
                 self.add_user(secret);
@@ -125,14 +125,14 @@ impl HiddenTextsBuilder {
 
     /// Adds the secrets that are written out in the arguments of a program, or in a list that may
     /// be some.
-    pub(crate) fn add_arguments(&mut self, program: &str, args: &[&str]) {
+    pub fn add_arguments(&mut self, program: &str, args: &[&str]) {
         for (text, parts) in args.iter().zip(secrets_in_arguments(program, args)) {
             self.add_parts(text, &parts);
         }
     }
 
     /// Adds the secrets that are written out in a command line, or in another text.
-    pub(crate) fn add_line(&mut self, line: &str) {
+    pub fn add_line(&mut self, line: &str) {
         self.add_parts(line, &secrets_in_line(line));
     }
 
@@ -147,7 +147,7 @@ impl HiddenTextsBuilder {
     }
 
     /// Adds the value of a variable, but for one that tells nothing.
-    pub(crate) fn add_variable(&mut self, name: &str, value: &str) {
+    pub fn add_variable(&mut self, name: &str, value: &str) {
         if value.contains("://") {
             self.add_url(value);
         }
@@ -159,7 +159,7 @@ impl HiddenTextsBuilder {
     }
 
     /// Adds the secret of a client, which it shows as a user shows a password.
-    pub(crate) fn add_client(&mut self, id: &str, secret: &str) {
+    pub fn add_client(&mut self, id: &str, secret: &str) {
         self.add(secret);
         for shown in basic_credentials(id, secret) {
             self.add(&shown);
@@ -168,7 +168,7 @@ impl HiddenTextsBuilder {
 
     /// The secrets, as they are looked for.
     #[must_use]
-    pub(crate) fn build(self) -> HiddenTexts {
+    pub fn build(self) -> HiddenTexts {
         let secrets = self.secrets.iter();
         let mut by_length: Vec<(&str, bool)> = secrets
             .map(|(secret, is_certain)| (secret.as_str(), *is_certain))
@@ -210,7 +210,7 @@ impl HiddenTextsBuilder {
 
 /// What a client shows in a header (`Basic`), with and without both encoded first, as OAuth has it
 /// (RFC 6749, section 2.3.1).
-pub(crate) fn basic_credentials(id: &str, secret: &str) -> [String; 2] {
+pub fn basic_credentials(id: &str, secret: &str) -> [String; 2] {
     [
         STANDARD.encode(format!("{id}:{secret}")),
         STANDARD.encode(format!("{}:{}", in_form(id), in_form(secret))),
@@ -323,7 +323,7 @@ fn base64_within(before: usize, secret: &[u8]) -> String {
 /// Secrets that a text must not have in it. Looking for them takes the same time, however many
 /// they are: whoever runs a server decides how much it says.
 #[derive(Debug)]
-pub(crate) struct HiddenTexts {
+pub struct HiddenTexts {
     is_empty: bool,
     /// None where there is more to look for than can be, so that nothing is shown.
     automaton: Option<AhoCorasick>,
@@ -340,7 +340,7 @@ struct HiddenPart {
 impl HiddenTexts {
     /// Whether all that must not be seen is looked for. Otherwise nothing is shown at all.
     #[must_use]
-    pub(crate) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.automaton.is_some()
     }
 
@@ -348,7 +348,7 @@ impl HiddenTexts {
     /// are common words there: whoever reads it by its names has to find them. `null` where it
     /// cannot be read: what cannot be looked at does not pass.
     #[must_use]
-    pub(crate) fn redact_json(&self, json: &str) -> String {
+    pub fn redact_json(&self, json: &str) -> String {
         if self.is_empty {
             return json.to_owned();
         }
@@ -402,7 +402,7 @@ impl HiddenTexts {
 
     /// A value without any of them in its texts, names and numbers.
     #[must_use]
-    pub(crate) fn redact_value(&self, value: &Value) -> Value {
+    pub fn redact_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.redact(text).into(),
             Value::Number(number) => {
@@ -423,7 +423,7 @@ impl HiddenTexts {
 
     /// A text without any of them.
     #[must_use]
-    pub(crate) fn redact(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         self.redact_beginning(text, text.len())
     }
 
@@ -431,7 +431,7 @@ impl HiddenTexts {
     /// there. One that goes on behind it is left out, too, where the text has
     /// [`MAX_WRITTEN_PIECE_BYTES`] more.
     #[must_use]
-    pub(crate) fn redact_beginning(&self, text: &str, end: usize) -> String {
+    pub fn redact_beginning(&self, text: &str, end: usize) -> String {
         self.without(text, 0..end, |_| true)
     }
 
@@ -439,7 +439,7 @@ impl HiddenTexts {
     /// One that begins before it is left out, too, where the text has
     /// [`MAX_WRITTEN_PIECE_BYTES`] before it.
     #[must_use]
-    pub(crate) fn redact_end(&self, text: &str, start: usize) -> String {
+    pub fn redact_end(&self, text: &str, start: usize) -> String {
         self.without(text, start..text.len(), |_| true)
     }
 

@@ -2,16 +2,17 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use reqwest::Url;
+use url::Url;
 
 /// A URL of this machine, whose port may still be any.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::upstream) struct Redirect {
+pub struct Redirect {
     /// The host as it is written: authorization servers compare texts.
     host: String,
     /// 0 for any.
-    pub(super) port: u16,
-    pub(super) path: String,
+    pub port: u16,
+    /// Its path.
+    pub path: String,
 }
 
 impl Default for Redirect {
@@ -30,7 +31,7 @@ impl Redirect {
     ///
     /// # Errors
     /// Nobody could be waited for there, and why.
-    pub(in crate::upstream) fn parse(text: &str) -> Result<Self, &'static str> {
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
         const HERE: &str =
             "has to be a URL of this machine, such as `http://localhost:8080/callback`";
         let url = Url::parse(text).map_err(|_| HERE)?;
@@ -52,7 +53,7 @@ impl Redirect {
     ///
     /// `localhost` is two of them, and a browser takes whichever answers: were only
     /// one of them ours, somebody else on this machine could be given the code.
-    pub(super) fn addresses(&self) -> &'static [IpAddr] {
+    pub fn addresses(&self) -> &'static [IpAddr] {
         const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
         const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
         match self.host.as_str() {
@@ -63,7 +64,7 @@ impl Redirect {
     }
 
     /// The URL with the port that is listened to.
-    pub(super) fn url(&self, port: u16) -> String {
+    pub fn url(&self, port: u16) -> String {
         format!("http://{}:{port}{}", self.host, self.path)
     }
 }
