@@ -10,7 +10,6 @@ pub mod config;
 pub mod control;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod log_budget;
 pub mod mcp;
 pub mod roster;
 pub mod runtime;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::Entry;
+use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
@@ -17,7 +18,6 @@ use crate::config::edit::{Editor, upstream_table};
 use crate::config::{self, name, review};
 use crate::roster::{Collision, Kind, Places, Roster, folders, names};
 use crate::runtime::{NotOffered, Runtime};
-use crate::sandbox::{FsGrant, FsMode, Grants, real_path};
 use crate::store::{Decision, Decisions, RecordedFolders};
 
 /// Adds a plugin as a server.

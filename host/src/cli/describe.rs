@@ -1,6 +1,7 @@
 //! What is told of plugins: their tools, prompts and resources, and what they
 //! want granted.
 
+use dormouse_policy::{FsGrant, FsMode, Grants};
 use dormouse_text::visible::visible_json;
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
@@ -8,7 +9,6 @@ use serde_json::value::RawValue;
 
 use super::output::{self, FAINT, STRONG};
 use crate::config::edit;
-use crate::sandbox::{FsGrant, FsMode, Grants};
 
 /// What is wanted without a reason.
 const NO_REASON: String = String::new();

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::styling::Style;
 use dormouse_files::paths;
+use dormouse_policy::FsMode;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +18,6 @@ use super::{Format, component, describe, hosts, output};
 use crate::config::{self, Config, Configured, ServerConfig};
 use crate::control;
 use crate::roster::{Places, Roster, Status, Waiting, folders};
-use crate::sandbox::FsMode;
 use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.

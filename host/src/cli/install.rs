@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use dormouse_launch::Secret;
+use dormouse_policy::Limits;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
@@ -18,7 +19,6 @@ use crate::config::install::{self as files, Change, Program, Reach, backup};
 use crate::config::{self, Client, Configured, Scope};
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
-use crate::sandbox::Limits;
 use crate::store::Trust;
 
 /// Adds Dormouse to the servers that one of your clients loads.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
+use dormouse_policy::HostLimits;
 use dormouse_text::visible::visible_line;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,6 @@ use super::{
     Adapter, ChangePolicy, Client, ClientRules, Config, DiscoveryConfig, Filter, Fingerprint, Need,
     Origin, Overlay, Problem, RefusedServer, Scope, ServerConfig, file, name,
 };
-use crate::sandbox::HostLimits;
 use crate::store::Trust;
 
 /// A project's own file, beside its clients' ones.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
+use dormouse_policy::{FsMode, Grants};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::{Client, ClientRules, file, name};
-use crate::sandbox::{FsMode, Grants};
 
 /// Edits one configuration file. Edits of several processes wait for each other,
 /// and a reader sees the file before or after one, never in between.

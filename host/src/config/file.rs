@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use dormouse_catalog::read_regular_file;
+use dormouse_policy::{FsGrant, FsMode, Grants, HostLimits};
 use dormouse_text::nearest::nearest;
 use dormouse_wit::Instance;
 use serde_json::Value as Json;
@@ -23,7 +24,6 @@ use super::{
     Adapter, Client, Config, DiscoveryConfig, Fetch, Inputs, Invalid, NewTools, OnChange, Origin,
     Overlay, Problem, RefusedServer, Scope, ServerConfig, name, units,
 };
-use crate::sandbox::{FsGrant, FsMode, Grants, HostLimits};
 
 /// No configuration is larger than this; a file that is was named by mistake.
 const LARGEST: u64 = 4 << 20;

@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use dormouse_catalog::ItemLimits;
+use dormouse_policy::{Limits, NEVER};
 use toml_edit::Item;
 
 use super::problem::within;
 use super::reader::Reader;
 use super::units;
-use crate::sandbox::{Limits, NEVER};
 
 /// A limit that a key sets.
 enum Limit<'l> {
@@ -218,8 +218,9 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_policy::UpstreamLimits;
+
     use super::*;
-    use crate::sandbox::UpstreamLimits;
 
     /// Limits each of which is another than usual.
     fn all() -> Limits {

@@ -32,10 +32,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use dormouse_policy::{Grants, HostLimits, Limits};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
-
-use crate::sandbox::{Grants, HostLimits, Limits};
 
 use bridge::ENV_FILE;
 pub use bridge::{

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
+use dormouse_policy::Grants;
 use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,6 @@ use super::{
     Bridge, Client, ClientRules, FilledIn, Fingerprint, Need, NewTools, OnChange, Origin, Scope,
     ServerConfig,
 };
-use crate::sandbox::Grants;
 
 /// What the user says of a server that is configured elsewhere. What is not said
 /// stays as it is there.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use dormouse_files::paths;
+use dormouse_policy::OwnPlace;
 use dormouse_text::visible::visible_line;
 
 use super::discovery::{Surroundings, places, settings_files};
 use super::{Client, Configured, FillSource, Scope};
-use crate::sandbox::OwnPlace;
 
 /// Files that servers of the user's take variables and texts from, with the names of the servers,
 /// as of the configuration that was read last: whoever writes to one of them decides what is run.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use dormouse_files::paths;
 use dormouse_launch::{Http, Launch, OAuth, Stdio};
+use dormouse_policy::{FsGrant, FsMode};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::Instance;
 
@@ -16,7 +17,6 @@ use super::{
     Adapter, Bridge, Client, ENV_FILE, FillSource, FilledIn, Filter, Need, Origin, Problem,
     RefusedServer, ServerConfig, ShownFolder, limits,
 };
-use crate::sandbox::{FsGrant, FsMode};
 
 /// A project as its user is shown it, with the hash of the files that this is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
+use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
 
 use super::Places;
 use crate::config::{Configured, ServerConfig};
-use crate::sandbox::{GrantError, GrantedFolders, Grants, SharedFolder, WritableCode, real_path};
+use crate::sandbox::{GrantError, GrantedFolders};
 use crate::store::RecordedFolders;
 
 /// Tells each server's grants where its folders were when they were granted, and takes

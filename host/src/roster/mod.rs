@@ -48,6 +48,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::Catalog;
+use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_text::nearest::nearest;
 
@@ -72,9 +73,7 @@ pub use sync::Synced;
 
 use crate::config::discovery::{SourceState, Surroundings};
 use crate::config::{self, Client, Config, Configured, Fetch, ServerConfig};
-use crate::log_budget::LogBudget;
 use crate::runtime::Runtime;
-use crate::sandbox::OwnPlaces;
 use crate::store::{Decisions, Known, Store, Trust};
 use crate::upstream::{Hub, Reaction};
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::Function;
@@ -23,7 +24,6 @@ use crate::runtime::{
     Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
     Tool, Wanted,
 };
-use crate::sandbox::NEVER;
 use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };

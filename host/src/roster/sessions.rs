@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_policy::Limits;
 use dormouse_protocol::{Listener, SessionClients, SessionId};
 use serde_json::Value;
 
 use super::Roster;
 use crate::runtime::Slot;
-use crate::sandbox::Limits;
 use crate::upstream::Upstream;
 
 /// The sessions that there are.

@@ -14,11 +14,11 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use dormouse_policy::HostLimits;
 use serde::{Deserialize, Serialize};
 
 use super::compile_places::{CompilePlace, CompilePlaces, Length};
 use super::engine::{Kind, Machine, Origin};
-use crate::sandbox::HostLimits;
 
 /// How large compiled code may be, in bytes. The largest that toolchains make have less
 /// than a tenth of it.

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use dormouse_policy::HostLimits;
 use dormouse_text::visible::{line_beginning, short_name};
 use dormouse_wit::CONTRACT;
 use wasmtime::component::types::ComponentItem;
@@ -18,7 +19,7 @@ use super::compiler::{Compiler, Job};
 use super::engine::{Kind, Machine, Origin};
 use super::flag_lists::has_lists_of_flags;
 use super::state::State;
-use crate::sandbox::{HostLimits, WASI_VERSION};
+use crate::sandbox::WASI_VERSION;
 
 /// A component whose imports are bound.
 pub(super) struct Linked {

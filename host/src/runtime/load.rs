@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dormouse_policy::{HostLimits, OwnPlaces};
 use dormouse_wit::{Export, Instance, contract, signature::same_signature};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
@@ -19,7 +20,7 @@ use super::signature::find;
 use super::state::State;
 use super::wanted::{BY_NAME, by_name, is_of_contract};
 use super::{Code, Target};
-use crate::sandbox::{GrantedFolders, HostLimits, OwnPlaces};
+use crate::sandbox::GrantedFolders;
 
 /// A component that is ready to be instantiated.
 pub(super) struct Loaded {

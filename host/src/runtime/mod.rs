@@ -48,6 +48,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_catalog::{read, read_regular_file};
+use dormouse_policy::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use dormouse_protocol::{Listener, QuestionLimit, SessionClients, SessionId};
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
@@ -62,7 +63,6 @@ pub use schemas::Schemas;
 pub use slot::{ENDED, RunningCalls, Slot};
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
-use crate::sandbox::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use crate::upstream::Upstream;
 use engine::Origin;
 use load::Loader;

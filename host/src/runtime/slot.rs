@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, SessionId};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
@@ -19,7 +20,6 @@ use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
 use super::{Call, Phase, Target, Wanted};
-use crate::sandbox::NEVER;
 use crate::upstream::{Upstream, whose_state};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use dormouse_policy::{FsGrant, FsMode, Grants, Limits};
 use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionClients, SessionId};
 use dormouse_wit::Instance;
 use serde_json::{Map, Value, json};
@@ -14,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Call, CallError, Callable, Cause, Code, Phase, Runtime, Schemas, Slot, Target, Tool, Wanted,
 };
-use crate::sandbox::{FsGrant, FsMode, Grants, Limits};
 
 /// One function for each way to go.
 const ODD: &str = r#"

@@ -6,9 +6,8 @@ use std::sync::{Arc, OnceLock};
 use dormouse_launch::redaction::{
     HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, is_secret_name,
 };
+use dormouse_policy::Grants;
 use serde_json::{Map, Value};
-
-use super::Grants;
 
 /// Variables and settings that a plugin can read, and that are not shown where it prints, logs
 /// or reports them. Nothing is looked for, and nothing prepared for that, before it does.

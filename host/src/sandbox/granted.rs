@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dormouse_policy::{
+    FsGrant, FsMode, Grants, Identity, OpenError, OpenFolder, OwnPlaces, real_path,
+};
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
-
-use super::folder::{OpenError, OpenFolder, real_path};
-use super::identity::Identity;
-use super::own::OwnPlaces;
-use super::{FsGrant, FsMode, Grants};
 
 /// Why a grant cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

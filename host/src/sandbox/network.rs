@@ -152,9 +152,11 @@ pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime
 mod tests {
     use std::sync::Arc;
 
+    use dormouse_policy::Grants;
+    use dormouse_tests::logged::logged;
+
     use super::*;
-    use crate::log_budget::tests::logged;
-    use crate::sandbox::{GivenSecrets, Grants};
+    use crate::sandbox::GivenSecrets;
 
     fn gate() -> NetworkGate {
         let secrets = GivenSecrets::new(&Grants::default(), &Arc::default());

@@ -314,8 +314,9 @@ impl AsyncWrite for Stream {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_policy::Grants;
+
     use super::*;
-    use crate::sandbox::Grants;
 
     fn none() -> Arc<GivenSecrets> {
         GivenSecrets::new(&Grants::default(), &Arc::default())

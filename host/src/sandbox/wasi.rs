@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use dormouse_policy::{Grants, Limits};
 use wasmtime::component::Linker;
 use wasmtime_wasi::WasiCtx;
 
 use super::http::{self, HttpState};
 use super::output::{Output, StreamName};
-use super::{GivenSecrets, Grants, Limits, filesystem, network};
+use super::{GivenSecrets, filesystem, network};
 
 /// Version of the interfaces of WASI that wasmtime offers. Guests that were built for another
 /// 0.2.x get the same ones.

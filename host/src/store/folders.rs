@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
-
-use crate::sandbox::real_path;
+use dormouse_policy::real_path;
 
 /// The path without links of each folder that was ever granted, by the path that its
 /// user has written: what a link is made to lead to later, nobody has granted.

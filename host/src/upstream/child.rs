@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use dormouse_jsonrpc::{Line, LineReader};
 use dormouse_launch::{Stdio, environment};
+use dormouse_policy::LogBudget;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
@@ -25,7 +26,6 @@ use super::read_room::{NoRoom, ReadRoom};
 use super::reaper::{LOOK, PATIENCE, Reaper, Watched};
 use super::server_secrets::ServerSecrets;
 use super::words::Words;
-use crate::log_budget::LogBudget;
 
 /// How many messages may wait to be written, and to be heard.
 const QUEUE: usize = 64;

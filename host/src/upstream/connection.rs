@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use dormouse_jsonrpc::{Object, ObjectError};
 use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId, check_size};
 use dormouse_text::visible::visible_line;
 use serde::Deserialize;
@@ -27,7 +28,6 @@ use super::peer::{Asking, Peer, PeerPolicy, lock};
 use super::server_secrets::ServerSecrets;
 use super::subscriptions::Follower;
 use super::{Failure, Gate, Hub, Offered, lists};
-use crate::sandbox::UpstreamLimits;
 
 /// How often one request may be answered with questions.
 const ROUNDS: usize = 32;

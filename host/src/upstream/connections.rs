@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use futures::FutureExt as _;
 use serde_json::{Map, Value};
@@ -27,7 +28,6 @@ use super::status::{Connected, Status};
 use super::subscriptions::{Subscription, Subscriptions};
 use super::trouble::Trouble;
 use super::{Failure, Gate, Hub};
-use crate::sandbox::UpstreamLimits;
 
 /// Said where something is to be started that is not configured so any more.
 pub(crate) const RETIRED: &str =

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::QuestionLimit;
 
 use super::channel::Lost;
 use super::connection::Opening;
 use super::introduction::Introduction;
 use super::{Hub, Offered, Reactions};
-use crate::sandbox::UpstreamLimits;
 
 /// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
 /// how long that may take, `known` what it has done with the first requests before.

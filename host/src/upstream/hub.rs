@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use dormouse_launch::{Http, Launch};
+use dormouse_policy::{HostLimits, LogBudget, UpstreamLimits};
 use tokio_util::task::TaskTracker;
 
 use super::auth::{Auth, Logins};
@@ -19,8 +20,6 @@ use super::read_room::ReadRoom;
 use super::reaper::Reaper;
 use super::server_secrets::ServerSecrets;
 use super::{child, http};
-use crate::log_budget::LogBudget;
-use crate::sandbox::{HostLimits, UpstreamLimits};
 
 /// How long connections may take to be closed when the process ends. The reaper
 /// sees to what is left then.

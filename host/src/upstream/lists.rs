@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use dormouse_jsonrpc::{METHOD_NOT_FOUND, items};
+use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::Able;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -17,7 +18,6 @@ use super::message;
 use super::peer::{Peer, lock};
 use super::server_secrets::ServerSecrets;
 use super::{Failure, Offered};
-use crate::sandbox::UpstreamLimits;
 
 /// The longest `nextCursor` that is kept and sent back, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 << 10;

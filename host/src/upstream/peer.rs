@@ -8,6 +8,7 @@ use std::time::Duration;
 use dormouse_jsonrpc::{
     Envelope, MessageLimits, ObjectError, RequestId, Unreadable, items, without_half_characters,
 };
+use dormouse_policy::{LogBudget, UpstreamLimits};
 use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
@@ -25,8 +26,6 @@ use super::large::without_blocking;
 use super::message::{self, Refusal};
 use super::server_secrets::ServerSecrets;
 use super::{Failure, Gate};
-use crate::log_budget::LogBudget;
-use crate::sandbox::UpstreamLimits;
 
 /// How many answers of ours to an upstream's requests may be on their way.
 const REPLIES: usize = 64;

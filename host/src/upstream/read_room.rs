@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sandbox::UpstreamLimits;
+use dormouse_policy::UpstreamLimits;
 
 /// Bytes of one message that need no room: there are only so many calls at once.
 const FREE_BYTES: usize = 64 << 10;

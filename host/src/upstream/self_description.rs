@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn of_many_members_that_are_left_out_three_are_logged() {
-        let (logged, _guard) = crate::log_budget::tests::logged();
+        let (logged, _guard) = dormouse_tests::logged::logged();
         let deep = (0..20).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
         let many = (0..10_000).map(|number| (format!("m{number}"), deep.clone()));
         assert!(bounded_object("serverInfo", many.collect()).is_empty());
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_name_of_a_member_that_is_left_out_is_logged_without_secrets() {
-        let (logged, _guard) = crate::log_budget::tests::logged();
+        let (logged, _guard) = dormouse_tests::logged::logged();
         let launch = Launch::Http(Http {
             url: "https://e.com/mcp?key=configured-secret".into(),
             ..Http::default()

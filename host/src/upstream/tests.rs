@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Launch, Stdio};
+use dormouse_policy::{HostLimits, UpstreamLimits};
 use dormouse_protocol::{
     Able, Answer, AskError, Capability, ClientEra, Listener, Question, QuestionLimit, SessionId,
 };
@@ -17,7 +18,6 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::sandbox::{HostLimits, UpstreamLimits};
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -505,7 +505,7 @@ async fn oddities_are_put_up_with() {
 /// Answers that come after all are no fault of theirs, and nothing that a user is to read.
 #[tokio::test]
 async fn one_that_ignores_what_it_does_not_know_is_asked_in_the_other_way() {
-    let (logged, _guard) = crate::log_budget::tests::logged();
+    let (logged, _guard) = dormouse_tests::logged::logged();
     let cases = [
         (ClientEra::Stateless, &["ignores-server/discover"][..]),
         (ClientEra::Stateless, &["late-server/discover"]),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use dormouse_jsonrpc::{Line, LineReader};
 use dormouse_launch::environment;
 use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
+use dormouse_policy::LogBudget;
 use dormouse_text::log_text::escaped;
 use dormouse_text::visible::first_names;
 use tokio::io::{AsyncRead, BufReader};
@@ -14,7 +15,6 @@ use tracing::Level;
 
 use super::peer::lock;
 use super::server_secrets::ServerSecrets;
-use crate::log_budget::LogBudget;
 
 /// How many lines are kept, and how long each may be, in bytes.
 const KEPT: usize = 20;

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
+use dormouse_policy::Limits;
 use dormouse_wit::Instance;
 
 use super::*;
 use crate::config::{Adapter, OnChange};
-use crate::sandbox::Limits;
 
 /// What is there with a text in `dormouse.toml`, where Cursor has a server `git`
 /// and another one.

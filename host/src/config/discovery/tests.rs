@@ -200,7 +200,7 @@ fn describe_found(found: &Found) -> String {
     }
     line("without", bridge.filter.exclude.join(" "));
     line("stubs", bridge.stubs.join(" "));
-    if server.limits.timeout != crate::sandbox::Limits::default().timeout {
+    if server.limits.timeout != dormouse_policy::Limits::default().timeout {
         line("call", format!("{:?}", server.limits.timeout));
     }
     line(

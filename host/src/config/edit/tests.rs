@@ -1,7 +1,8 @@
 use std::fs;
 
+use dormouse_policy::FsGrant;
+
 use super::*;
-use crate::sandbox::FsGrant;
 
 struct Fixture {
     folder: tempfile::TempDir,

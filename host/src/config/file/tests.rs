@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch, Secret};
+use dormouse_policy::{Limits, UpstreamLimits};
 use serde_json::json;
 
 use super::*;
 use crate::config::{Input, Inputs};
-use crate::sandbox::{Limits, UpstreamLimits};
 
 const FILE: &str = "/etc/dm/dormouse.toml";
 
@@ -853,7 +853,7 @@ fn a_server_may_never_be_idle_for_too_long() {
     let text = "[servers.a]\ncommand = 'a'\nlimits = { idle = 'never' }\n";
     let (config, problems) = parse(Path::new(FILE), text);
     assert_eq!(problems, []);
-    assert_eq!(config.servers["a"].limits.idle, crate::sandbox::NEVER);
+    assert_eq!(config.servers["a"].limits.idle, dormouse_policy::NEVER);
     let (_, problems) = parse(Path::new(FILE), &text.replace("idle", "timeout"));
     assert_eq!(problems.len(), 1, "only that may be");
 }

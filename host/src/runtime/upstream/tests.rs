@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Launch, Stdio};
+use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
 use dormouse_wit::Instance;
 use serde_json::{Map, json};
@@ -16,7 +17,6 @@ use crate::runtime::{
     Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Slot,
     Target, Tool, Wanted,
 };
-use crate::sandbox::{Grants, Limits};
 use crate::upstream::tests::{Door, Ear, launch};
 use crate::upstream::{Hub, Setup, Upstream};
 
@@ -31,7 +31,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
     let upstream = Upstream::new(
         Hub::new(None, Path::new("/none")),
         Setup {
-            limits: crate::sandbox::UpstreamLimits::default(),
+            limits: dormouse_policy::UpstreamLimits::default(),
             server: "odd".into(),
             launch,
             share: false,

@@ -296,7 +296,7 @@ fn of_many_hints_that_are_none_three_are_logged() {
 
     use super::tool_result;
 
-    let (logged, _guard) = crate::log_budget::tests::logged();
+    let (logged, _guard) = dormouse_tests::logged::logged();
     let text = Val::Record(vec![
         ("text".into(), Val::String("hi".to_owned())),
         (

@@ -1,7 +1,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::super::own::OwnPlace;
+use dormouse_policy::OwnPlace;
+
 use super::*;
 
 struct Place {

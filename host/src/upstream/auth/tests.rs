@@ -859,7 +859,7 @@ async fn a_client_that_cannot_ask_gets_the_link() {
 /// The same through all that stands between a call and its server.
 fn upstream(user: &User) -> Arc<Upstream> {
     let setup = Setup {
-        limits: crate::sandbox::UpstreamLimits::default(),
+        limits: dormouse_policy::UpstreamLimits::default(),
         server: "notes".into(),
         launch: Launch::Http(user.http()),
         share: true,

@@ -20,7 +20,7 @@ struct Caller {
 impl Caller {
     fn new(server: &Server) -> Self {
         let setup = Setup {
-            limits: crate::sandbox::UpstreamLimits::default(),
+            limits: dormouse_policy::UpstreamLimits::default(),
             server: "web".to_owned(),
             launch: Launch::Http(server.http()),
             share: false,
@@ -170,7 +170,7 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
     })
     .await;
     let setup = Setup {
-        limits: crate::sandbox::UpstreamLimits::default(),
+        limits: dormouse_policy::UpstreamLimits::default(),
         server: "web".to_owned(),
         launch: Launch::Http(server.http()),
         share: true,

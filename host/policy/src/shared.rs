@@ -59,7 +59,7 @@ impl SharedFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::FsMode;
+    use crate::FsMode;
 
     #[test]
     fn folders_of_two_servers_are_told_with_the_nearest_one_that_contains_them() {

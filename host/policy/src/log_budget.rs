@@ -23,7 +23,7 @@ const LINE_BYTES: usize = 64;
 
 /// Bound of what one other side, such as an upstream, can have logged.
 #[derive(Debug)]
-pub(crate) struct LogBudget {
+pub struct LogBudget {
     /// Owner of the budget, as the message says that tells of lines that are left out.
     subject: Cow<'static, str>,
     max_bytes: AtomicUsize,
@@ -51,7 +51,7 @@ enum Room {
 
 impl LogBudget {
     /// Budget of which nothing is used.
-    pub(crate) const fn new(subject: Cow<'static, str>) -> Self {
+    pub const fn new(subject: Cow<'static, str>) -> Self {
         Self {
             subject,
             max_bytes: AtomicUsize::new(MAX_BYTES),
@@ -63,14 +63,14 @@ impl LogBudget {
     }
 
     /// Sets how much is logged in one [`PERIOD`], in bytes.
-    pub(crate) fn set_max_bytes(&self, bytes: usize) {
+    pub fn set_max_bytes(&self, bytes: usize) {
         self.max_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Part of a text that is to be logged now; none where there has been too much of late. To be
     /// asked for lines that would be logged at the level that is set: what nobody sees uses
     /// nothing up.
-    pub(crate) fn take<'t>(&self, text: &'t str) -> Option<&'t str> {
+    pub fn take<'t>(&self, text: &'t str) -> Option<&'t str> {
         let end = text.floor_char_boundary(MAX_LINE_BYTES);
         let text = text.get(..end).unwrap_or(text);
         match self.room(text.len(), Instant::now()) {
@@ -108,43 +108,8 @@ impl LogBudget {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::io;
-    use std::sync::Arc;
-
+mod tests {
     use super::*;
-
-    /// Lines that are logged in a thread for as long as the guard beside it lives.
-    #[derive(Clone, Default)]
-    pub(crate) struct Logged(Arc<Mutex<Vec<u8>>>);
-
-    impl Logged {
-        pub(crate) fn lines(&self) -> Vec<String> {
-            let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-            text.lines().map(str::to_owned).collect()
-        }
-    }
-
-    impl io::Write for Logged {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// Has what this thread logs kept.
-    pub(crate) fn logged() -> (Logged, tracing::subscriber::DefaultGuard) {
-        let logged = Logged::default();
-        let writer = logged.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(move || writer.clone())
-            .with_max_level(tracing::Level::DEBUG)
-            .finish();
-        (logged, tracing::subscriber::set_default(subscriber))
-    }
 
     #[test]
     fn what_is_logged_in_a_while_is_bounded_and_said_once() {

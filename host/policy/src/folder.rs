@@ -8,9 +8,9 @@ use super::identity::Identity;
 
 /// A folder that is held open, so that it stays the same whatever becomes of its path.
 #[derive(Debug)]
-pub(crate) struct OpenFolder {
+pub struct OpenFolder {
     /// The open folder.
-    pub(crate) file: File,
+    pub file: File,
     /// The folders that lead to it, the root first, and last the folder itself.
     chain: Vec<Identity>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct OpenFolder {
 /// Why a folder is not opened.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
-pub(crate) enum OpenError {
+pub enum OpenError {
     #[error("`{at}` is a link")]
     Link { at: PathBuf },
     #[error("`{at}` is no folder")]
@@ -37,7 +37,7 @@ impl OpenFolder {
     ///
     /// # Errors
     /// A component is a link or no folder, or cannot be opened.
-    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
         let names = path.components().filter_map(|component| match component {
             Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
             Component::Normal(name) => Some(Ok(name)),
@@ -65,12 +65,12 @@ impl OpenFolder {
     }
 
     /// What it is known by.
-    pub(crate) fn identity(&self) -> Option<&Identity> {
+    pub fn identity(&self) -> Option<&Identity> {
         self.chain.last()
     }
 
     /// Whether it is that folder or within it.
-    pub(crate) fn is_within(&self, folder: &Identity) -> bool {
+    pub fn is_within(&self, folder: &Identity) -> bool {
         self.chain.contains(folder)
     }
 }

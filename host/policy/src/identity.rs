@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Identifies a file or folder: two paths with equal identities lead to the same one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
+pub struct Identity {
     #[cfg(unix)]
     device: u64,
     #[cfg(unix)]
@@ -20,7 +20,7 @@ pub(crate) struct Identity {
 impl Identity {
     /// The identity of what `metadata` is of, which was read at `path`.
     #[cfg(unix)]
-    pub(crate) fn new(metadata: &Metadata, _: &Path) -> Self {
+    pub fn new(metadata: &Metadata, _: &Path) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         Self {
             device: metadata.dev(),
@@ -30,7 +30,7 @@ impl Identity {
 
     /// The identity of what `metadata` is of, which was read at `path`.
     #[cfg(not(unix))]
-    pub(crate) fn new(_: &Metadata, path: &Path) -> Self {
+    pub fn new(_: &Metadata, path: &Path) -> Self {
         Self {
             path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
         }
@@ -40,7 +40,7 @@ impl Identity {
     ///
     /// # Errors
     /// Nothing is there, or it cannot be looked at.
-    pub(crate) fn at(path: &Path) -> std::io::Result<Self> {
+    pub fn at(path: &Path) -> std::io::Result<Self> {
         Ok(Self::new(&std::fs::metadata(path)?, path))
     }
 }

@@ -39,15 +39,16 @@ impl OwnPlaces {
     }
 
     /// The places as they are on disk now.
-    pub(crate) fn resolved(&self) -> Vec<Resolved> {
+    pub fn resolved(&self) -> Vec<Resolved> {
         (self.0)().into_iter().map(Resolved::new).collect()
     }
 }
 
 /// An own place as it is on disk.
 #[derive(Debug)]
-pub(crate) struct Resolved {
-    pub(crate) place: OwnPlace,
+pub struct Resolved {
+    /// The place as it is named.
+    pub place: OwnPlace,
     /// All folders in which something is looked up on the way to it, through links
     /// too, and the place itself where it is a folder: whoever writes to one of them
     /// can put something else in its place.
@@ -67,7 +68,7 @@ impl Resolved {
     }
 
     /// Whether it contains a granted folder, or lies in it.
-    pub(crate) fn overlaps(&self, granted: &OpenFolder) -> bool {
+    pub fn overlaps(&self, granted: &OpenFolder) -> bool {
         let contains = |folder| self.through.contains(folder);
         granted.identity().is_some_and(contains)
             || self
