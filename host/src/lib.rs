@@ -6,7 +6,6 @@
 //! cannot reach the runtime, which is what keeps discovery free of instantiation.
 
 pub mod cli;
-pub mod config;
 pub mod control;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

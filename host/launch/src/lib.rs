@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 
 pub mod environment;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod header_name;
 mod here;
 mod launch;

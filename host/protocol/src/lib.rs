@@ -13,6 +13,8 @@ mod capability;
 mod client_era;
 mod client_key;
 pub mod form;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod listener;
 mod question;
 mod question_limit;

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::{Listing, Provenance};
+use dormouse_config::variables::expand;
+use dormouse_config::{Bridge, units};
 use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
-use crate::config::variables::expand;
-use crate::config::{Bridge, units};
 use crate::roster::{Places, Roster};
 use crate::runtime::Code;
 use crate::store::Store;

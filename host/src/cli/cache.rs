@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use dormouse_config::units;
 use dormouse_files::paths;
 
 use super::output;
-use crate::config::units;
 use crate::runtime::Runtime;
 
 /// Looks after compiled plugins.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_config::{Config, Configured, ServerConfig, TrustedFolders as _};
 use dormouse_files::paths;
 use dormouse_policy::FsMode;
 use serde::Serialize;
@@ -15,7 +16,6 @@ use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
-use crate::config::{self, Config, Configured, ServerConfig};
 use crate::control;
 use crate::roster::{Places, Roster, Status, Waiting, folders};
 use crate::store::Trust;
@@ -184,7 +184,7 @@ impl Rows {
             );
             return None;
         }
-        match config::load(path) {
+        match dormouse_config::load(path) {
             Ok(config) => {
                 let servers = config.servers.len() + config.refused.len();
                 let servers = output::counted(servers as u64, "server");

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use dormouse_config::discovery::{FillPolicy, Surroundings, discover};
+use dormouse_config::install::diff::Kind;
+use dormouse_config::install::{Change, Program, Reach, backup, diff};
+use dormouse_config::{Client, Configured, Scope, install as files};
 use dormouse_launch::Secret;
 use dormouse_policy::Limits;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
-use crate::config::discovery::{FillPolicy, Surroundings, discover};
-use crate::config::install::diff::{self, Kind};
-use crate::config::install::{self as files, Change, Program, Reach, backup};
-use crate::config::{self, Client, Configured, Scope};
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
 use crate::store::Trust;
@@ -147,7 +147,7 @@ impl Install {
 
 /// How long the longest call of any of the user's servers may take.
 pub(super) fn longest_call(places: &Places, around: &Surroundings) -> anyhow::Result<Duration> {
-    let config = config::load(&places.config)?;
+    let config = dormouse_config::load(&places.config)?;
     let all = Configured::new(config, Some(around), &Trust::new(&places.data));
     let timeouts = all.servers.values().map(|server| server.limits.timeout);
     Ok(timeouts.fold(Limits::of_upstream().timeout, Duration::max))
@@ -159,7 +159,7 @@ fn say_what_is_shown_twice(
     client: Client,
     around: &Surroundings,
 ) -> anyhow::Result<()> {
-    let config = config::load(&places.config)?;
+    let config = dormouse_config::load(&places.config)?;
     let discovery = discover(
         around,
         &[client],

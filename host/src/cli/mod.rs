@@ -54,13 +54,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use dormouse_config::discovery::Surroundings;
 use dormouse_files::paths;
 use tracing::{Level, Metadata};
 use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::config::discovery::Surroundings;
 use crate::roster::{PROBLEMS_OF_SERVERS, Places};
 
 /// The environment variable that says what is logged, in the words of
@@ -231,7 +231,7 @@ impl Global {
             )?),
             program: dormouse_files::own_program::path().ok(),
             client: None,
-            filled_in: crate::config::FilledInFiles::default(),
+            filled_in: dormouse_config::FilledInFiles::default(),
         })
     }
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use dormouse_config::{Client, units};
 use dormouse_files::open_files;
 use tokio_util::sync::CancellationToken;
 
 use super::output;
-use crate::config::{Client, units};
 use crate::roster::{Places, Roster};
 use crate::{control, mcp};
 use http::Http;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
+use dormouse_config::{Bridge, ChangePolicy, Filter};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::signature::compact;
 use dormouse_wit::{Declaration, DeclaredTool};
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::indented_json::indented;
 use super::line_diff;
-use crate::config::{Bridge, ChangePolicy, Filter};
 use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
 
 /// The one tool of a server of which nothing is known yet.
@@ -319,10 +319,10 @@ pub fn difference(item: &PendingItem) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use dormouse_config::{Fingerprint, OnChange};
     use dormouse_launch::{Launch, Stdio};
 
     use super::*;
-    use crate::config::{Fingerprint, OnChange};
     use crate::store::{Selection, Store};
     use crate::upstream::Offered;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, visible_line};
 use futures::FutureExt as _;
@@ -12,7 +13,6 @@ use futures::future::BoxFuture;
 use super::Roster;
 use super::confirm::Agreed;
 use super::server::Server;
-use crate::config::{Fingerprint, OnChange};
 use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
 use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 

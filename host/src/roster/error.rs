@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::config::UntrustedProject;
+use dormouse_config::UntrustedProject;
+
 use crate::runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.

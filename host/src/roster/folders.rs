@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use dormouse_config::{Configured, ServerConfig};
 use dormouse_launch::Launch;
 use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
 
 use super::Places;
-use crate::config::{Configured, ServerConfig};
 use crate::sandbox::{GrantError, GrantedFolders};
 use crate::store::RecordedFolders;
 

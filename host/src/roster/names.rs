@@ -3,7 +3,7 @@
 //! Clients put a prefix of their own before a tool's name and stop at 64
 //! characters of `[A-Za-z0-9_-]`, so ours stop at 48 of them.
 
-use crate::config::name::SEPARATOR;
+use dormouse_config::name::SEPARATOR;
 
 /// The longest name that is shown, in characters.
 pub const LONGEST: usize = 48;

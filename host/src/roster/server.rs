@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_line;
@@ -19,7 +20,6 @@ use super::server_uri::is_page;
 use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
-use crate::config::{Bridge, RefusedServer, ServerConfig};
 use crate::runtime::{
     Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
     Tool, Wanted,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
+use dormouse_config::UntrustedProject;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Roster, Server, Snapshot, memory};
-use crate::config::UntrustedProject;
 use crate::runtime::Phase;
 use crate::store::{Gated, Pending, PendingItem, Treatment};
 use crate::upstream;

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use dormouse_config::ProjectReview;
 use serde_json::{Value, json};
 
 use super::confirm::{Agreed, Asked, Unconfirmed};
 use super::server::tool_error;
 use super::{Context, Roster};
-use crate::config::ProjectReview;
 use crate::store::{DecidedBy, Decision};
 use crate::upstream::without_blocking;
 

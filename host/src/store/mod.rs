@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::{Listing, Stamp, read_regular_file};
+use dormouse_config::{ChangePolicy, Fingerprint};
 use dormouse_files::paths;
 use dormouse_files::replace::{Access, replace};
 
@@ -42,7 +43,6 @@ pub(crate) use record::is_other_version;
 pub use record::{Changed, Damaged, News, Record};
 pub use trust::Trust;
 
-use crate::config::{ChangePolicy, Fingerprint};
 use crate::upstream::Offered;
 
 /// The largest record that is read or written, in bytes.

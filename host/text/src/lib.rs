@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 pub mod log_text;
 pub mod nearest;
 pub mod server_url;

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dormouse_config::{Bridge, ServerConfig};
 use dormouse_launch::{Http, Launch, Stdio};
 
 use super::Rows;
 use crate::cli::sync::connect_all;
 use crate::cli::{hosts, output};
-use crate::config::{Bridge, ServerConfig};
 use crate::roster::status::span;
 use crate::roster::{Places, Roster};
 use crate::store::Store;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_catalog::{Listing, validator};
+use dormouse_config::name::SEPARATOR;
 use dormouse_jsonrpc::member;
 use dormouse_protocol::{Answer, Edit};
 use serde_json::{Value, json};
 
-use crate::config::name::SEPARATOR;
 use crate::roster::Snapshot;
 use by_client::ListingsByClient;
 
