@@ -22,7 +22,6 @@ use std::borrow::Cow;
 pub use crate::mcp::fuzz::incoming;
 pub use crate::mcp::http::fuzz::{event_ids, guard};
 pub use crate::store::fuzz::records;
-pub use crate::upstream::fuzz::{sse, upstream_messages};
 pub use components::components;
 pub use items::{answers, declarations, items};
 pub use messages::{lines, messages};
@@ -54,7 +53,5 @@ mod tests {
         objects
         records
         schemas
-        sse
-        upstream_messages
     }
 }

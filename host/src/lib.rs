@@ -14,4 +14,3 @@ pub mod roster;
 pub mod runtime;
 pub mod sandbox;
 pub mod store;
-pub mod upstream;

@@ -212,7 +212,7 @@ impl Cli {
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
             Command::Compile => crate::runtime::compiler::run().map(|()| ExitCode::SUCCESS),
-            Command::Reaper => crate::upstream::reaper::run()
+            Command::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),
         }

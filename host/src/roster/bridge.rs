@@ -321,10 +321,10 @@ mod tests {
 
     use dormouse_config::{Fingerprint, OnChange};
     use dormouse_launch::{Launch, Stdio};
+    use dormouse_upstream::Offered;
 
     use super::*;
     use crate::store::{Selection, Store};
-    use crate::upstream::Offered;
 
     /// An item that can be shown: all in it that MCP does not have is shown as it is.
     fn item(was: &Value, is: &Value) -> PendingItem {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, visible_line};
+use dormouse_upstream::{Gate, Offered, Reactions, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -14,7 +15,6 @@ use super::Roster;
 use super::confirm::Agreed;
 use super::server::Server;
 use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
-use crate::upstream::{Gate, Offered, Reactions, without_blocking};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {

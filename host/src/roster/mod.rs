@@ -53,6 +53,7 @@ use dormouse_config::{Client, Config, Configured, Fetch, ServerConfig};
 use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
 use dormouse_text::nearest::nearest;
+use dormouse_upstream::{Hub, Reaction};
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
@@ -75,7 +76,6 @@ pub use sync::Synced;
 
 use crate::runtime::Runtime;
 use crate::store::{Decisions, Known, Store, Trust};
-use crate::upstream::{Hub, Reaction};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.

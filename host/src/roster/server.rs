@@ -12,6 +12,7 @@ use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
 use dormouse_text::visible::visible_line;
+use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +28,6 @@ use crate::runtime::{
 use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
-use crate::upstream::{Setup, Upstream};
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
 /// not look each. Nobody calls, replaces the file and calls again within it.

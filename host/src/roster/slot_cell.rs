@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use dormouse_upstream::RETIRED;
+
 use crate::runtime::{RunningCalls, Slot};
-use crate::upstream::RETIRED;
 
 /// A slot that is made at most once, and never after the place was closed.
 #[derive(Debug, Default)]

@@ -50,6 +50,7 @@ use std::time::{Instant, SystemTime};
 use dormouse_catalog::{read, read_regular_file};
 use dormouse_policy::{Grants, HostLimits, Limits, OwnPlace, OwnPlaces};
 use dormouse_protocol::{Listener, QuestionLimit, SessionClients, SessionId};
+use dormouse_upstream::Upstream;
 use dormouse_wit::{Function, Instance};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +64,6 @@ pub use schemas::Schemas;
 pub use slot::{ENDED, RunningCalls, Slot};
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
 
-use crate::upstream::Upstream;
 use engine::Origin;
 use load::Loader;
 

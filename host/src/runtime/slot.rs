@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, SessionId};
+use dormouse_upstream::{Upstream, whose_state};
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,6 @@ use super::patience::Patience;
 use super::state::Pace;
 use super::turn::{Turn, Turns};
 use super::{Call, Phase, Target, Wanted};
-use crate::upstream::{Upstream, whose_state};
 
 /// How long a failed start is not repeated: doubled each time, up to the second.
 const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));

@@ -8,6 +8,7 @@ use dormouse_protocol::{
     attribution, check_size, severity,
 };
 use dormouse_text::log_text::logger_name;
+use dormouse_upstream::{Upstream, without_blocking};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Engine;
@@ -30,7 +31,6 @@ use crate::sandbox::{
     FilesystemState, HttpHooks, HttpMemory, HttpState, NetworkGate, NetworkState, Output, Preopens,
     http_context,
 };
-use crate::upstream::{Upstream, without_blocking};
 
 /// How many resources (files, streams, …) a guest may hold at once.
 const RESOURCES: usize = 4096;

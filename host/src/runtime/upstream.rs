@@ -9,6 +9,7 @@ use std::time::Duration;
 use dormouse_protocol::{
     Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
 };
+use dormouse_upstream::{Failure, Lost};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -17,7 +18,6 @@ use super::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use super::error::Cause;
 use super::patience::Patience;
 use super::state::{CANCELLED, State};
-use crate::upstream::{Failure, Lost};
 
 /// Copies of a request that there are until it is answered: as the guest gave it, and on the way
 /// to the upstream.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dormouse_config::{Bridge, ServerConfig};
 use dormouse_launch::{Http, Launch, Stdio};
+use dormouse_upstream::auth::Auth;
 
 use super::Rows;
 use crate::cli::sync::connect_all;
@@ -12,7 +13,6 @@ use crate::cli::{hosts, output};
 use crate::roster::status::span;
 use crate::roster::{Places, Roster};
 use crate::store::Store;
-use crate::upstream::auth::Auth;
 
 impl Rows {
     /// Whether an upstream can be started, without starting it. `data` is Dormouse's

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
+use dormouse_upstream::tests::{Door, Ear, launch};
+use dormouse_upstream::{Hub, Setup, Upstream};
 use dormouse_wit::Instance;
 use serde_json::{Map, json};
 use tempfile::TempDir;
@@ -17,8 +19,6 @@ use crate::runtime::{
     Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Slot,
     Target, Tool, Wanted,
 };
-use crate::upstream::tests::{Door, Ear, launch};
-use crate::upstream::{Hub, Setup, Upstream};
 
 struct Bridged {
     _dir: TempDir,
@@ -241,7 +241,7 @@ async fn an_upstream_is_stopped_when_nobody_has_called_for_a_while() {
     };
     let odd = bridged(launch(&[]), limits);
     let pid = odd.text("pid").await.parse().unwrap();
-    crate::upstream::tests::gone(pid).await;
+    dormouse_upstream::tests::gone(pid).await;
     assert!(odd.upstream.status().connections.is_empty());
     assert_ne!(odd.text("pid").await, pid.to_string());
 }
