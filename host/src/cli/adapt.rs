@@ -11,11 +11,11 @@ use dormouse_config::{Bridge, units};
 use dormouse_files::replace::{Access, replace};
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
+use dormouse_runtime::Code;
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
 use crate::roster::{Places, Roster};
-use crate::runtime::Code;
 use crate::store::Store;
 
 /// Writes a server that has an upstream as one component, with what it offers inside.

@@ -9,6 +9,7 @@ use dormouse_catalog::Entry;
 use dormouse_config::edit::{Editor, upstream_table};
 use dormouse_config::{name, review};
 use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
+use dormouse_runtime::{NotOffered, Runtime};
 use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
@@ -16,8 +17,8 @@ use toml_edit::Table;
 use super::consent::consent;
 use super::progress::Progress;
 use super::{component, describe, hosts, output};
+use crate::compile_command::compile_command;
 use crate::roster::{Collision, Kind, Places, Roster, folders, names};
-use crate::runtime::{NotOffered, Runtime};
 use crate::store::{Decision, Decisions, RecordedFolders};
 
 /// Adds a plugin as a server.
@@ -182,7 +183,7 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
     let _progress = Progress::new(&format!("compiling {}", file.display()));
     let limits = dormouse_config::load(&places.config)?.limits;
-    let runtime = Runtime::new(places.cache.clone());
+    let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
     runtime
         .prepare(file)

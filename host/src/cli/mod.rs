@@ -211,7 +211,7 @@ impl Cli {
             Command::Wit(wit) => wit.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
-            Command::Compile => crate::runtime::compiler::run().map(|()| ExitCode::SUCCESS),
+            Command::Compile => dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS),
             Command::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use dormouse_protocol::{Answer, AskError, Capability, Question};
+use dormouse_runtime::check_answer;
 use serde_json::Value;
 
 use super::line::Ask;
-use crate::runtime::check_answer;
 
 /// How often questions are asked again because of an answer that does not fit, with
 /// the reason. After that it is the call's to deal with: nobody is asked for ever.

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use dormouse_config::UntrustedProject;
-
-use crate::runtime::{CallError, Cause};
+use dormouse_runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use dormouse_config::{Configured, ServerConfig};
 use dormouse_launch::Launch;
 use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
+use dormouse_runtime::{GrantError, GrantedFolders};
 
 use super::Places;
-use crate::sandbox::{GrantError, GrantedFolders};
 use crate::store::RecordedFolders;
 
 /// Tells each server's grants where its folders were when they were granted, and takes

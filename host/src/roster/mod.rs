@@ -52,6 +52,7 @@ use dormouse_config::discovery::{SourceState, Surroundings};
 use dormouse_config::{Client, Config, Configured, Fetch, ServerConfig};
 use dormouse_policy::{LogBudget, OwnPlaces};
 use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
+use dormouse_runtime::Runtime;
 use dormouse_text::nearest::nearest;
 use dormouse_upstream::{Hub, Reaction};
 
@@ -74,7 +75,7 @@ pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status, Waiting};
 pub use sync::Synced;
 
-use crate::runtime::Runtime;
+use crate::compile_command::compile_command;
 use crate::store::{Decisions, Known, Store, Trust};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
@@ -190,7 +191,7 @@ impl Roster {
             store: Store::of(&places.data),
             trust,
             decisions: Decisions::new(&places.data),
-            runtime: Runtime::with_own_places(&places.cache, places.own()),
+            runtime: Runtime::with_own_places(&places.cache, places.own(), compile_command),
             hub: Hub::new(places.program.clone(), &places.data),
             places,
             current: RwLock::default(),

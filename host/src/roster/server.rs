@@ -11,6 +11,10 @@ use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, S
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
 use dormouse_policy::NEVER;
 use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
+use dormouse_runtime::{
+    Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
+    Tool, Wanted,
+};
 use dormouse_text::visible::visible_line;
 use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
@@ -21,10 +25,6 @@ use super::server_uri::is_page;
 use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
-use crate::runtime::{
-    Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
-    Tool, Wanted,
-};
 use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };

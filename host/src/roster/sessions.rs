@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_policy::Limits;
 use dormouse_protocol::{Listener, SessionClients, SessionId};
+use dormouse_runtime::Slot;
 use dormouse_upstream::Upstream;
 use serde_json::Value;
 
 use super::Roster;
-use crate::runtime::Slot;
 
 /// The sessions that there are.
 #[derive(Default)]

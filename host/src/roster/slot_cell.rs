@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use dormouse_runtime::{RunningCalls, Slot};
 use dormouse_upstream::RETIRED;
-
-use crate::runtime::{RunningCalls, Slot};
 
 /// A slot that is made at most once, and never after the place was closed.
 #[derive(Debug, Default)]

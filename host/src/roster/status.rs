@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 use dormouse_config::UntrustedProject;
+use dormouse_runtime::Phase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Roster, Server, Snapshot, memory};
-use crate::runtime::Phase;
 use crate::store::{Gated, Pending, PendingItem, Treatment};
 
 /// Most names that collide with others that the state of one server tells.

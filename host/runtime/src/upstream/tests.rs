@@ -1,24 +1,126 @@
 //! Calls of real servers through the real bridge.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
-use dormouse_upstream::tests::{Door, Ear, launch};
-use dormouse_upstream::{Hub, Setup, Upstream};
+use dormouse_upstream::{Gate, Hub, Offered, Reactions, Setup, Upstream};
 use dormouse_wit::Instance;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde_json::{Map, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::runtime::tests::{NoClients, runtime};
-use crate::runtime::{
+use crate::tests::{NoClients, runtime};
+use crate::{
     Arguments, Call, CallError, Callable, Code, Completion, Prompt, Reference, Resource, Slot,
     Target, Tool, Wanted,
 };
+
+/// Answers every question.
+#[derive(Default)]
+struct Ear {
+    able: Vec<Capability>,
+    /// How long it takes to answer.
+    thinks: Duration,
+}
+
+impl Ear {
+    fn able(able: &[Capability]) -> Arc<Self> {
+        Arc::new(Self {
+            able: able.to_vec(),
+            ..Self::default()
+        })
+    }
+}
+
+impl Listener for Ear {
+    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+
+    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+
+    fn supports(&self, capability: Capability) -> bool {
+        self.able.contains(&capability)
+    }
+
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let answers = questions.iter().map(|question| {
+            let params: Value = serde_json::from_str(&question.to_text()).unwrap();
+            Answer::Made(json!({ "to": question.method(), "params": params, "own": [1.5] }))
+        });
+        let answers: Vec<_> = answers.collect();
+        let thinks = self.thinks;
+        async move {
+            tokio::time::sleep(thinks).await;
+            Ok(answers)
+        }
+        .boxed()
+    }
+}
+
+/// Lets everything through.
+struct Door;
+
+impl Gate for Door {
+    fn failed(&self, _: &str) {}
+
+    fn missed(&self, _: &str) {}
+
+    fn seen_tools(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    fn reactions(&self) -> Reactions {
+        Reactions::default()
+    }
+
+    fn opened(&self, _: Offered) {}
+
+    fn admit<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<&'a str>,
+        _: &'a Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn updated(&self, _: &str) {}
+
+    fn client(&self, _: SessionId) -> Option<Arc<dyn Listener>> {
+        None
+    }
+
+    fn tell(&self, _: Option<SessionId>, _: String) {}
+}
+
+/// The scripted server that the tests of `dormouse-upstream` have.
+fn launch(odd: &[&str]) -> Launch {
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("../upstream/src/tests/server.py");
+    let server = server.display().to_string();
+    let args: Vec<&str> = [server.as_str()].iter().chain(odd).copied().collect();
+    run(Path::new("python3"), &args)
+}
+
+/// Waits until a process has ended.
+#[cfg(unix)]
+async fn gone(pid: u32) {
+    let begun = Instant::now();
+    // One that has ended and is not yet waited for is no life.
+    let lives = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    while lives() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{pid} lives");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
 
 struct Bridged {
     _dir: TempDir,
@@ -39,7 +141,7 @@ fn bridged(launch: Launch, limits: Limits) -> Bridged {
             sessionless_patience: Duration::from_secs(600),
             start_timeout: Duration::from_secs(60),
             questions: QuestionLimit::new(8),
-            gate: Arc::new(Door::default()),
+            gate: Arc::new(Door),
         },
     );
     let slot = runtime(dir.path().join("cache")).slot(target(Some(&upstream), limits));
@@ -241,7 +343,7 @@ async fn an_upstream_is_stopped_when_nobody_has_called_for_a_while() {
     };
     let odd = bridged(launch(&[]), limits);
     let pid = odd.text("pid").await.parse().unwrap();
-    dormouse_upstream::tests::gone(pid).await;
+    gone(pid).await;
     assert!(odd.upstream.status().connections.is_empty());
     assert_ne!(odd.text("pid").await, pid.to_string());
 }

@@ -11,7 +11,7 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre};
 
 use super::cache::{Cache, Cached, Compiled};
-use super::compiler::{Compiler, Job};
+use super::compiler::{CompileCommand, Compiler, Job};
 use super::engine::{Kind, Machine, Machines, Origin, POOL_MEMORY};
 use super::host_share::HostShare;
 use super::link::{link, words};
@@ -105,11 +105,11 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    pub(super) fn new(cache: &Path, own: OwnPlaces) -> Self {
+    pub(super) fn new(cache: &Path, own: OwnPlaces, compile: CompileCommand) -> Self {
         let limits = &HostLimits::default();
         Self {
             memory: HostMemory::new(limits.memory()),
-            compiler: Compiler::new(limits),
+            compiler: Compiler::new(limits, compile),
             machines: Machines::default(),
             cache: Cache::new(cache.join("components")),
             own,

@@ -8,7 +8,7 @@ use wasmtime::component::Val;
 
 use super::encode::{encode, part};
 use super::left_out::LeftOutHints;
-use crate::runtime::hint;
+use crate::hint;
 
 /// A tool's result: a record as structured content and as text, a string as
 /// text, content blocks as they are, anything else as `{"result": …}`. The error

@@ -27,7 +27,8 @@ fn bridge() -> Result<PathBuf, String> {
             .ok_or_else(|| format!("cargo has not set `{name}`"))
     };
     let workspace = variable("CARGO_MANIFEST_DIR")?
-        .parent()
+        .ancestors()
+        .nth(2)
         .map(Path::to_path_buf)
         .ok_or("the workspace is not where it should be")?;
     for source in ["plugins/bridge", "wit/plugin", "Cargo.lock"] {

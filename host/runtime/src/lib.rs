@@ -1,4 +1,4 @@
-//! Running plugins: engine, compile cache, instances, life cycle, values.
+//! Running plugins: engine, compile cache, instances, life cycle, values, and what a guest may do.
 //!
 //! Nothing here exists until the first call: [`Runtime::new`] makes no engine,
 //! no thread and no file.
@@ -27,6 +27,7 @@ mod params;
 mod patience;
 mod question_size;
 mod sampling;
+mod sandbox;
 mod schemas;
 mod signature;
 mod slot;
@@ -57,9 +58,11 @@ use tokio_util::sync::CancellationToken;
 
 pub use arguments::Arguments;
 pub use ask::check_answer;
+pub use compiler::CompileCommand;
 pub use error::{CallError, Cause};
 pub use grace::GRACE;
 pub use link::{NotOffered, not_offered};
+pub use sandbox::{GrantError, GrantedFolders};
 pub use schemas::Schemas;
 pub use slot::{ENDED, RunningCalls, Slot};
 pub use wanted::{Callable, Completion, Prompt, Reference, Resource, Tool, Wanted, completion};
@@ -89,19 +92,19 @@ impl Runtime {
     /// A runtime that keeps compiled components below `cache`, which no server is
     /// granted: for whoever runs nothing that is granted anything.
     #[must_use]
-    pub fn new(cache: PathBuf) -> Self {
+    pub fn new(cache: PathBuf, compile: CompileCommand) -> Self {
         let what = "which is Dormouse's cache".to_owned();
         let path = cache.clone();
         let own = OwnPlace { path, what };
-        Self::with_own_places(&cache, OwnPlaces::new(move || vec![own.clone()]))
+        Self::with_own_places(&cache, OwnPlaces::new(move || vec![own.clone()]), compile)
     }
 
     /// A runtime that keeps compiled components below `cache`, and gives no server a
     /// folder that overlaps one of `own`.
     #[must_use]
-    pub fn with_own_places(cache: &Path, own: OwnPlaces) -> Self {
+    pub fn with_own_places(cache: &Path, own: OwnPlaces, compile: CompileCommand) -> Self {
         Self {
-            loader: Arc::new(Loader::new(cache, own)),
+            loader: Arc::new(Loader::new(cache, own, compile)),
         }
     }
 
@@ -192,7 +195,10 @@ pub enum Code {
 
 impl Code {
     /// The component's bytes.
-    pub(crate) fn bytes(&self) -> std::io::Result<Cow<'static, [u8]>> {
+    ///
+    /// # Errors
+    /// Its file cannot be read, or is not there.
+    pub fn bytes(&self) -> std::io::Result<Cow<'static, [u8]>> {
         match self {
             Self::File(path) => match read_regular_file(path, read::LIMIT)? {
                 Some(bytes) => Ok(Cow::Owned(bytes)),

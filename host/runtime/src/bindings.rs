@@ -1,7 +1,7 @@
 //! The host's side of `dormouse:plugin`, generated from the contract's WIT.
 
 wasmtime::component::bindgen!({
-    path: "../wit/plugin",
+    path: "../../wit/plugin",
     world: "imports",
     imports: {
         "dormouse:plugin/client.ask": async,

@@ -2,7 +2,7 @@
 //!
 //! What a compile takes is up to whoever wrote the component: a few hundred kilobytes can
 //! be made to take minutes and gigabytes, and nothing inside of a process can stop that.
-//! So this program is started once more for each compile (`dormouse compile`), gives itself
+//! So this program is started once more for each compile, gives itself
 //! limits that the system enforces, and is ended when its time is over. It ends by itself
 //! when its host has gone.
 
@@ -86,8 +86,12 @@ impl CompileError {
     }
 }
 
+/// How this program is started once more, to [compile](run): which words say that is the program's.
+pub type CompileCommand = fn() -> io::Result<Command>;
+
 /// Compiles components, about as many at once as there are processors for.
 pub(super) struct Compiler {
+    command: CompileCommand,
     limits: Mutex<CompileLimits>,
     places: CompilePlaces,
     /// What has failed at some cost, by the name of what it would have become, with the
@@ -123,10 +127,11 @@ pub(super) struct Job<'a> {
 }
 
 impl Compiler {
-    pub(super) fn new(limits: &HostLimits) -> Self {
+    pub(super) fn new(limits: &HostLimits, command: CompileCommand) -> Self {
         // Each takes all processors for a while.
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
+            command,
             limits: Mutex::new(limits.into()),
             places: CompilePlaces::new(processors.clamp(2, 4)),
             failed: Mutex::default(),
@@ -149,13 +154,13 @@ impl Compiler {
             return Err(error.clone());
         }
         let mut place = self.places.take(Length::Short);
-        let compiled = match run_process(job, limits, &mut place) {
+        let compiled = match run_process(self.command, job, limits, &mut place) {
             Ok(code) => Ok(code),
             Err(NotCompiled::Failed(error)) => Err(error),
             Err(NotCompiled::Long) => {
                 drop(place);
                 let mut place = self.places.take(Length::Long);
-                run_process(job, limits, &mut place).map_err(NotCompiled::into_error)
+                run_process(self.command, job, limits, &mut place).map_err(NotCompiled::into_error)
             }
         };
         if let Err(error) = &compiled
@@ -195,6 +200,7 @@ impl From<CompileError> for NotCompiled {
 
 /// Compiles in a process, which is ended where it takes long and there is no place for that.
 fn run_process(
+    command: CompileCommand,
     job: &Job<'_>,
     limits: CompileLimits,
     place: &mut CompilePlace<'_>,
@@ -211,8 +217,8 @@ fn run_process(
         seconds: limits.time.as_secs().max(1),
         memory: limits.memory,
     };
-    let mut process =
-        CompileProcess::start(&output).map_err(|error| cannot("cannot be started", error))?;
+    let mut process = CompileProcess::start(command, &output)
+        .map_err(|error| cannot("cannot be started", error))?;
     let sent = process.send(&order, job.component);
     let stderr = process.child.stderr.take().map(read_stderr);
     let start = Instant::now();
@@ -317,7 +323,7 @@ struct CompileProcess {
 }
 
 impl CompileProcess {
-    fn start(output: &File) -> io::Result<Self> {
+    fn start(command: CompileCommand, output: &File) -> io::Result<Self> {
         let mut command = command()?;
         // Nothing of its environment is of any use to it.
         #[cfg(unix)]
@@ -351,27 +357,10 @@ impl Drop for CompileProcess {
     }
 }
 
-/// This program, to be started once more.
-#[cfg(not(test))]
-fn command() -> io::Result<Command> {
-    let mut command = dormouse_files::own_program::same()?;
-    command.arg("compile");
-    Ok(command)
-}
-
-/// The program of the unit tests, which has a test in place of the subcommand.
-#[cfg(test)]
-fn command() -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["--exact", "runtime::compiler::tests::compile_process"]);
-    command.args(["--ignored", "--nocapture"]);
-    Ok(command)
-}
-
 /// The exit code of a process that was given something that cannot be compiled.
 const REFUSED: u8 = 1;
 
-/// What `dormouse compile` does: limits itself, reads an order and a component from its
+/// What such a process does: limits itself, reads an order and a component from its
 /// input, and writes compiled code and its length to its output.
 ///
 /// # Errors
@@ -463,10 +452,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// What `dormouse compile` does, for the other tests here: started by them alone.
+    /// The program of the unit tests, which has a test in place of the subcommand.
+    pub(crate) fn command() -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--exact", "compiler::tests::compile_process"]);
+        command.args(["--ignored", "--nocapture"]);
+        Ok(command)
+    }
+
+    /// What such a process does, for the other tests here: started by them alone.
     #[test]
     #[ignore = "the process that the other tests compile in"]
     fn compile_process() {
@@ -490,11 +487,12 @@ mod tests {
     }
 
     fn limits(time: Duration, memory: u64) -> Compiler {
-        Compiler::new(&HostLimits {
+        let limits = HostLimits {
             compile_time: time,
             compile_memory: memory,
             ..HostLimits::default()
-        })
+        };
+        Compiler::new(&limits, command)
     }
 
     /// A component of one module with that many functions, each with long chains of
@@ -513,7 +511,7 @@ mod tests {
 
     #[test]
     fn what_is_small_compiles_and_what_is_none_says_why() {
-        let compiler = Compiler::new(&HostLimits::default());
+        let compiler = Compiler::new(&HostLimits::default(), command);
         assert!(compile(&compiler, "(component)").unwrap().len() > 100);
         let module = compile(&compiler, "(module)").unwrap_err();
         assert!(matches!(&module, CompileError::Refused(_)), "{module}");

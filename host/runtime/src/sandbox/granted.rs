@@ -69,7 +69,7 @@ pub(crate) type Preopens = Arc<[(Dir, String)]>;
 
 /// The granted folders of one server. Each is opened once and then kept, until
 /// something else is at its path.
-pub(crate) struct GrantedFolders {
+pub struct GrantedFolders {
     server: String,
     grants: Vec<FsGrant>,
     own: OwnPlaces,
@@ -87,7 +87,7 @@ impl GrantedFolders {
     ///
     /// # Errors
     /// One of them cannot be opened, or may not be granted.
-    pub(crate) fn open(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<Self, GrantError> {
+    pub fn open(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<Self, GrantError> {
         Ok(Self {
             server: server.to_owned(),
             open: Mutex::new(opened(server, &grants.fs, own)?),

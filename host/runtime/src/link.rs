@@ -15,7 +15,7 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker, ResourceType};
 
 use super::cache::Compiled;
-use super::compiler::{Compiler, Job};
+use super::compiler::{CompileCommand, Compiler, Job};
 use super::engine::{Kind, Machine, Origin};
 use super::flag_lists::has_lists_of_flags;
 use super::state::State;
@@ -98,7 +98,7 @@ pub(super) fn link(machine: &Machine, component: &Component) -> Result<Linked, S
 ///
 /// # Errors
 /// It could not be started.
-pub fn not_offered(component: &[u8]) -> Result<Vec<NotOffered>, String> {
+pub fn not_offered(component: &[u8], compile: CompileCommand) -> Result<Vec<NotOffered>, String> {
     let concurrent = dormouse_catalog::is_concurrent(component);
     let imports = dormouse_catalog::imports_alone(component);
     let kind = Kind {
@@ -112,7 +112,7 @@ pub fn not_offered(component: &[u8]) -> Result<Vec<NotOffered>, String> {
         concurrent,
         folder: &std::env::temp_dir(),
     };
-    let compiler = Compiler::new(&HostLimits::default());
+    let compiler = Compiler::new(&HostLimits::default(), compile);
     let compiled = Compiled::new(&compiler, &job).map_err(|error| error.to_string())?;
     let component = compiled.load(&machine.engine).map_err(|error| {
         let error = words(&format!("{error:#}"));
@@ -232,6 +232,7 @@ fn not_of_this_host(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::tests::command;
 
     /// Links a component that has been read from text.
     fn linked(wat: &str) -> Result<Linked, String> {
@@ -374,7 +375,7 @@ mod tests {
             let wat = format!("(component {import})");
             let why = linked(&wat).err().unwrap();
             assert!(why.starts_with(expected), "{why}");
-            let looked = not_offered(&wat::parse_str(&wat).unwrap());
+            let looked = not_offered(&wat::parse_str(&wat).unwrap(), command);
             assert_eq!(looked.unwrap_err(), why);
         }
     }
@@ -385,7 +386,7 @@ mod tests {
         let more = r#"(import "wasi:keyvalue/store@0.2.0-draft" (instance (export "open" (func))))
             (core module (func (loop (br 0))))"#;
         let bytes = wat::parse_str(component("0.2.10", "0.2.4", more)).unwrap();
-        let found = not_offered(&bytes).unwrap();
+        let found = not_offered(&bytes, command).unwrap();
         assert_eq!(
             found,
             [NotOffered {

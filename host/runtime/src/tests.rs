@@ -39,7 +39,7 @@ const ODD: &str = r#"
 )"#;
 
 pub(super) fn runtime(cache: PathBuf) -> Runtime {
-    Runtime::new(cache)
+    Runtime::new(cache, crate::compiler::tests::command)
 }
 
 struct Silent;
