@@ -15,6 +15,8 @@
 //! - [`request`], [`response`], [`error`]: messages to send;
 //! - `LineReader`: messages that are lines of a stream (feature `streams`).
 
+#![forbid(unsafe_code)]
+
 mod array;
 mod id;
 mod limits;
