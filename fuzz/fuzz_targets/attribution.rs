@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse::fuzz::attribution(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse_protocol::fuzz::attribution(data));

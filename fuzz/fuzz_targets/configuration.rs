@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse::fuzz::configuration(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse_config::fuzz::configuration(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse::fuzz::expansions(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse_config::fuzz::expansions(data));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse::fuzz::upstream_messages(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse_upstream::fuzz::upstream_messages(data));

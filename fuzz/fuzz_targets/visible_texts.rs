@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse::fuzz::visible_texts(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| dormouse_text::fuzz::visible_texts(data));

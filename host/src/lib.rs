@@ -2,24 +2,18 @@
 //! them read as data until one of its tools is first called.
 //!
 //! Data flows one way. For listing: `cli`/`mcp` → [`roster`] → `dormouse-catalog`.
-//! For calling: `mcp` → [`roster`] → [`runtime`] → [`sandbox`] → [`upstream`]. The catalog
-//! cannot reach the runtime, which is what keeps discovery free of instantiation.
+//! For calling: `mcp` → [`roster`] → `dormouse-runtime` → `dormouse-upstream`. The catalog
+//! cannot reach the runtime, which is what keeps discovery free of instantiation, and neither can
+//! `dormouse-config` or `dormouse-upstream`: the table of ARCHITECTURE.md says who knows whom, and
+//! the compiler holds it.
+
+#![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod config;
+mod compile_command;
 pub mod control;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod log_budget;
 pub mod mcp;
-pub mod nearest;
-mod open_files;
-pub mod own_program;
-pub mod replace;
 pub mod roster;
-pub mod runtime;
-pub mod sandbox;
 pub mod store;
-pub mod upstream;
-pub mod visible;
-pub mod wildcard;

@@ -5,10 +5,12 @@
 pub mod artifacts;
 pub mod client;
 pub mod component;
+pub mod fuzz;
 pub mod growth;
 pub mod guard;
 pub mod home;
 pub mod http;
+pub mod logged;
 pub mod oauth;
 pub mod processes;
 pub mod proxy;

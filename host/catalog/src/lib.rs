@@ -18,6 +18,8 @@
 //! - [`read_regular_file`]: any file that somebody else may have put there;
 //! - [`stamp`]: whether a file is still the one that was read.
 
+#![forbid(unsafe_code)]
+
 mod catalog;
 mod check;
 mod concurrent;

@@ -13,11 +13,14 @@
 //! - [`check_structure`]: whether a text is nested too deeply, or has names that readers take
 //!   for something else;
 //! - [`request`], [`response`], [`error`]: messages to send;
-//! - [`LineReader`]: messages that are lines of a stream.
+//! - `LineReader`: messages that are lines of a stream (feature `streams`).
+
+#![forbid(unsafe_code)]
 
 mod array;
 mod id;
 mod limits;
+#[cfg(feature = "streams")]
 mod lines;
 mod message;
 mod object;
@@ -28,6 +31,7 @@ mod write;
 pub use array::{Items, each_item, items};
 pub use id::RequestId;
 pub use limits::MessageLimits;
+#[cfg(feature = "streams")]
 pub use lines::{Line, LineReader};
 pub use message::{Envelope, Message, MessageError, Unreadable};
 pub use object::{Member, Object, ObjectError, member};

@@ -6,18 +6,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::{Listing, Provenance};
+use dormouse_config::variables::expand;
+use dormouse_config::{Bridge, units};
+use dormouse_files::replace::{Access, replace};
+use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
+use dormouse_launch::{Launch, is_header_byte};
+use dormouse_runtime::Code;
 use dormouse_wit::GrantRequest;
 
 use super::{output, sync, tools};
-use crate::config::variables::expand;
-use crate::config::{Bridge, units};
-use crate::replace::{Access, replace};
 use crate::roster::{Places, Roster};
-use crate::runtime::Code;
 use crate::store::Store;
-use crate::upstream::Launch;
-use crate::upstream::is_header_byte;
-use crate::upstream::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 
 /// Writes a server that has an upstream as one component, with what it offers inside.
 #[derive(Debug, Args)]
@@ -187,8 +186,9 @@ fn request(launch: &Launch) -> GrantRequest {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_launch::{Http, Secret, Stdio};
+
     use super::*;
-    use crate::upstream::{Http, Secret, Stdio};
 
     fn places(command: &str, args: &[&str]) -> String {
         let launch = Launch::Stdio(Stdio {

@@ -6,19 +6,20 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_catalog::Entry;
+use dormouse_config::edit::{Editor, upstream_table};
+use dormouse_config::{name, review};
+use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
+use dormouse_runtime::{NotOffered, Runtime};
+use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
 
 use super::consent::consent;
 use super::progress::Progress;
 use super::{component, describe, hosts, output};
-use crate::config::edit::{Editor, upstream_table};
-use crate::config::{self, name, review};
+use crate::compile_command::compile_command;
 use crate::roster::{Collision, Kind, Places, Roster, folders, names};
-use crate::runtime::{NotOffered, Runtime};
-use crate::sandbox::{FsGrant, FsMode, Grants, real_path};
 use crate::store::{Decision, Decisions, RecordedFolders};
-use crate::visible::visible_line;
 
 /// Adds a plugin as a server.
 #[derive(Debug, Args)]
@@ -54,7 +55,7 @@ pub(super) struct Add {
 impl Add {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         // A configuration that cannot be read must not get longer.
-        let config = config::load(&places.config)?;
+        let config = dormouse_config::load(&places.config)?;
         let name = &self.name;
         if config.servers.contains_key(name) && !self.force {
             // Said again by the editor; but not after minutes of compiling.
@@ -181,8 +182,8 @@ fn taken(places: &Places, server: &str, entry: &Entry) -> anyhow::Result<Vec<Col
 /// Returns what it imports that ends it where it is called.
 fn compile(places: &Places, file: &Path) -> anyhow::Result<Vec<NotOffered>> {
     let _progress = Progress::new(&format!("compiling {}", file.display()));
-    let limits = crate::config::load(&places.config)?.limits;
-    let runtime = Runtime::new(places.cache.clone());
+    let limits = dormouse_config::load(&places.config)?.limits;
+    let runtime = Runtime::new(places.cache.clone(), compile_command);
     runtime.set_limits(&limits);
     runtime
         .prepare(file)

@@ -1,11 +1,11 @@
 //! What a server answers, as people read it.
 
 use anyhow::Context as _;
+use dormouse_config::units;
+use dormouse_protocol::Answer;
 use serde_json::Value;
 
 use super::{Format, output};
-use crate::config::units;
-use crate::runtime::Answer;
 
 /// Prints an answer: as JSON, or in the words of `read`.
 pub(super) fn print(

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Args;
+use dormouse_text::nearest::nearest;
+use dormouse_text::visible::visible_line;
 
 use super::consent::consent;
 use super::{hosts, output, tools};
-use crate::nearest::nearest;
 use crate::roster::{Places, Roster, Server, difference};
 use crate::store::{Pending, Selection};
-use crate::visible::visible_line;
 
 /// Allows what servers offer that is no longer what you have approved, or new.
 #[derive(Debug, Args)]

@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use dormouse_config::units;
+use dormouse_files::paths;
+use dormouse_runtime::Runtime;
 
 use super::output;
-use crate::config::{paths, units};
-use crate::runtime::Runtime;
+use crate::compile_command::compile_command;
 
 /// Looks after compiled plugins.
 #[derive(Debug, Args)]
@@ -24,7 +26,7 @@ enum Command {
 impl Cache {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let Command::Clean = self.command;
-        let freed = Runtime::new(paths::cache_dir()?).clean_cache()?;
+        let freed = Runtime::new(paths::cache_dir()?, compile_command).clean_cache()?;
         output::say(&format!("freed {}", units::human_size(freed)));
         Ok(ExitCode::SUCCESS)
     }

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::session::Session;
 use super::{Format, answer, output};
 use crate::roster::Places;
-use crate::runtime;
 
 /// Calls a tool, here and now, under the grants and limits of its server.
 #[derive(Debug, Args)]
@@ -35,7 +34,7 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone)]
 enum Arguments {
-    Given(Box<runtime::Arguments>),
+    Given(Box<dormouse_runtime::Arguments>),
     Stdin,
 }
 
@@ -47,7 +46,7 @@ impl Arguments {
         object(text).map(Box::new).map(Self::Given)
     }
 
-    fn read(self) -> anyhow::Result<runtime::Arguments> {
+    fn read(self) -> anyhow::Result<dormouse_runtime::Arguments> {
         match self {
             Self::Given(arguments) => Ok(*arguments),
             Self::Stdin => {
@@ -61,9 +60,9 @@ impl Arguments {
     }
 }
 
-fn object(text: &str) -> Result<runtime::Arguments, String> {
+fn object(text: &str) -> Result<dormouse_runtime::Arguments, String> {
     match serde_json::from_str(text) {
-        Ok(Value::Object(values)) => Ok(runtime::Arguments {
+        Ok(Value::Object(values)) => Ok(dormouse_runtime::Arguments {
             values,
             text: serde_json::from_str(text).ok(),
         }),
@@ -76,7 +75,7 @@ impl Call {
     pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
         let arguments = match self.arguments {
             Some(arguments) => arguments.read()?,
-            None => runtime::Arguments::default(),
+            None => dormouse_runtime::Arguments::default(),
         };
         let (server, tool) = (self.server.as_str(), self.tool.as_str());
         let result = Session::with(places, |session| {

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 use dormouse_catalog::{Entry, Problem, read, read_regular_file};
+use dormouse_runtime::NotOffered;
 use dormouse_wit::{Finding, Severity};
 
 use super::output::{self, BAD, DOUBTFUL, HINT};
-use crate::runtime::{self, NotOffered};
+use crate::compile_command::compile_command;
 
 /// What the component in a file declares.
 pub(super) fn entry(path: &Path) -> anyhow::Result<Entry> {
@@ -54,7 +55,7 @@ pub(super) fn check(bytes: &[u8]) -> Vec<Finding> {
     if is_bad(&findings) {
         return findings;
     }
-    match runtime::not_offered(bytes) {
+    match dormouse_runtime::not_offered(bytes, compile_command) {
         Ok(not_offered) => findings.extend(not_offered.iter().map(uncallable)),
         Err(why) => {
             let (message, hint) = match why.split_once("\nhint: ") {

@@ -1,14 +1,14 @@
 //! What is told of plugins: their tools, prompts and resources, and what they
 //! want granted.
 
+use dormouse_config::edit;
+use dormouse_policy::{FsGrant, FsMode, Grants};
+use dormouse_text::visible::visible_json;
 use dormouse_wit::{GrantRequest, signature};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::output::{self, FAINT, STRONG};
-use crate::config::edit;
-use crate::sandbox::{FsGrant, FsMode, Grants};
-use crate::visible::visible_json;
 
 /// What is wanted without a reason.
 const NO_REASON: String = String::new();
@@ -272,7 +272,7 @@ mod tests {
             .map(|line| format!("{}\n", line.trim()))
             .collect();
         let text = format!("[servers.notes]\ncomponent = \"/n.wasm\"\n{lines}");
-        let (config, problems) = crate::config::file::parse("/x/dormouse.toml".as_ref(), &text);
+        let (config, problems) = dormouse_config::file::parse("/x/dormouse.toml".as_ref(), &text);
         assert_eq!(problems, []);
         let granted = &config.servers["notes"].grants;
         assert_eq!(missing("notes", &wanted, (granted, false)).unwrap(), "");

@@ -8,15 +8,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::styling::Style;
+use dormouse_config::{Config, Configured, ServerConfig, TrustedFolders as _};
+use dormouse_files::paths;
+use dormouse_policy::FsMode;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, describe, hosts, output};
-use crate::config::{self, Config, Configured, ServerConfig, paths};
 use crate::control;
 use crate::roster::{Places, Roster, Status, Waiting, folders};
-use crate::sandbox::FsMode;
 use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.
@@ -183,7 +184,7 @@ impl Rows {
             );
             return None;
         }
-        match config::load(path) {
+        match dormouse_config::load(path) {
             Ok(config) => {
                 let servers = config.servers.len() + config.refused.len();
                 let servers = output::counted(servers as u64, "server");

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_policy::{FsMode, real_path};
+use dormouse_text::nearest::nearest;
+use dormouse_text::visible::visible_line;
 
 use super::consent::consent;
 use super::{hosts, output};
-use crate::nearest::nearest;
 use crate::roster::{Places, Roster};
-use crate::sandbox::{FsMode, real_path};
 use crate::store::{Decision, Decisions, RealPaths, RecordedFolders};
-use crate::visible::visible_line;
 
 /// Grants a server its folders as they are now.
 #[derive(Debug, Args)]

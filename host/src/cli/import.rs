@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use dormouse_config::discovery::{Discovery, FillPolicy, SourceState, Surroundings, discover};
+use dormouse_config::install::backup::Undo;
+use dormouse_config::install::{Action, Decision, Wanted, backup};
+use dormouse_config::{Client, Configured, Fingerprint, Scope, install as files};
 
 use super::hosts;
 use super::install::{self, Then};
 use super::output::{self, STRONG, styled};
-use crate::config::discovery::{Discovery, FillPolicy, SourceState, Surroundings, discover};
-use crate::config::install::backup::{self, Undo};
-use crate::config::install::{self as files, Action, Decision, Wanted};
-use crate::config::{self, Client, Configured, Fingerprint, Scope};
 use crate::roster::{Places, Roster};
 use crate::store::{Store, Trust};
 
@@ -59,7 +59,7 @@ impl Import {
         } else {
             self.clients.clone()
         };
-        let config = config::load(&places.config)?;
+        let config = dormouse_config::load(&places.config)?;
         let discovery = discover(
             &around,
             &all,
@@ -219,7 +219,7 @@ struct Spellings(Vec<(Fingerprint, Fingerprint)>);
 impl Spellings {
     /// Reads all files. Where they cannot be read, nothing is known of them.
     fn now(places: &Places, around: &Surroundings) -> Self {
-        let Ok(config) = config::load(&places.config) else {
+        let Ok(config) = dormouse_config::load(&places.config) else {
             return Self(Vec::new());
         };
         let all = Configured::new(config, Some(around), &Trust::new(&places.data));

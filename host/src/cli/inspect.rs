@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use dormouse_catalog::{Inspection, Provenance};
+use dormouse_config::units;
+use dormouse_policy::Grants;
 use dormouse_wit::Instance;
 use serde_json::value::RawValue;
 
 use super::output::{FAINT, STRONG};
 use super::{Format, component, describe, output};
-use crate::config::units;
-use crate::sandbox::Grants;
 
 /// Describes an MCP object that is called by a key.
 type Describe = fn(&RawValue, &str) -> String;

@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use dormouse_config::discovery::{FillPolicy, Surroundings, discover};
+use dormouse_config::install::diff::Kind;
+use dormouse_config::install::{Change, Program, Reach, backup, diff};
+use dormouse_config::{Client, Configured, Scope, install as files};
+use dormouse_launch::Secret;
+use dormouse_policy::Limits;
 
 use super::output::{self, BAD, FAINT, GOOD, PLAIN, STRONG};
 use super::sync::Sync;
-use crate::config::discovery::{FillPolicy, Surroundings, discover};
-use crate::config::install::diff::{self, Kind};
-use crate::config::install::{self as files, Change, Program, Reach, backup};
-use crate::config::{self, Client, Configured, Scope};
 use crate::mcp::http::token::Token;
 use crate::roster::Places;
-use crate::sandbox::Limits;
 use crate::store::Trust;
-use crate::upstream::Secret;
 
 /// Adds Dormouse to the servers that one of your clients loads.
 #[derive(Debug, Args)]
@@ -147,7 +147,7 @@ impl Install {
 
 /// How long the longest call of any of the user's servers may take.
 pub(super) fn longest_call(places: &Places, around: &Surroundings) -> anyhow::Result<Duration> {
-    let config = config::load(&places.config)?;
+    let config = dormouse_config::load(&places.config)?;
     let all = Configured::new(config, Some(around), &Trust::new(&places.data));
     let timeouts = all.servers.values().map(|server| server.limits.timeout);
     Ok(timeouts.fold(Limits::of_upstream().timeout, Duration::max))
@@ -159,7 +159,7 @@ fn say_what_is_shown_twice(
     client: Client,
     around: &Surroundings,
 ) -> anyhow::Result<()> {
-    let config = config::load(&places.config)?;
+    let config = dormouse_config::load(&places.config)?;
     let discovery = discover(
         around,
         &[client],
@@ -244,7 +244,8 @@ pub(super) fn program(
     around: &Surroundings,
     named: bool,
 ) -> anyhow::Result<Program> {
-    let own = crate::own_program::path().context("this program cannot find its own file")?;
+    let own =
+        dormouse_files::own_program::path().context("this program cannot find its own file")?;
     let name = Path::new("dormouse").with_extension(std::env::consts::EXE_EXTENSION);
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -283,7 +284,7 @@ pub(super) fn program(
 
 /// The variables of the environment that the user's servers need, wherever they are written.
 fn variables(places: &Places, around: &Surroundings) -> anyhow::Result<Vec<String>> {
-    let config = config::load(&places.config)?;
+    let config = dormouse_config::load(&places.config)?;
     let all: Vec<Client> = Client::all().collect();
     let discovery = discover(
         around,

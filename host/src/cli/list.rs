@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
+use dormouse_config::{Filter, ServerConfig};
 use serde_json::json;
 
 use super::cost::Cost;
 use super::output::{BAD, DOUBTFUL, FAINT, PLAIN, STRONG, Table};
 use super::{Format, output, status};
-use crate::config::{Filter, ServerConfig};
 use crate::roster::{Places, Roster, ServerStatus, State};
 
 /// How many of something a server has.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
+use dormouse_launch::Launch;
+use dormouse_upstream::auth::{Auth, Pending};
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
 use crate::roster::{Places, Roster, Server};
-use crate::upstream::Launch;
-use crate::upstream::auth::{Auth, Pending};
 
 /// Logs in to a server that asks for it (OAuth).
 #[derive(Debug, Args)]

@@ -54,13 +54,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use dormouse_config::discovery::Surroundings;
+use dormouse_files::paths;
 use tracing::{Level, Metadata};
 use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::config::discovery::Surroundings;
-use crate::config::paths;
 use crate::roster::{PROBLEMS_OF_SERVERS, Places};
 
 /// The environment variable that says what is logged, in the words of
@@ -211,8 +211,8 @@ impl Cli {
             Command::Wit(wit) => wit.run(),
             Command::Cache(cache) => cache.run(),
             Command::Completions(completions) => completions.run(),
-            Command::Compile => crate::runtime::compiler::run().map(|()| ExitCode::SUCCESS),
-            Command::Reaper => crate::upstream::reaper::run()
+            Command::Compile => dormouse_runtime::compiler::run().map(|()| ExitCode::SUCCESS),
+            Command::Reaper => dormouse_upstream::reaper::run()
                 .map(|()| ExitCode::SUCCESS)
                 .map_err(Into::into),
         }
@@ -229,9 +229,9 @@ impl Global {
             around: Some(Surroundings::of_process(
                 std::env::current_dir().ok().as_deref(),
             )?),
-            program: crate::own_program::path().ok(),
+            program: dormouse_files::own_program::path().ok(),
             client: None,
-            filled_in: crate::config::FilledInFiles::default(),
+            filled_in: dormouse_config::FilledInFiles::default(),
         })
     }
 

@@ -9,10 +9,10 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+use dormouse_text::visible::{visible, visible_json};
 use serde::Serialize;
 
 use super::progress::AboveProgress;
-use crate::visible::{visible, visible_json};
 
 /// What went wrong.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_config::units;
+use dormouse_files::replace::{Access, replace};
 use dormouse_wit::{Declaration, Error, Offers, section, source};
 
 use super::{component, output};
-use crate::config::units;
-use crate::replace::{Access, replace};
 
 /// Puts a plugin's declaration in front of its file, where it is found at once.
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use dormouse_protocol::{Answer, AskError, Capability, Choice, Field, Form, Kind, Question};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::{output, stdin};
-use crate::runtime::{Answer, AskError, Capability, Choice, Field, Form, Kind, Question};
 
 /// Whoever reads what is said and types answers.
 pub(super) struct Person {

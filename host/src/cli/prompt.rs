@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use dormouse_runtime::Arguments;
 use serde_json::{Map, Value};
 
 use super::session::Session;
 use super::{Format, answer};
 use crate::roster::{Places, names};
-use crate::runtime::Arguments;
 
 /// Gets a prompt, as an agent does.
 #[derive(Debug, Args)]

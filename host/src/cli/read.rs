@@ -7,11 +7,11 @@ use anyhow::bail;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use dormouse_text::nearest::nearest;
 use serde_json::{Value, json};
 
 use super::session::Session;
 use super::{Format, answer, output};
-use crate::nearest::nearest;
 use crate::roster::{Kind, Places, UnresolvedResource};
 
 /// Reads a resource, as an agent does.

@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use dormouse_config::edit::Editor;
 
 use super::{hosts, output};
-use crate::config;
-use crate::config::edit::Editor;
 use crate::roster::{Places, Roster};
 
 /// Removes a server and everything configured for it; the plugin's file stays.
@@ -19,7 +18,7 @@ pub(super) struct Remove {
 
 impl Remove {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
-        let here = config::load(&places.config)?;
+        let here = dormouse_config::load(&places.config)?;
         let name = &self.name;
         let is_here = here.servers.contains_key(name)
             || here.overlays.contains_key(name)

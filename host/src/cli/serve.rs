@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use dormouse_config::{Client, units};
+use dormouse_files::open_files;
 use tokio_util::sync::CancellationToken;
 
 use super::output;
-use crate::config::{Client, units};
 use crate::roster::{Places, Roster};
-use crate::{control, mcp, open_files};
+use crate::{control, mcp};
 use http::Http;
 
 /// How long the threads of the process may take to end when all is done.

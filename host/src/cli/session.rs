@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use dormouse_protocol::Answer;
 use tokio_util::sync::CancellationToken;
 
 use super::terminal::Terminal;
 use crate::roster::{Context, Places, Refusal, Roster};
-use crate::runtime::Answer;
 
 /// How long the threads of the process may take to end when all is done.
 const LAST: Duration = Duration::from_millis(100);

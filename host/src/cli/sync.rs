@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
+use dormouse_launch::Launch;
 use futures::{StreamExt as _, stream};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -16,7 +17,6 @@ use super::output::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, STRONG, Table};
 use super::progress::Progress;
 use super::{Format, hosts, output, status, tools};
 use crate::roster::{Places, Roster, Synced};
-use crate::upstream::Launch;
 
 /// How many servers are connected at a time, all in all.
 const AT_ONCE: usize = 32;

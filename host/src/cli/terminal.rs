@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::output;
 use super::person::Person;
 use super::progress::Progress;
-use crate::runtime::{Answer, AskError, Capability, Listener, Question};
 
 /// Shows what a call says while it runs, and has its questions answered by whoever sits
 /// there.

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use dormouse_config::{Client, name};
 use serde_json::json;
 
 use super::cost::Cost;
 use super::output::{PLAIN, STRONG, Table};
 use super::{Format, describe, output};
-use crate::config::{Client, name};
 use crate::roster::{Places, Roster, Server, Shown, Snapshot};
 
 /// Lists the tools that agents see.

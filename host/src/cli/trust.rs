@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_config::TrustedFolders as _;
+use dormouse_config::discovery::Surroundings;
+use dormouse_text::visible::visible_line;
 
 use super::consent::consent;
 use super::{hosts, output};
-use crate::config::discovery::Surroundings;
 use crate::roster::{Places, Roster};
 use crate::store::Trust as Trusted;
-use crate::visible::visible_line;
 
 /// Allows the servers in a project's files to be started.
 #[derive(Debug, Args)]

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use dormouse_config::discovery::Surroundings;
+use dormouse_config::install::backup;
+use dormouse_config::{Client, file, install as files};
+use dormouse_files::replace;
 
 use super::consent::consent;
 use super::{install, output};
-use crate::config::discovery::Surroundings;
-use crate::config::install::{self as files, backup};
-use crate::config::{Client, file};
-use crate::replace;
 use crate::roster::Places;
 
 /// Takes Dormouse out of the servers that one of your clients loads.

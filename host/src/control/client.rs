@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dormouse_files::paths;
 use dormouse_jsonrpc::{LineReader, Message, MessageError, MessageLimits};
 use futures::future::join_all;
 use interprocess::local_socket::tokio::{Stream, prelude::*};
@@ -12,7 +13,6 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::time::{sleep, timeout};
 
 use super::{RpcError, place, wire};
-use crate::config::paths;
 
 /// How long a host may take to answer. One that is stopped or stuck must not
 /// hold up whoever asks.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
+use dormouse_files::paths;
 use dormouse_jsonrpc::{LineReader, Message};
 use interprocess::local_socket::tokio::{Listener, Stream, prelude::*};
 use serde_json::Value;
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::methods::Methods;
 use super::{RpcError, place, wire};
-use crate::config::paths;
 use crate::roster::Roster;
 
 /// The longest request, in bytes.

@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use dormouse_config::FilledInFiles;
 use interprocess::local_socket::traits::tokio::Listener as _;
 use serde_json::{Value, json};
 
@@ -9,7 +10,6 @@ use super::client::{ask_each, hosts_in};
 use super::methods::Methods;
 use super::server::Socket;
 use super::{RequestError, RpcError, place};
-use crate::config::FilledInFiles;
 use crate::roster::{Places, Roster};
 
 /// Says its name, after a while if asked to.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use dormouse_protocol::{Answer, AskError, Capability, Question};
+use dormouse_runtime::check_answer;
 use serde_json::Value;
 
 use super::line::Ask;
-use crate::runtime::{Answer, AskError, Capability, Question};
 
 /// How often questions are asked again because of an answer that does not fit, with
 /// the reason. After that it is the call's to deal with: nobody is asked for ever.
@@ -41,7 +42,7 @@ impl Asked {
             let Some(response) = responses.remove(&question.id) else {
                 continue;
             };
-            match question.check(&response) {
+            match check_answer(question, &response) {
                 Ok(()) => {
                     self.answered.insert(question.id.clone(), response);
                 }

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use dormouse_protocol::ClientEra;
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -21,7 +22,6 @@ use super::level::{self, WantedLogs};
 use super::line::Ask;
 use super::older;
 use super::original::Original;
-use crate::runtime::ClientEra;
 
 /// How long a client that has shaken hands is not asked anything unless it says that
 /// it is ready. Some never say so.

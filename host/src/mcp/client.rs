@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::{
+    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Question, passed_extensions,
+};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
 use rmcp::RoleServer;
@@ -17,8 +20,6 @@ use super::level::{self, Level, WantedLogs};
 use super::line::Ask;
 use super::relay::Relay;
 use super::{older, shelf, verbatim};
-use crate::runtime::{Answer, AskError, Capability, ClientEra, ClientKey, Listener, Question};
-use crate::upstream::passed_extensions;
 
 /// The client of a session while none of its requests is being answered.
 pub(super) struct Client {

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
+use dormouse_policy::LogBudget;
 use tracing::Level;
-
-use crate::log_budget::LogBudget;
 
 static BUDGET: LogBudget = LogBudget::new(Cow::Borrowed("clients"));
 

@@ -279,7 +279,7 @@ fn named(roster: &Roster, wanted: &str) -> Result<String, ErrorData> {
         .map(|(name, _)| name);
     let found = exact.or_else(|| names.find(|name| name.eq_ignore_ascii_case(wanted)));
     found.cloned().ok_or_else(|| {
-        let unknown = crate::config::name::Unknown::new(
+        let unknown = dormouse_config::name::Unknown::new(
             wanted,
             snapshot.servers().keys().map(String::as_str),
         );

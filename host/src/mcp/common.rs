@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::SessionId;
 use tokio::sync::Semaphore;
 
 use super::leased_sessions::LeasedSessions;
 use super::shelf::Shelf;
 use super::tools::ListedTools;
 use crate::roster::Roster;
-use crate::runtime::SessionId;
 
 /// How many calls may be on their way at once. rmcp starts a task for each request
 /// without bound; how many of them *run* is each server's own limit, so that one

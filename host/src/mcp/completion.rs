@@ -1,5 +1,7 @@
 //! `completion/complete`.
 
+use dormouse_protocol::Answer;
+use dormouse_runtime::{Arguments, Completion, Reference, completion};
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -9,7 +11,6 @@ use super::handler::{Host, refusal};
 use super::order::{Continued, Order};
 use super::result::complete;
 use crate::roster::{Kind, Offer};
-use crate::runtime::{Answer, Arguments, Completion, Reference, completion};
 
 /// A request, taken apart.
 struct Request {

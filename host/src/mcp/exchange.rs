@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_protocol::{Answer, Awaited, ClientKey, Listener as _, SessionId};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
@@ -27,7 +28,6 @@ use super::order::{Continued, Order};
 use super::original::Original;
 use super::relay::Relay;
 use crate::roster::Context;
-use crate::runtime::{Answer, Awaited, ClientKey, Listener as _, SessionId};
 
 /// How long the last words of a cancelled call may take to go out.
 const FLUSH: Duration = Duration::from_millis(250);

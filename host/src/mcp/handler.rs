@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::{Answer, ClientKey, SessionId};
 use rmcp::model::{
     CancelledNotificationParam, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
     Implementation, InitializeRequestParams, InitializeResult, RequestMetaObject,
@@ -32,7 +33,6 @@ use super::resources::{Subscriptions, with_uri};
 use super::tools::ListedTools;
 use super::verbatim;
 use crate::roster::{Offer, Refusal};
-use crate::runtime::{Answer, ClientKey, SessionId};
 
 /// One agent's view of the host.
 pub(super) struct Host {

@@ -2,11 +2,11 @@
 //! answer to their first request as much as their clients take, and whole in resources. All of
 //! it is what the user has seen, and nothing is started for it.
 
+use dormouse_protocol::attribution;
 use serde_json::{Value, json};
 
 use super::commands::push;
 use crate::roster::Snapshot;
-use crate::runtime::attribution;
 
 /// What Dormouse itself has to say.
 pub(super) const OWN: &str = "The tools of several servers. A tool's name begins with the name of \

@@ -7,11 +7,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dormouse_protocol::SessionId;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::common::Common;
-use crate::runtime::SessionId;
 use ending::{Reason, to_end};
 
 /// How often it is looked whether sessions have waited for too long: after the shortest time that

@@ -6,10 +6,9 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use dormouse_protocol::{LEVELS, severity};
 use rmcp::model::{ErrorData, LoggingLevel, RequestMetaObject};
 use serde_json::Value;
-
-use crate::runtime::{LEVELS, severity};
 
 /// That a client has not said anything: far above the highest level.
 const UNSAID: u8 = u8::MAX;

@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_protocol::{
+    Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Listener, Notice, Question,
+};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::ErrorData;
@@ -14,9 +17,6 @@ use super::caller::Caller;
 use super::client::{self, can};
 use super::relay::Relay;
 use crate::roster::Roster;
-use crate::runtime::{
-    Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Listener, Notice, Question,
-};
 
 /// What a call says goes to the request that it belongs to at that moment: a call
 /// that asks a stateless client something lives through several.

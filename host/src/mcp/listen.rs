@@ -5,6 +5,7 @@
 //! from the acknowledgement on. So the request comes here around rmcp's types, and
 //! begins to hear before it is acknowledged.
 
+use dormouse_protocol::Answer;
 use futures::future::join_all;
 use rmcp::model::{
     ErrorData, GetMeta as _, PromptListChangedNotification, RequestId,
@@ -22,7 +23,6 @@ use super::commands;
 use super::handler::{Host, misunderstood};
 use super::resources::leave_allowed;
 use crate::roster::FollowedResource;
-use crate::runtime::Answer;
 
 /// The method's name.
 pub(super) const METHOD: &str = "subscriptions/listen";

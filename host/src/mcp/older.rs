@@ -5,10 +5,9 @@
 //! do upstreams, which do not know the agent's. What an upstream asks goes out as it is:
 //! it was told what the client can be asked.
 
+use dormouse_protocol::{Answer, AskError, Capability, Question};
 use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value, json};
-
-use crate::runtime::{Answer, AskError, Capability, Question};
 
 /// Whether a version is from before forms had titled choices and several of them at
 /// once, and messages several blocks of content.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dormouse_protocol::Answer;
+use dormouse_runtime::Arguments;
 use rmcp::model::ErrorData;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::original::Original;
-use crate::runtime::{Answer, Arguments};
 
 /// A request for something that a plugin has to do, and what makes it this request
 /// rather than another.

@@ -1,6 +1,7 @@
 //! `prompts/list` and `prompts/get`.
 
 use dormouse_catalog::ListedItem;
+use dormouse_protocol::Answer;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -11,7 +12,6 @@ use super::older;
 use super::order::{Named, Order};
 use super::result::{complete, list};
 use crate::roster::names;
-use crate::runtime::Answer;
 
 impl Host {
     pub(super) fn list_prompts(

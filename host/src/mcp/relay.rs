@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dormouse_protocol::Listener;
 use rmcp::RoleServer;
 use rmcp::model::{
     LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
@@ -19,7 +20,6 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::level::WantedLogs;
-use crate::runtime::Listener;
 
 /// How many notifications of one call go out in a second. What comes faster
 /// waits; of progress that waits only the newest is kept.
@@ -364,11 +364,11 @@ impl Listener for Relay {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_protocol::severity;
     use rmcp::model::NumberOrString;
     use serde_json::json;
 
     use super::*;
-    use crate::runtime::severity;
 
     fn relay(logs: WantedLogs) -> Relay {
         Relay::new(Some(ProgressToken(NumberOrString::Number(1))), logs)

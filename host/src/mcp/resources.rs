@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use dormouse_protocol::Answer;
+use dormouse_runtime::Arguments;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
@@ -13,7 +15,6 @@ use super::instructions;
 use super::order::{Continued, Order};
 use super::result::{list, read};
 use crate::roster::{FollowedResource, Refusal, Roster};
-use crate::runtime::{Answer, Arguments};
 
 /// How many resources one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1024;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use dormouse_protocol::{Answer, Edit};
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 
 use super::caller::Caller;
 use super::handler::ourselves;
-use crate::runtime::{Answer, Edit};
 
 /// The member of `_meta` that says who has answered.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::SessionId;
+
 use super::common::Common;
-use crate::runtime::SessionId;
 
 /// An agent's connection, as the roster knows it. Over stdio there is one for
 /// the whole life of the process. It ends when this is dropped.

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use dormouse_protocol::{Awaited, ClientKey, SessionId};
 use rmcp::ErrorData;
 use rmcp::model::{RequestId, RequestStateCodec, SealOptions};
 use tokio::task::AbortHandle;
 
 use super::exchange::Suspended;
-use crate::runtime::{Awaited, ClientKey, SessionId};
 
 /// How long a call waits for the answer to a question.
 pub(super) const PATIENCE: Duration = Duration::from_secs(900);

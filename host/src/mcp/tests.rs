@@ -7,6 +7,7 @@ mod open_requests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dormouse_protocol::{Catalog, Notice};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::roster::Roster;
 use crate::roster::tests::{ADD, Home, SPIN, SUBTRACT, TRAP, component, until};
-use crate::runtime::{Catalog, Notice};
 
 struct Agent {
     input: WriteHalf<DuplexStream>,

@@ -5,6 +5,7 @@ mod listed;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, What};
+use dormouse_protocol::Answer;
 use rmcp::model::ErrorData;
 use serde_json::Value;
 
@@ -16,7 +17,6 @@ use super::pages;
 use super::result::{called, list};
 use super::trust;
 use crate::roster::{Refusal, Server, Shown, Snapshot, names};
-use crate::runtime::Answer;
 use listed::CalledTool;
 pub(super) use listed::ListedTools;
 

@@ -1,13 +1,13 @@
 //! The tool by which an agent's user can be asked to trust the project that they are in.
 //! It is all that an agent is shown of such a project, and the same for each of them.
 
+use dormouse_protocol::Capability;
 use serde_json::json;
 
 use super::caller::Caller;
 use super::client::can;
 use super::commands::push;
 use crate::roster::Snapshot;
-use crate::runtime::Capability;
 
 /// The name of the tool.
 pub(super) const NAME: &str = "dormouse__trust_project";

@@ -12,13 +12,12 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use dormouse_jsonrpc::{member, on_one_line};
+use dormouse_protocol::{Answer, Question};
 use rmcp::model::{
     ClientResult, CustomRequest, CustomResult, JsonRpcMessage, JsonRpcResponse,
     ServerJsonRpcMessage, ServerRequest, ServerResult,
 };
 use serde_json::{Value, json};
-
-use crate::runtime::{Answer, Question};
 
 /// The member that the parameters of a question and the data of an error are folded
 /// into.
@@ -154,11 +153,11 @@ fn value<'a>(object: &'a str, name: &str) -> Option<(Range<usize>, &'a str)> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_protocol::Capability;
     use rmcp::model::{GetMeta as _, NumberOrString, ProgressToken, RequestId};
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::runtime::Capability;
 
     const ODD: &str = "{\"a\":1.10,\n\"result\":\"x\",\"b\":\"\\\"result\\\":\\\"\\u00e9\"}";
 

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use dormouse_jsonrpc::LineReader;
+use dormouse_upstream::without_blocking;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -32,7 +33,6 @@ use super::message_room::{MessageRoom, NoRoom, ROOM_TIMEOUT, TakenRoom, bytes_of
 use super::open::Open;
 use super::outgoing::{Line, Output};
 use super::stage::{Stage, handshake};
-use crate::upstream::without_blocking;
 
 /// How many answers to nonsense may wait to be written.
 const REFUSALS: usize = 64;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use dormouse_protocol::Listener;
+use dormouse_upstream::without_blocking;
+
 use super::confirm::{Agreed, Asked, MAX_QUESTION_BYTES, Unconfirmed};
 use super::{Context, Roster, bridge};
-use crate::runtime::Listener;
 use crate::store::{DecidedBy, Decision, Pending, Selection};
-use crate::upstream::without_blocking;
 
 /// Outcome of asking a user to approve what waits of a server.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! What is asked of servers beside calling tools.
 
 use dormouse_catalog::ListedItem;
+use dormouse_protocol::Answer;
+use dormouse_runtime::{Arguments, Completion, Prompt, Resource, Wanted};
 use dormouse_wit::Function;
 use serde_json::{Map, Value};
 
 use super::{Context, FollowedResource, Offer, Refusal, ResourceSource, Roster};
-use crate::runtime::{Answer, Arguments, Completion, Prompt, Resource, Wanted};
 
 impl Roster {
     /// A prompt: an MCP `GetPromptResult`.

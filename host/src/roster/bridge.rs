@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing, Odd, Provenance, What};
+use dormouse_config::{Bridge, ChangePolicy, Filter};
+use dormouse_text::visible::visible_line;
 use dormouse_wit::signature::compact;
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
@@ -12,9 +14,7 @@ use serde_json::{Value, json};
 
 use super::indented_json::indented;
 use super::line_diff;
-use crate::config::{Bridge, ChangePolicy, Filter};
 use crate::store::{Gated, Known, PendingItem, Treatment, frozen_tool};
-use crate::visible::visible_line;
 
 /// The one tool of a server of which nothing is known yet.
 pub(super) const DISCOVER: &str = "discover";
@@ -319,10 +319,12 @@ pub fn difference(item: &PendingItem) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use dormouse_config::{Fingerprint, OnChange};
+    use dormouse_launch::{Launch, Stdio};
+    use dormouse_upstream::Offered;
+
     use super::*;
-    use crate::config::{Fingerprint, OnChange};
     use crate::store::{Selection, Store};
-    use crate::upstream::{Launch, Offered, Stdio};
 
     /// An item that can be shown: all in it that MCP does not have is shown as it is.
     fn item(was: &Value, is: &Value) -> PendingItem {

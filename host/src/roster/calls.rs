@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::{Answer, attribution};
+use dormouse_runtime::Arguments;
 use serde_json::{Value, json};
 
 use super::bridge::{self, DISCOVER};
 use super::server::tool_error;
 use super::{Context, Refusal, Roster, Server, names};
-use crate::runtime::{Answer, Arguments, attribution};
 
 /// What a model is told beside the refusal of a tool that it sees as its user has approved it,
 /// and that is another by now. It may have called that as it was.

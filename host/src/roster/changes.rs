@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_protocol::{Catalog, Notice};
 use tokio::sync::{broadcast, watch};
-
-use crate::runtime::{Catalog, Notice};
 
 /// How many updates of resources may wait for an agent. One that falls further
 /// behind misses some.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use dormouse_config::name;
+use dormouse_text::visible::short_name;
+
 use super::server_uri;
-use crate::config::name;
-use crate::visible::short_name;
 
 /// Most things that a message names one by one: servers choose how many there are.
 const MAX_NAMED: usize = 20;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dormouse_protocol::{Capability, Listener, Question};
 use serde_json::{Map, json};
 use tokio::sync::watch;
 
 use super::Roster;
-use crate::runtime::{Capability, Listener, Question};
 
 /// How long a question may be, in bytes. What is longer nobody reads in a form.
 pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;

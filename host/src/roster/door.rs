@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use dormouse_config::{Fingerprint, OnChange};
+use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
+use dormouse_text::visible::{first_names, visible_line};
+use dormouse_upstream::{Gate, Offered, Reactions, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use super::Roster;
 use super::confirm::Agreed;
 use super::server::Server;
-use crate::config::{Fingerprint, OnChange};
-use crate::runtime::{Listener, Notice, SessionClients as _, SessionId};
 use crate::store::{DecidedBy, Gated, Treatment, is_other_version};
-use crate::upstream::{Gate, Offered, Reactions, without_blocking};
-use crate::visible::{first_names, visible_line};
 
 /// The door between one server and its upstream.
 pub(super) struct Door {

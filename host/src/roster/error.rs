@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::config::UntrustedProject;
-use crate::runtime::{CallError, Cause};
+use dormouse_config::UntrustedProject;
+use dormouse_runtime::{CallError, Cause};
 
 /// Why a prompt, a resource or a completion has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use dormouse_config::{Configured, ServerConfig};
+use dormouse_launch::Launch;
+use dormouse_policy::{Grants, SharedFolder, WritableCode, real_path};
+use dormouse_runtime::{GrantError, GrantedFolders};
+
 use super::Places;
-use crate::config::{Configured, ServerConfig};
-use crate::sandbox::{GrantError, GrantedFolders, Grants, SharedFolder, WritableCode, real_path};
 use crate::store::RecordedFolders;
-use crate::upstream::Launch;
 
 /// Tells each server's grants where its folders were when they were granted, and takes
 /// note of those that were not known yet. What cannot be recorded is logged; no link is

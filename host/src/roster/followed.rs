@@ -1,10 +1,10 @@
 //! Resources that clients have subscribed to.
 
+use dormouse_upstream::Subscription;
 use futures::FutureExt as _;
 use futures::future::{self, BoxFuture};
 
 use super::changes::WantedResource;
-use crate::upstream::Subscription;
 
 /// A resource of whose changes a client is told, until this is dropped.
 pub struct FollowedResource {

@@ -1,8 +1,9 @@
 //! Names by which an agent may know a tool that it is not shown now: it waits for approval, its
 //! server is off, has failed or is removed, or all of that was so before this host began.
 
+use dormouse_config::name::SEPARATOR;
+
 use super::{Roster, Server, Snapshot, names};
-use crate::config::name::SEPARATOR;
 use crate::store::Gated;
 
 impl Roster {

@@ -48,6 +48,13 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, RwLock, Weak};
 use std::time::SystemTime;
 
 use dormouse_catalog::Catalog;
+use dormouse_config::discovery::{SourceState, Surroundings};
+use dormouse_config::{Client, Config, Configured, Fetch, ServerConfig};
+use dormouse_policy::{LogBudget, OwnPlaces};
+use dormouse_protocol::{Catalog as List, Listener, Notice, SessionId};
+use dormouse_runtime::Runtime;
+use dormouse_text::nearest::nearest;
+use dormouse_upstream::{Hub, Reaction};
 
 pub use approval::ApprovalOutcome;
 pub use bridge::difference;
@@ -68,14 +75,8 @@ pub use snapshot::{Shown, Snapshot};
 pub use status::{ServerStatus, State, Status, Waiting};
 pub use sync::Synced;
 
-use crate::config::discovery::{SourceState, Surroundings};
-use crate::config::{self, Client, Config, Configured, Fetch, ServerConfig};
-use crate::log_budget::LogBudget;
-use crate::nearest::nearest;
-use crate::runtime::{Catalog as List, Listener, Notice, Runtime, SessionId};
-use crate::sandbox::OwnPlaces;
+use crate::compile_command::compile_command;
 use crate::store::{Decisions, Known, Store, Trust};
-use crate::upstream::{Hub, Reaction};
 
 /// Everything about one host's servers. Cheap to open: it reads the configuration
 /// and the catalog's index, and nothing else.
@@ -132,7 +133,7 @@ pub struct Places {
     /// The client that is served. What it loads itself is not shown a second time.
     pub client: Option<Client>,
     /// Files that servers take values from, as of the configuration that was read last.
-    pub filled_in: config::FilledInFiles,
+    pub filled_in: dormouse_config::FilledInFiles,
 }
 
 impl Places {
@@ -153,13 +154,13 @@ impl Places {
     fn own(&self) -> OwnPlaces {
         let places = self.clone();
         OwnPlaces::new(move || {
-            let host = config::HostPaths {
+            let host = dormouse_config::HostPaths {
                 config: &places.config,
                 cache: &places.cache,
                 data: &places.data,
                 token_file: places.token_file.as_deref(),
             };
-            config::own_places(host, places.around.as_ref(), &places.filled_in)
+            dormouse_config::own_places(host, places.around.as_ref(), &places.filled_in)
         })
     }
 }
@@ -182,7 +183,7 @@ impl Roster {
     /// The configuration cannot be read.
     pub fn open(places: Places) -> anyhow::Result<Arc<Self>> {
         let trust = Trust::new(&places.data);
-        let own = config::load(&places.config)?;
+        let own = dormouse_config::load(&places.config)?;
         let config = configured(own.clone(), &places, &trust);
         let roster = Arc::new_cyclic(|me| Self {
             me: me.clone(),
@@ -190,7 +191,7 @@ impl Roster {
             store: Store::of(&places.data),
             trust,
             decisions: Decisions::new(&places.data),
-            runtime: Runtime::with_own_places(&places.cache, places.own()),
+            runtime: Runtime::with_own_places(&places.cache, places.own(), compile_command),
             hub: Hub::new(places.program.clone(), &places.data),
             places,
             current: RwLock::default(),
@@ -304,7 +305,7 @@ impl Roster {
 
     /// The user's own configuration, and with it, or else with what it last was, all the rest.
     fn read_configuration(&self) -> (anyhow::Result<Config>, Configured) {
-        let own = config::load(&self.places.config);
+        let own = dormouse_config::load(&self.places.config);
         let usable = match &own {
             Ok(own) => own.clone(),
             Err(_) => self.own().clone(),
@@ -374,13 +375,13 @@ impl Roster {
     /// # Errors
     /// The user's own configuration cannot be read.
     pub fn configured(&self) -> anyhow::Result<Configured> {
-        let own = config::load(&self.places.config)?;
+        let own = dormouse_config::load(&self.places.config)?;
         Ok(configured(own, &self.places, &self.trust))
     }
 
     /// The same, with all filled in that is to be known of a project before it is trusted.
     pub(super) fn configured_for_review(&self, project: &Path) -> anyhow::Result<Configured> {
-        let own = config::load(&self.places.config)?;
+        let own = dormouse_config::load(&self.places.config)?;
         let around = self.places.around.as_ref();
         Ok(Configured::for_review(own, around, &self.trust, project))
     }

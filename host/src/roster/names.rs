@@ -3,7 +3,7 @@
 //! Clients put a prefix of their own before a tool's name and stop at 64
 //! characters of `[A-Za-z0-9_-]`, so ours stop at 48 of them.
 
-use crate::config::name::SEPARATOR;
+use dormouse_config::name::SEPARATOR;
 
 /// The longest name that is shown, in characters.
 pub const LONGEST: usize = 48;
@@ -72,7 +72,7 @@ pub fn nearest<'a>(name: &str, tools: impl IntoIterator<Item = &'a str>) -> Opti
     let named = named.find(|tool| !name.is_empty() && tool.to_lowercase().ends_with(&end));
     named.or_else(|| {
         let alike = tools.iter().copied().filter(|tool| is_alike(name, tool));
-        crate::nearest::nearest(name, alike)
+        dormouse_text::nearest::nearest(name, alike)
     })
 }
 
@@ -86,7 +86,7 @@ fn is_alike(name: &str, tool: &str) -> bool {
         let short = SHORT.contains(&one.len()) && SHORT.contains(&other.len());
         one == other
             || short && strsim::osa_distance(&one, &other) < 2
-            || crate::nearest::nearest(&one, [other.as_str()]).is_some()
+            || dormouse_text::nearest::nearest(&one, [other.as_str()]).is_some()
     };
     match (name.split_once(SEPARATOR), tool.split_once(SEPARATOR)) {
         (Some(one), Some(other)) => alike(one.0, other.0) && alike(one.1, other.1),
@@ -155,5 +155,17 @@ mod tests {
         assert_eq!(near("time__nosuch"), None);
         assert_eq!(near(""), None);
         assert_eq!(near(&"time__now".repeat(100)), None);
+    }
+
+    #[test]
+    fn many_candidates_take_linear_time() {
+        let names = |number: usize| {
+            let names = (0..number).map(|one| format!("server__tool_number_{one}"));
+            names.collect::<Vec<_>>()
+        };
+        dormouse_tests::growth::is_linear("nearest tools", 500, names, |names: &Vec<String>| {
+            let names = names.iter().map(String::as_str);
+            std::hint::black_box(nearest("server__tool_numbr", names));
+        });
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedItem, Listing};
+use dormouse_config::{ReservedNames, name};
 use dormouse_wit::{Template, Type};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -15,7 +16,6 @@ use super::users_names::UsersNames;
 use super::waiting_names::WaitingNames;
 use super::withheld_template::WithheldTemplate;
 use super::{Server, names, resource, server_uri};
-use crate::config::{ReservedNames, name};
 use crate::store::Gated;
 
 /// The kinds of things that are offered beside tools.

@@ -8,6 +8,15 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{Entry, ListedItem, ListedTool, Listing, Odd, ReadError, Stamp};
+use dormouse_config::{Bridge, RefusedServer, ServerConfig};
+use dormouse_policy::NEVER;
+use dormouse_protocol::{Answer, QuestionLimit, SessionClients};
+use dormouse_runtime::{
+    Arguments, Call, CallError, Callable, Cause, Code, ENDED, RunningCalls, Schemas, Slot, Target,
+    Tool, Wanted,
+};
+use dormouse_text::visible::visible_line;
+use dormouse_upstream::{Setup, Upstream};
 use dormouse_wit::Function;
 use serde_json::{Map, Value, json};
 
@@ -16,17 +25,9 @@ use super::server_uri::is_page;
 use super::shown_uris::has_page;
 use super::slot_cell::SlotCell;
 use super::{Context, NoSuchTool, Refusal, Roster, bridge, names};
-use crate::config::{Bridge, RefusedServer, ServerConfig};
-use crate::runtime::{
-    Answer, Arguments, Call, CallError, Callable, Cause, Code, ENDED, QuestionLimit, RunningCalls,
-    Schemas, SessionClients, Slot, Target, Tool, Wanted,
-};
-use crate::sandbox::NEVER;
 use crate::store::{
     Gated, Known, Pending, PendingItem, Selection, Treatment, takes_other_arguments,
 };
-use crate::upstream::{Setup, Upstream};
-use crate::visible::visible_line;
 
 /// For how long a look at a plugin's file holds: the calls of many agents at once need
 /// not look each. Nobody calls, replaces the file and calls again within it.

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dormouse_policy::Limits;
+use dormouse_protocol::{Listener, SessionClients, SessionId};
+use dormouse_runtime::Slot;
+use dormouse_upstream::Upstream;
 use serde_json::Value;
 
 use super::Roster;
-use crate::runtime::{Listener, SessionClients, SessionId, Slot};
-use crate::sandbox::Limits;
-use crate::upstream::Upstream;
 
 /// The sessions that there are.
 #[derive(Default)]

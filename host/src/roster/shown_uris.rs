@@ -5,13 +5,13 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use dormouse_jsonrpc::member;
+use dormouse_protocol::Answer;
 use memchr::memmem;
 use serde_json::Value;
 
 use super::named::{ResultPart, each_part, each_uri, text_of};
 use super::server_uri::{is_page, split, with_server};
 use super::{Roster, Server, Shown, Snapshot, resource};
-use crate::runtime::Answer;
 
 /// Members of `_meta` that are URIs of resources: of pages that a client shows for a tool (MCP
 /// Apps, as it is and as it was, and the extension that it came from).

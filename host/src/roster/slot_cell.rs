@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::runtime::{RunningCalls, Slot};
-use crate::upstream::RETIRED;
+use dormouse_runtime::{RunningCalls, Slot};
+use dormouse_upstream::RETIRED;
 
 /// A slot that is made at most once, and never after the place was closed.
 #[derive(Debug, Default)]

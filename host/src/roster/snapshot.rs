@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use dormouse_catalog::{ListedTool, Listing};
+use dormouse_config::{ReservedNames, UntrustedProject, name};
+use dormouse_protocol::Catalog;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -13,8 +15,6 @@ use super::shown_uris::{is_for_pages, with_shown_pages};
 use super::users_names::UsersNames;
 use super::waiting_names::WaitingNames;
 use super::{Server, names};
-use crate::config::{ReservedNames, UntrustedProject, name};
-use crate::runtime::Catalog;
 use crate::store::Gated;
 
 /// The servers and what they offer at one moment; never changes.

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
+use dormouse_config::UntrustedProject;
+use dormouse_runtime::Phase;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Roster, Server, Snapshot, memory};
-use crate::config::UntrustedProject;
-use crate::runtime::Phase;
 use crate::store::{Gated, Pending, PendingItem, Treatment};
-use crate::upstream;
 
 /// Most names that collide with others that the state of one server tells.
 const MAX_COLLISIONS: usize = 3;
@@ -396,7 +395,7 @@ fn denied(why: &str) -> String {
 
 /// The phase of a server that stands in front of an upstream. What matters to its
 /// user is the upstream: the adapter in front of it always loads.
-fn with_upstream(phase: Phase, upstream: &upstream::Status) -> Phase {
+fn with_upstream(phase: Phase, upstream: &dormouse_upstream::Status) -> Phase {
     let since = upstream.connections.iter().map(|one| one.since).min();
     match (since, &upstream.error) {
         _ if matches!(phase, Phase::Failed(..)) => phase,
@@ -408,7 +407,10 @@ fn with_upstream(phase: Phase, upstream: &upstream::Status) -> Phase {
 }
 
 /// What an upstream says of itself: the one that runs, or when it last ran.
-fn server_info(upstream: &upstream::Status, server: &Server) -> Option<Map<String, Value>> {
+fn server_info(
+    upstream: &dormouse_upstream::Status,
+    server: &Server,
+) -> Option<Map<String, Value>> {
     if !upstream.server_info.is_empty() {
         return Some(upstream.server_info.clone());
     }

@@ -1,9 +1,9 @@
 //! Switching servers on and off.
 
 use anyhow::bail;
+use dormouse_config::edit::Editor;
 
 use super::Roster;
-use crate::config::edit::Editor;
 
 impl Roster {
     /// Switches a server on or off for good, in the user's own configuration. True

@@ -1,7 +1,8 @@
 //! Finding out what upstreams offer, ahead of any call.
 
+use dormouse_upstream::{Lost, without_blocking};
+
 use super::Roster;
-use crate::upstream::{self, Lost, without_blocking};
 
 /// What an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,8 @@ impl Roster {
         let known = found.known().map(|known| known.reactions);
         let start = (bridge.patience(), known.unwrap_or_default());
         let limits = config.limits.upstream;
-        let offered = upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
+        let offered =
+            dormouse_upstream::discover(&self.hub, server, &bridge.launch, limits, start).await;
         let offered = offered.map_err(|lost| match lost {
             Lost::Auth { .. } => {
                 format!("{lost}\nhint: `dormouse login {server}` does that")

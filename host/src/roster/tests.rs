@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_config::FilledInFiles;
+use dormouse_config::discovery::Surroundings;
+use dormouse_protocol::{Listener, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{Context, Places, Refusal, Roster, State};
-use crate::config::FilledInFiles;
-use crate::config::discovery::Surroundings;
-use crate::runtime::{Listener, SessionId};
 
 /// Functions of a component, as the WAT of their core functions and of their
 /// exports: what there is to call is derived from the types.

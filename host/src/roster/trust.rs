@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use dormouse_config::ProjectReview;
+use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
 use super::confirm::{Agreed, Asked, Unconfirmed};
 use super::server::tool_error;
 use super::{Context, Roster};
-use crate::config::ProjectReview;
 use crate::store::{DecidedBy, Decision};
-use crate::upstream::without_blocking;
 
 impl Roster {
     /// What is to be known of the project that nobody has said to trust, as it is now.

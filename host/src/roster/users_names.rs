@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dormouse_config::name::{SEPARATOR, alike};
+use dormouse_config::{ReservedNames, ServerConfig};
+
 use super::{Server, names};
-use crate::config::name::{SEPARATOR, alike};
-use crate::config::{ReservedNames, ServerConfig};
 
 /// The names and the beginnings of names that belong to the user's own servers, as they
 /// [look](alike). None where no project has a server, from which they would have to be kept.

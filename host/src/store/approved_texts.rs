@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dormouse_catalog::read_regular_file;
+use dormouse_config::Fingerprint;
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 use serde_json::value::RawValue;
 
 use super::by_folder::told_without_folder;
 use super::gated::Gated;
 use super::{Pending, PendingItem, Store};
-use crate::config::{Fingerprint, paths};
-use crate::replace::{Access, replace};
 
 /// Most texts that are remembered of one upstream.
 const MAX_TEXTS: usize = 10_000;

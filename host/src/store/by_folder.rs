@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use dormouse_config::Fingerprint;
 use serde_json::value::RawValue;
 
 use super::gated::Gated;
 use super::{Record, Store};
-use crate::config::Fingerprint;
 
 /// Most records of other folders that one is compared with: the newest. With more of them, all that
 /// is in none of these may be known.

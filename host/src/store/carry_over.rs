@@ -1,9 +1,10 @@
 //! Carrying over what is known of an upstream, where its configuration is spelled in another way.
 
 use anyhow::Context as _;
+use dormouse_config::Fingerprint;
+use dormouse_files::paths;
 
 use super::{Store, write};
-use crate::config::{Fingerprint, paths};
 
 impl Store {
     /// Copies the record of an upstream for the same one under another spelling of its

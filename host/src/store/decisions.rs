@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
+use dormouse_files::paths;
 use serde::Serialize;
-
-use crate::config::paths;
 
 /// By whose word something was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

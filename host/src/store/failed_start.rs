@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use dormouse_catalog::read_regular_file;
+use dormouse_config::Fingerprint;
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use crate::config::{Fingerprint, paths};
-use crate::replace::{Access, replace};
 
 /// Most characters of a reason that are kept: an upstream may say as much as it likes.
 const MAX_REASON_CHARACTERS: usize = 2000;

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-
-use crate::config::paths;
-use crate::replace::{Access, replace};
-use crate::sandbox::real_path;
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
+use dormouse_policy::real_path;
 
 /// The path without links of each folder that was ever granted, by the path that its
 /// user has written: what a link is made to lead to later, nobody has granted.

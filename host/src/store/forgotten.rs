@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dormouse_config::Fingerprint;
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 
 use super::Store;
-use crate::config::{Fingerprint, paths};
-use crate::replace::{Access, replace};
 
 impl Store {
     /// Has nothing of an upstream listed until it is asked what it offers the next time: in its

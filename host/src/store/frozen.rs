@@ -1,12 +1,12 @@
 //! What a model is told of something that is no longer what its user has approved.
 
+use dormouse_config::{ChangePolicy, NewTools, OnChange};
 use dormouse_jsonrpc::{MessageLimits, Object, member};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::gated::{Gated, bare_output_schema};
 use super::same_schema::accepts_the_same;
-use crate::config::{ChangePolicy, NewTools, OnChange};
 
 /// What becomes of something that is not what its user has approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

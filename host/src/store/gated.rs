@@ -5,12 +5,12 @@ use std::fmt;
 
 use dormouse_catalog::{What, shown};
 use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_upstream::Offered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::canonical::canonical;
-use crate::upstream::Offered;
 
 /// Kind of what an upstream says of itself to a model, and a model is told only as the user knows
 /// it. What is in a resource is data, and passes.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dormouse_catalog::{Listing, Odd, Provenance, What};
+use dormouse_upstream::Reactions;
 use dormouse_wit::{Declaration, DeclaredItem, DeclaredTool};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -12,7 +13,6 @@ use super::frozen::frozen_tool;
 use super::gated::{Gated, key, keyed};
 use super::pending::Pending;
 use super::record::Record;
-use crate::upstream::Reactions;
 
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug)]

@@ -27,6 +27,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::{Listing, Stamp, read_regular_file};
+use dormouse_config::{ChangePolicy, Fingerprint};
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
+use dormouse_upstream::Offered;
 
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use folders::{RealPaths, RecordedFolders};
@@ -39,10 +43,6 @@ use record::Rules;
 pub(crate) use record::is_other_version;
 pub use record::{Changed, Damaged, News, Record};
 pub use trust::Trust;
-
-use crate::config::{ChangePolicy, Fingerprint, paths};
-use crate::replace::{Access, replace};
-use crate::upstream::Offered;
 
 /// The largest record that is read or written, in bytes.
 const MAX_RECORD_BYTES: u64 = 256 << 20;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dormouse_protocol::Able;
+use dormouse_upstream::{MODERN, Offered};
 use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
 
 use super::gated::Gated;
-use crate::upstream::{Able, MODERN, Offered};
 
 /// Most kinds of clients of which it is kept.
 const MAX_KINDS_OF_CLIENTS: usize = 16;

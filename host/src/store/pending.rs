@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use dormouse_catalog::Listing;
+use dormouse_config::ChangePolicy;
+use dormouse_text::visible::visible_line;
 use serde_json::value::RawValue;
 
 use super::frozen::{Novelty, Treatment};
 use super::gated::Gated;
-use crate::config::ChangePolicy;
-use crate::visible::visible_line;
 
 /// Items that wait for a user to see them.
 #[derive(Debug, Clone, Default)]

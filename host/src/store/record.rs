@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use dormouse_catalog::Listing;
+use dormouse_config::ChangePolicy;
+use dormouse_upstream::{MODERN, Offered, Reaction, Reactions};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,8 +17,6 @@ use super::gated::Gated;
 use super::offered_to::{OfferedTo, kind_of_clients};
 use super::pending::{Pending, PendingItem, Selection};
 use super::unseen::{Change, Clients, Unseen};
-use crate::config::ChangePolicy;
-use crate::upstream::{MODERN, Offered, Reaction, Reactions};
 
 /// The version of the record's form that this writes, and the newest that it reads. Up to
 /// 1, only what changed of tools was kept from being shown.

@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
 
 use dormouse_catalog::Provenance;
+use dormouse_config::{NewTools, OnChange};
+use dormouse_launch::{Launch, Stdio};
+use dormouse_upstream::MODERN;
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::config::{NewTools, OnChange};
-use crate::upstream::{Launch, MODERN, Stdio};
 
 mod growth;
 mod unshown;

@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-
-use crate::config::paths;
-use crate::replace::{Access, replace};
+use dormouse_config::TrustedFolders;
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
 
 /// The folders whose servers may be started, each with the hash of everything that
 /// its files said about servers when its user looked at it: if that is another one,
@@ -32,22 +32,6 @@ impl Trust {
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
-    }
-
-    /// The trusted folders, with the hashes of what they had.
-    ///
-    /// # Errors
-    /// There is a file, and it is none that can be read. Nothing is trusted then.
-    pub fn folders(&self) -> anyhow::Result<Folders> {
-        let shown = self.file.display();
-        let text = match std::fs::read_to_string(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folders::new()),
-            Err(error) => return Err(error).with_context(|| format!("`{shown}` cannot be read")),
-        };
-        serde_json::from_str(&text).with_context(|| {
-            format!("`{shown}` is damaged, and no project is trusted\nhint: delete it, and run `dormouse trust` in those that you trust")
-        })
     }
 
     /// Trusts a folder with that content. False where it was trusted already.
@@ -80,6 +64,20 @@ impl Trust {
                 .with_context(|| format!("`{}` cannot be written", self.file.display()))?;
         }
         Ok(changed)
+    }
+}
+
+impl TrustedFolders for Trust {
+    fn folders(&self) -> anyhow::Result<Folders> {
+        let shown = self.file.display();
+        let text = match std::fs::read_to_string(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Folders::new()),
+            Err(error) => return Err(error).with_context(|| format!("`{shown}` cannot be read")),
+        };
+        serde_json::from_str(&text).with_context(|| {
+            format!("`{shown}` is damaged, and no project is trusted\nhint: delete it, and run `dormouse trust` in those that you trust")
+        })
     }
 }
 

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dormouse_config::{Bridge, ServerConfig};
+use dormouse_launch::{Http, Launch, Stdio};
+use dormouse_upstream::auth::Auth;
+
 use super::Rows;
 use crate::cli::sync::connect_all;
 use crate::cli::{hosts, output};
-use crate::config::{Bridge, ServerConfig};
 use crate::roster::status::span;
 use crate::roster::{Places, Roster};
 use crate::store::Store;
-use crate::upstream::auth::Auth;
-use crate::upstream::{Http, Launch, Stdio};
 
 impl Rows {
     /// Whether an upstream can be started, without starting it. `data` is Dormouse's

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::discovery::SourceState;
-use crate::config::{Client, Configured, Scope};
+use dormouse_config::discovery::SourceState;
+use dormouse_config::{Client, Configured, Scope};
 
 use super::Rows;
 use crate::cli::output;

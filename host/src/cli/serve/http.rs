@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _};
+use dormouse_config::units;
 use hyper::http::uri::Authority;
 
 use crate::cli::{Cli, output};
-use crate::config::units;
 use crate::mcp::http::guard::{Guard, Origin};
 use crate::mcp::http::token::{Token, VARIABLE};
 use crate::mcp::http::{Options, cannot_listen};

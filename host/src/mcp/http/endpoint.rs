@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dormouse_upstream::without_blocking;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
@@ -38,7 +39,6 @@ use crate::mcp::listen;
 use crate::mcp::message_room::NoRoom;
 use crate::mcp::original::Original;
 use crate::mcp::verbatim;
-use crate::upstream::without_blocking;
 
 /// Longest parameters of `initialize`, in bytes: they are kept as long as their session.
 const MAX_HANDSHAKE_BYTES: usize = 64 << 10;

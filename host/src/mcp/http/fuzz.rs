@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Uri};
-use reqwest::Url;
+use url::Url;
 
 use super::guard::Guard;
 pub use super::sessions::fuzz::event_ids;

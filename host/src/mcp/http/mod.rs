@@ -44,7 +44,6 @@ use tokio_util::task::TaskTracker;
 
 use super::common::Common;
 use crate::roster::Roster;
-use crate::runtime;
 use agent::Shared;
 use connections::Connections;
 use endpoint::{Endpoint, PATH};
@@ -192,7 +191,7 @@ impl Server {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
                 shared.ending.cancel();
-                let _ = timeout(runtime::GRACE + FLUSH, endpoint.running.wait()).await;
+                let _ = timeout(dormouse_runtime::GRACE + FLUSH, endpoint.running.wait()).await;
             }
             shared.closed.cancel();
             let _ = timeout(FLUSH, endpoint.listening.wait()).await;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use dormouse_protocol::Answer;
 use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode};
@@ -34,7 +35,6 @@ use crate::mcp::exchange::Begun;
 use crate::mcp::listen;
 use crate::mcp::original::Original;
 use crate::mcp::service::caught;
-use crate::runtime::Answer;
 
 /// Time that a client of the era with sessions waits for a stream of events, where nothing is said
 /// or asked before the answer. Until then it cannot come back for an answer that it has missed.

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use dormouse_catalog::open_regular_file;
+use dormouse_files::paths;
 use subtle::ConstantTimeEq as _;
-
-use crate::config::paths;
 
 /// Name of the file below Dormouse's data folder.
 const FILE_NAME: &str = "http-token";
@@ -329,11 +328,17 @@ mod tests {
             (b"\xff", "no text"),
             (long.as_bytes(), "longer"),
         ] {
-            crate::replace::replace(&file, bad, crate::replace::Access::Private).unwrap();
+            dormouse_files::replace::replace(&file, bad, dormouse_files::replace::Access::Private)
+                .unwrap();
             let error = format!("{:#}", Token::read(&file).unwrap_err());
             assert!(error.contains(why), "{error}");
         }
-        crate::replace::replace(&file, b" s3cret\n", crate::replace::Access::Private).unwrap();
+        dormouse_files::replace::replace(
+            &file,
+            b" s3cret\n",
+            dormouse_files::replace::Access::Private,
+        )
+        .unwrap();
         assert_eq!(Token::read(&file).unwrap().expose(), "s3cret");
         let error = format!("{:#}", Token::read(folder.path()).unwrap_err());
         assert!(error.contains("no file"), "{error}");

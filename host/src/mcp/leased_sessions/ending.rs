@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dormouse_policy::Limits;
+use dormouse_protocol::SessionId;
 use tokio::time::Instant;
 
 use super::{IdleSession, LeaseKey, MAX_ALL_SESSIONS, MAX_IDLE_SESSIONS};
 use crate::roster::Roster;
-use crate::runtime::SessionId;
-use crate::sandbox::Limits;
 
 /// Why a session waits for no other call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,8 +125,9 @@ pub(super) fn to_end(
 
 #[cfg(test)]
 mod tests {
+    use dormouse_policy::NEVER;
+
     use super::*;
-    use crate::sandbox::NEVER;
 
     /// Servers that keep something for all sessions but one. Session 2 has processes.
     struct Fake;

@@ -1,12 +1,12 @@
 //! A client with more requests than may have no answer yet.
 
+use dormouse_tests::logged::logged;
 use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::Transport as _;
 
 use super::super::message_room::MessageRoom;
 use super::super::wire::{Link, MAX_OPEN_REQUESTS, Wire};
 use super::*;
-use crate::log_budget::tests::logged;
 
 #[tokio::test]
 async fn a_client_whose_requests_are_not_read_is_told_of_once_in_the_log() {

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_catalog::{Listing, validator};
+use dormouse_config::name::SEPARATOR;
 use dormouse_jsonrpc::member;
+use dormouse_protocol::{Answer, Edit};
 use serde_json::{Value, json};
 
-use crate::config::name::SEPARATOR;
 use crate::roster::Snapshot;
-use crate::runtime::{Answer, Edit};
 use by_client::ListingsByClient;
 
 /// The tools of all servers as agents have listed them last. Many clients hold a result against

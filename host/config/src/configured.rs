@@ -1,0 +1,659 @@
+//! All servers from everywhere: the user's own file, their clients' files, and those
+//! of the project that they are in.
+
+mod names;
+mod reviewed;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use dormouse_launch::Launch;
+use dormouse_policy::HostLimits;
+use dormouse_text::visible::visible_line;
+use serde::{Deserialize, Serialize};
+
+use super::discovery::{
+    Content, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
+};
+use super::file::Variables;
+use super::project_content::{ProjectHashes, may_be_recorded};
+use super::project_path::{LEADS_OUT, leads_out};
+use super::reserved_names::ReservedNames;
+use super::review::NameOfUsers;
+use super::trusted::TrustedFolders;
+use super::{
+    Adapter, ChangePolicy, Client, ClientRules, Config, DiscoveryConfig, Filter, Fingerprint, Need,
+    Origin, Overlay, Problem, RefusedServer, Scope, ServerConfig, file, name,
+};
+
+/// A project's own file, beside its clients' ones.
+const PROJECT: &str = "dormouse.toml";
+
+/// All servers from everywhere that their user trusts.
+#[derive(Debug, Clone, Default)]
+pub struct Configured {
+    /// The servers by name.
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// What is to be done about those of which nothing is known.
+    pub discovery: DiscoveryConfig,
+    /// How much the whole host may use, as the user's own file says: a project's has no
+    /// say in that.
+    pub limits: HostLimits,
+    /// What the clients' files gave.
+    pub found: Discovery,
+    /// Servers that are not shown because of others.
+    pub overridden: Vec<Overridden>,
+    /// Names of servers that are not shown, because another is reached in the same way: each with
+    /// the name of that one.
+    pub same_as: BTreeMap<String, String>,
+    /// What is worth saying of servers, as sentences, by their names.
+    pub notes: Vec<(String, String)>,
+    /// What the user's own file says of servers that are configured elsewhere.
+    overlays: BTreeMap<String, Overlay>,
+    /// Those of them that are of servers which are nowhere.
+    pub stray: BTreeMap<String, Overlay>,
+    /// What is wrong in the user's own file, outside of servers.
+    pub own_problems: Vec<Problem>,
+    /// What is wrong in the project's own file.
+    pub problems: Vec<Problem>,
+    /// The project that they were looked for in, where nobody trusts what its files say
+    /// and they have servers. None of those is among `servers`.
+    pub untrusted: Option<UntrustedProject>,
+    /// The names that no server of a project's has, trusted or not.
+    reserved_names: ReservedNames,
+    /// The servers of the project's own file, trusted or not.
+    of_project: Vec<ServerConfig>,
+    /// Those of them in which something is wrong.
+    refused_of_project: Vec<RefusedServer>,
+    /// The project's own file, whether it exists or not.
+    project_file: Option<PathBuf>,
+    /// The projects, each with the hashes of all that its files say of servers.
+    projects: BTreeMap<PathBuf, ProjectHashes>,
+    /// Those of them that are trusted with just that.
+    trusted: BTreeSet<PathBuf>,
+    /// Those of which the files are trusted as well that servers of the user's are made of.
+    wholly_trusted: BTreeSet<PathBuf>,
+}
+
+/// A project whose servers nobody has said to trust: all that is told of it before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UntrustedProject {
+    /// Its folder; not said to agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// How many servers its files have.
+    pub servers: usize,
+}
+
+impl UntrustedProject {
+    /// What to do about it, where somebody looks for a server and does not find it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        format!(
+            "hint: there is something that is not shown, {} of a project that is not trusted: \
+             `dormouse trust` in its folder shows what would run, and allows it",
+            self.counted()
+        )
+    }
+
+    fn counted(&self) -> String {
+        let plural = if self.servers == 1 { "" } else { "s" };
+        format!("{} server{plural}", self.servers)
+    }
+}
+
+impl fmt::Display for UntrustedProject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let folder = self.folder.as_deref().unwrap_or(Path::new("."));
+        let folder = folder.to_string_lossy();
+        write!(
+            f,
+            "{} of a project that is not trusted, `{}`: not shown, and not started\n\
+             hint: `dormouse trust` in that folder shows what they are, and allows them",
+            self.counted(),
+            visible_line(&folder)
+        )
+    }
+}
+
+/// How a server's upstream is reached, if it has one.
+fn launch(server: &ServerConfig) -> Option<Fingerprint> {
+    let launch = match server.refused() {
+        // So that it does not come back from another file.
+        Some(refused) => refused.launch.as_ref(),
+        None => server.bridge().map(|bridge| &bridge.launch),
+    };
+    launch.map(Fingerprint::of)
+}
+
+/// Has a child of the user's get what all of them get. What a project's gets was shown when the
+/// project was trusted.
+fn pass_env(server: &mut ServerConfig, names: &[String]) {
+    if matches!(server.origin.scope, Scope::Project(_)) {
+        return;
+    }
+    let Some(bridge) = server.bridge_mut() else {
+        return;
+    };
+    if let Launch::Stdio(stdio) = &mut bridge.launch {
+        for name in names {
+            if !stdio.pass_env.contains(name) {
+                stdio.pass_env.push(name.clone());
+            }
+        }
+    }
+}
+
+/// Has changes of a server of a project wait for its user where it would take them: that is
+/// nothing that a project decides. Gives a note of it, if it is so.
+fn without_acceptance(server: &mut ServerConfig) -> Option<String> {
+    let is_said = server.bridge_mut()?.changes.remove_acceptance();
+    is_said.then(|| {
+        "its changes and new tools wait for you, although a project's file says that they do not \
+         (`on_change`, `tools_on_change` or `new_tools`): that is not heard\n\
+         hint: write it in your own dormouse.toml"
+            .to_owned()
+    })
+}
+
+/// Servers of one kind that may be taken, before those of later kinds.
+type Candidates = Vec<(ServerConfig, Vec<Origin>)>;
+
+impl Configured {
+    /// Puts together what the user's own file says, and what is found around them.
+    #[must_use]
+    pub fn new(own: Config, around: Option<&Surroundings>, trust: &dyn TrustedFolders) -> Self {
+        Self::with_reviewed(own, around, trust, None)
+    }
+
+    /// The same, where the user wants to be shown what a project's files say: all that these
+    /// name is opened and filled in, also where they are not trusted. Nothing more of the
+    /// project is among the servers than [`Self::new`] has.
+    #[must_use]
+    pub fn for_review(
+        own: Config,
+        around: Option<&Surroundings>,
+        trust: &dyn TrustedFolders,
+        project: &Path,
+    ) -> Self {
+        Self::with_reviewed(own, around, trust, Some(project))
+    }
+
+    fn with_reviewed(
+        own: Config,
+        around: Option<&Surroundings>,
+        trust: &dyn TrustedFolders,
+        reviewed: Option<&Path>,
+    ) -> Self {
+        let mut all = Self {
+            servers: own.servers,
+            discovery: own.discovery,
+            limits: own.limits,
+            overlays: own.overlays,
+            own_problems: own.problems,
+            ..Self::default()
+        };
+        for refused in own.refused {
+            let name = refused.written_name.clone();
+            if name::check(&name).is_ok() {
+                let origin = refused.origin.clone();
+                let adapter = Adapter::Refused(Box::new(refused));
+                let server = ServerConfig::new(&name, adapter, origin);
+                all.servers.insert(name, server);
+            } else {
+                all.own_problems.extend(refused.problems);
+            }
+        }
+        if let Some(around) = around {
+            all.look_around(around, trust, reviewed);
+        }
+        all.ignore_prefixes_of_users();
+        all.apply_overlays();
+        all.keep_apart(around.and_then(Surroundings::deciding_folder));
+        let Self {
+            servers, discovery, ..
+        } = &mut all;
+        for server in servers.values_mut() {
+            pass_env(server, &discovery.pass_env);
+        }
+        all.share_caution();
+        all
+    }
+
+    /// Has what is known of projects' servers be known of their projects, and what is known of the
+    /// user's of the folder that the host works in, where that decides what they are.
+    fn keep_apart(&mut self, deciding: Option<&Path>) {
+        for server in self.servers.values_mut() {
+            let scope = server.origin.scope.clone();
+            let Some(bridge) = server.bridge_mut() else {
+                continue;
+            };
+            match (scope, deciding) {
+                (Scope::Project(project), _) => bridge.keep_apart_in_project(&project),
+                (_, Some(folder)) => bridge.keep_apart_by_folder(folder),
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// Other servers that are switched on and reached in the same way as one, by name.
+    pub fn reached_in_the_same_way(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of_it = self.servers.get(name).and_then(launch);
+        let others = self.servers.values();
+        others
+            .filter(move |other| {
+                other.name != name && other.enabled && of_it.is_some() && launch(other) == of_it
+            })
+            .map(|other| other.name.as_str())
+    }
+
+    /// Changes the servers that are configured elsewhere as the user's own file says.
+    fn apply_overlays(&mut self) {
+        let mut stray = self.overlays.clone();
+        for server in self.servers.values_mut() {
+            let Some(overlay) = stray.remove(&server.name) else {
+                continue;
+            };
+            let for_it = overlay.for_server(server);
+            if let Scope::Project(folder) = &server.origin.scope
+                && for_it != overlay
+            {
+                let note = format!(
+                    "not all of `[servers.{}]` at {} is for it, because it is a project's: it is \
+                     only switched off, filtered and approved more cautiously by that\n\
+                     hint: with `project = \"{}\"` in that table all of it is for this server, \
+                     and nothing for one of yours",
+                    server.name,
+                    overlay.origin,
+                    folder.display()
+                );
+                self.notes.push((server.name.clone(), note));
+            }
+            let applied = for_it.apply(server);
+            if let Err(why) = applied {
+                let problem = Problem {
+                    file: overlay.origin.file.clone(),
+                    line: overlay.origin.line,
+                    column: 1,
+                    message: format!("`[servers.{}]` {why}", server.name),
+                    hint: Some("remove it there, or write down how the server is reached".into()),
+                };
+                let refused = RefusedServer {
+                    written_name: server.name.clone(),
+                    origin: overlay.origin,
+                    written: server.bridge().map(|bridge| bridge.written.clone()),
+                    launch: None,
+                    filled_in: BTreeSet::new(),
+                    problems: vec![problem],
+                };
+                server.adapter = Adapter::Refused(Box::new(refused));
+            }
+        }
+        for name in self.names_of_untrusted_projects() {
+            stray.remove(name);
+        }
+        self.stray = stray;
+    }
+
+    /// What is known of servers that are reached in the same way is kept once, and what one of
+    /// them takes as seen is seen for all. So the most cautious of them counts for all.
+    fn share_caution(&mut self) {
+        let mut shared: BTreeMap<Fingerprint, (ChangePolicy, Vec<String>)> = BTreeMap::new();
+        for server in self.servers.values() {
+            let Some(bridge) = server.bridge() else {
+                continue;
+            };
+            let known = shared.entry(bridge.fingerprint.clone());
+            let (changes, names) = known.or_insert_with(|| (bridge.changes.clone(), Vec::new()));
+            *changes = changes.most_cautious(&bridge.changes);
+            names.push(server.name.clone());
+        }
+        for server in self.servers.values_mut() {
+            let name = server.name.clone();
+            let Some(bridge) = server.bridge_mut() else {
+                continue;
+            };
+            let Some((changes, names)) = shared.get(&bridge.fingerprint) else {
+                continue;
+            };
+            if bridge.changes.allows_more_than(changes) {
+                let others = names.iter().filter(|other| **other != name);
+                let others: Vec<_> = others.map(|other| format!("`{other}`")).collect();
+                let note = format!(
+                    "what it says of changes (`on_change`) is less cautious than what {} says, \
+                     which is reached in the same way, so that counts for both\n\
+                     hint: write the same in both",
+                    others.join(" or ")
+                );
+                self.notes.push((name, note));
+            }
+            bridge.changes = changes.clone();
+        }
+    }
+
+    fn look_around(
+        &mut self,
+        around: &Surroundings,
+        trust: &dyn TrustedFolders,
+        reviewed: Option<&Path>,
+    ) {
+        let clients = self.discovery.clients.clone();
+        let clients = clients.unwrap_or_else(|| Client::all().collect());
+        let folders = trust.folders().unwrap_or_else(|error| {
+            tracing::error!("{error:#}");
+            BTreeMap::new()
+        });
+        // What is a link there is followed for those who have been asked of it before.
+        let may_follow = |folder: &Path| reviewed == Some(folder) || folders.contains_key(folder);
+        let text = self.project_text(around, &may_follow);
+        let own = |folder: &Path| {
+            let is_entered = around.project.as_deref() == Some(folder);
+            text.as_deref().filter(|_| is_entered)
+        };
+        // What cannot be trusted, by its own files alone, has nothing filled in and nothing
+        // opened that it names.
+        let may_fill = |folder: &Path, content: Option<&Content>| {
+            let record = folders.get(folder);
+            reviewed == Some(folder)
+                || record.is_some_and(|record| may_be_recorded(record, content, own(folder)))
+        };
+        let policy = FillPolicy {
+            inputs: &self.discovery.inputs,
+            may_fill: &may_fill,
+            may_follow: &may_follow,
+            max_bytes: self.discovery.filled_in,
+        };
+        self.found = discover(around, &clients, &policy);
+        if let Some((folder, text)) = around.project.as_deref().zip(text.as_deref()) {
+            let content = self.found.content_of(folder);
+            let content = content.and_then(|content| content.own_files.as_ref());
+            let variables = match may_fill(folder, content) {
+                true => Variables::FilledIn(Some(self.discovery.filled_in)),
+                false => Variables::Kept,
+            };
+            self.read_project(folder, text, variables);
+        }
+        self.projects = hashes(&self.found, around.project.as_deref(), text.as_deref());
+        for (folder, hashes) in &self.projects {
+            let Some(record) = folders.get(folder) else {
+                continue;
+            };
+            if hashes.is_recorded(record) {
+                self.trusted.insert(folder.clone());
+            }
+            if hashes.is_wholly_recorded(record) {
+                self.wholly_trusted.insert(folder.clone());
+            }
+        }
+        for found in &mut self.found.found {
+            let folder = found.filled_from.as_ref();
+            if folder.is_some_and(|folder| !self.wholly_trusted.contains(folder))
+                && let Adapter::Bridge(bridge) = &mut found.server.adapter
+            {
+                // Where that file was not read, this has been said of it.
+                if !bridge
+                    .needs
+                    .iter()
+                    .any(|need| need.text.contains(NOT_TRUSTED))
+                {
+                    let text = format!("it is made of a file that {NOT_TRUSTED}");
+                    bridge.needs.insert(0, Need { place: None, text });
+                }
+            }
+        }
+        let merged = merge(&self.found, &|origin| self.is_trusted(origin));
+        self.reserve_names(&merged.of_users);
+        let mut notes = Vec::new();
+        // What the user has stays as it is, whatever a project's files say.
+        let mut kinds: [Candidates; 3] = Default::default();
+        let [of_users, own_of_project, of_project] = &mut kinds;
+        let own = self.of_project.iter();
+        let own = own.filter(|server| self.is_trusted(&server.origin));
+        own_of_project.extend(own.map(|server| (server.clone(), Vec::new())));
+        for (server, _) in own_of_project.iter_mut() {
+            notes.extend(without_acceptance(server).map(|note| (server.name.clone(), note)));
+        }
+        for choice in merged.servers.into_values() {
+            let name = &choice.server.name;
+            notes.extend(choice.notes.into_iter().map(|note| (name.clone(), note)));
+            for other in choice.other_names {
+                self.same_as.insert(other, name.clone());
+            }
+            match choice.server.is_of_project() {
+                true => of_project.push((choice.server, choice.also)),
+                false => of_users.push((choice.server, choice.also)),
+            }
+        }
+        let mut launches = BTreeMap::new();
+        for server in self.servers.values() {
+            if let Some(launch) = launch(server) {
+                let name = launches.entry(launch);
+                name.or_insert_with(|| server.name.clone());
+            }
+        }
+        // What stands under the name of a table that is wrong does not come back under another.
+        for found in &self.found.found {
+            let name = &found.server.name;
+            if self
+                .servers
+                .get(name)
+                .and_then(ServerConfig::refused)
+                .is_some()
+                && let Some(launch) = launch(&found.server)
+            {
+                launches.entry(launch).or_insert_with(|| name.clone());
+            }
+        }
+        for (mut server, also) in kinds.into_iter().flatten() {
+            let origins = std::iter::once(&server.origin).chain(&also);
+            server.from = origins.filter_map(|origin| origin.client).collect();
+            self.take(server, &mut launches);
+        }
+        self.overridden.extend(merged.overridden);
+        notes.extend(self.names_of_two());
+        let servers = &self.servers;
+        self.same_as.retain(|name, _| !servers.contains_key(name));
+        self.notes.extend(notes);
+        let names: BTreeSet<_> = self.names_of_untrusted_projects().collect();
+        let servers = names.len();
+        self.untrusted = (servers > 0).then(|| UntrustedProject {
+            folder: around.project.clone(),
+            servers,
+        });
+    }
+
+    /// Names that no server of a project's has.
+    #[must_use]
+    pub fn reserved_names(&self) -> &ReservedNames {
+        &self.reserved_names
+    }
+
+    /// Whether a user trusts what is written somewhere.
+    #[must_use]
+    pub fn is_trusted(&self, origin: &Origin) -> bool {
+        self.is_trusted_scope(&origin.scope)
+    }
+
+    /// Whether a user trusts what files say that hold for that.
+    #[must_use]
+    pub fn is_trusted_scope(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Project(folder) => self.trusted.contains(folder),
+            Scope::Managed | Scope::User | Scope::Local(_) => true,
+        }
+    }
+
+    /// The names of the servers in the files of projects that are not trusted.
+    fn names_of_untrusted_projects(&self) -> impl Iterator<Item = &String> {
+        let found = self.found.found.iter().map(|found| &found.server);
+        let filled = self.of_project.iter().chain(found);
+        let filled = filled.filter(|server| !self.is_trusted(&server.origin));
+        let counted = self.found.counted.iter().map(|server| &server.name);
+        filled.map(|server| &server.name).chain(counted)
+    }
+
+    /// Takes a server, unless its name stands for another already.
+    ///
+    /// One that is reached in the same way as another is that one, and is not shown a
+    /// second time under its own name. That is so for an adapted component, too: whoever
+    /// puts one in front of an upstream wants its tools in place of the upstream's, and
+    /// not beside them. It is so whether the other is on or off: what its user has
+    /// switched off does not come back under another name.
+    ///
+    /// `launches` has the names of the servers with upstreams, by how these are reached.
+    fn take(&mut self, server: ServerConfig, launches: &mut BTreeMap<Fingerprint, String>) {
+        let launch = launch(&server);
+        let twin = launch.as_ref().and_then(|launch| launches.get(launch));
+        if let Some(twin) = twin.and_then(|twin| self.servers.get_mut(twin)) {
+            if twin.name != server.name {
+                let note = format!(
+                    "it is the same as `{}` of {}, which is not shown a second time",
+                    server.name, server.origin
+                );
+                self.notes.push((twin.name.clone(), note));
+                for other in self.same_as.values_mut() {
+                    if *other == server.name {
+                        other.clone_from(&twin.name);
+                    }
+                }
+                self.same_as.insert(server.name.clone(), twin.name.clone());
+            }
+            // A client that has a part of it from a project is shown it still.
+            let shows_all = |server: &ServerConfig| {
+                let bridge = server.bridge();
+                let is_whole = bridge.is_some_and(|bridge| {
+                    bridge.filter == Filter::default() && bridge.rules == ClientRules::default()
+                });
+                server.enabled && is_whole
+            };
+            if !server.is_of_project() || twin.is_of_project() || shows_all(&server) {
+                twin.from.extend(server.from);
+            }
+            return;
+        }
+        let same_name = self.servers.get(&server.name).map(|other| &other.origin);
+        let by = match self.name_of_users(&server) {
+            Some(NameOfUsers::Kept { origin, .. }) => Some(origin),
+            Some(NameOfUsers::Overridden { .. }) | None => same_name.cloned(),
+        };
+        if let Some(by) = by {
+            self.overridden.push(Overridden {
+                name: server.name,
+                origin: server.origin,
+                by,
+            });
+            return;
+        }
+        if let Some(launch) = launch {
+            launches.insert(launch, server.name.clone());
+        }
+        self.servers.insert(server.name.clone(), server);
+    }
+
+    /// The text of the project's own file.
+    fn project_text(
+        &mut self,
+        around: &Surroundings,
+        may_follow: &dyn Fn(&Path) -> bool,
+    ) -> Option<String> {
+        let project = around.project.as_ref()?;
+        let path = project.join(PROJECT);
+        self.project_file = Some(path.clone());
+        if !may_follow(project) && leads_out(project, &path) {
+            let path = path.to_string_lossy();
+            tracing::warn!("the file {} {LEADS_OUT}", visible_line(&path));
+            return None;
+        }
+        match file::read_of_project(&path) {
+            Ok(text) => text,
+            Err(error) => {
+                tracing::warn!("{error:#}");
+                None
+            }
+        }
+    }
+
+    /// Reads what the project's own file says.
+    fn read_project(&mut self, folder: &Path, text: &str, variables: Variables) {
+        let (mut config, mut problems) = file::parse_of_project(
+            &folder.join(PROJECT),
+            text,
+            variables,
+            &self.discovery.inputs,
+        );
+        for (name, overlay) in config.overlays {
+            let problem = Problem {
+                file: overlay.origin.file.clone(),
+                line: overlay.origin.line,
+                column: 1,
+                message: format!(
+                    "`[servers.{name}]` names nothing to run, and a project changes no servers \
+                     of anybody else's"
+                ),
+                hint: Some("add a `component`, a `command` or a `url`, or remove it".to_owned()),
+            };
+            problems.push(problem.clone());
+            config.refused.push(RefusedServer {
+                written_name: name,
+                origin: overlay.origin,
+                written: None,
+                launch: None,
+                filled_in: BTreeSet::new(),
+                problems: vec![problem],
+            });
+        }
+        self.problems = problems;
+        let scope = Scope::Project(folder.to_owned());
+        let servers = config.servers.into_values().map(|mut server| {
+            server.origin.scope = scope.clone();
+            server
+        });
+        self.of_project = servers.collect();
+        self.refused_of_project = config.refused;
+    }
+
+    /// The files that servers were looked for in, whether they exist or not.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        let own = self.project_file.iter();
+        own.chain(self.found.sources.iter().map(|source| &source.file))
+    }
+
+    /// Whether what the files of the project that was looked in say now is trusted.
+    #[must_use]
+    pub fn trusts_own_project(&self) -> bool {
+        let folder = self.project_file.as_deref().and_then(Path::parent);
+        folder.is_some_and(|folder| self.trusted.contains(folder))
+    }
+
+    /// Whether all that a project's files say now is trusted, also what servers of the user's
+    /// take from them.
+    #[must_use]
+    pub fn trusts(&self, project: &Path) -> bool {
+        self.wholly_trusted.contains(project)
+    }
+}
+
+/// The hashes of each project's files: of its clients' ones, and of its own one.
+fn hashes(
+    found: &Discovery,
+    project: Option<&Path>,
+    own: Option<&str>,
+) -> BTreeMap<PathBuf, ProjectHashes> {
+    let mut hashes: BTreeMap<PathBuf, ProjectHashes> = found
+        .projects()
+        .map(|(folder, content)| {
+            let own = own.filter(|_| project == Some(folder));
+            (folder.to_owned(), ProjectHashes::new(Some(content), own))
+        })
+        .collect();
+    if let (Some(project), Some(own)) = (project, own) {
+        hashes
+            .entry(project.to_owned())
+            .or_insert_with(|| ProjectHashes::new(None, Some(own)));
+    }
+    hashes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Names that a project's files and the user both have servers of.
+
+use std::collections::BTreeMap;
+
+use super::Configured;
+use crate::discovery::Overridden;
+use crate::reserved_names::ReservedNames;
+use crate::review::NameOfUsers;
+use crate::{Origin, Scope, ServerConfig};
+
+impl Configured {
+    /// Has servers of a project's be called by their names where their `prefix` would put what
+    /// they have among what a server of the user's has.
+    pub(super) fn ignore_prefixes_of_users(&mut self) {
+        let of_project = self
+            .servers
+            .values()
+            .filter(|server| server.is_of_project());
+        let ignored = of_project.filter_map(|server| {
+            let whose = self.whose_prefix(server)?;
+            let note = format!(
+                "its `prefix`, which a project's file says, is not heard: names of what your \
+                 server `{whose}` has begin with it"
+            );
+            Some((server.name.clone(), note))
+        });
+        for (name, note) in ignored.collect::<Vec<_>>() {
+            if let Some(server) = self.servers.get_mut(&name) {
+                server.prefix = None;
+            }
+            self.notes.push((name, note));
+        }
+    }
+
+    /// Names that the user and a trusted project both have a server of, each with a sentence on
+    /// which of the two is shown.
+    pub fn names_of_two(&self) -> impl Iterator<Item = (String, String)> {
+        self.overridden.iter().filter_map(told_of_name)
+    }
+
+    /// Notes which names the user's own servers have, and what the names of their tools begin
+    /// with, as they are where there is no project.
+    pub(super) fn reserve_names(&mut self, of_clients: &BTreeMap<String, Origin>) {
+        let overlays = &self.overlays;
+        let prefix = |name: &str| {
+            let overlay = overlays.get(name)?;
+            overlay
+                .prefix
+                .as_deref()
+                .filter(|_| overlay.project.is_none())
+        };
+        let own = self.servers.values();
+        let own = own.map(|server| (&server.name, server.prefix.as_deref(), &server.origin));
+        let of_clients = of_clients.iter();
+        let of_clients = of_clients.map(|(name, origin)| (name, prefix(name), origin));
+        // Also of entries that are of no use as they are: their user has that name.
+        let refused = self.found.refused.iter();
+        let refused = refused.map(|refused| (&refused.written_name, None, &refused.origin));
+        let skipped = self.found.skipped.iter();
+        let skipped = skipped.map(|skipped| (&skipped.written_name, None, &skipped.origin));
+        let unusable = refused.chain(skipped);
+        let unusable = unusable.filter(|(.., origin)| !matches!(origin.scope, Scope::Project(_)));
+        let mut names = ReservedNames::default();
+        for (name, prefix, origin) in own.chain(of_clients).chain(unusable) {
+            names.add(name, prefix, origin);
+        }
+        self.reserved_names = names;
+    }
+
+    /// Fate of a project's server that has a name of the user's.
+    pub(super) fn name_of_users(&self, server: &ServerConfig) -> Option<NameOfUsers> {
+        if !server.is_of_project() {
+            return None;
+        }
+        let users = self.reserved_names.whose(&server.name)?;
+        let origin = users.origin.clone();
+        Some(match users.is_overridden_by(server) {
+            true => NameOfUsers::Overridden { origin },
+            false => NameOfUsers::Kept {
+                name: users.name.clone(),
+                origin,
+            },
+        })
+    }
+
+    /// The server of the user's whose names begin with a project's `prefix`.
+    pub(super) fn whose_prefix(&self, server: &ServerConfig) -> Option<String> {
+        let prefix = server.prefix.as_deref();
+        let prefix = prefix.filter(|prefix| !prefix.is_empty())?;
+        let users = self.reserved_names.whose(prefix)?;
+        Some(users.name.clone())
+    }
+}
+
+/// Sentence on a name that a project's files and the user both have, with the name.
+fn told_of_name(overridden: &Overridden) -> Option<(String, String)> {
+    let is_of_project = |origin: &Origin| matches!(origin.scope, Scope::Project(_));
+    let text = match (
+        is_of_project(&overridden.origin),
+        is_of_project(&overridden.by),
+    ) {
+        (true, false) => format!(
+            "a project has a server with this name, which is not shown: {}\n\
+             hint: call one of the two something else",
+            overridden.origin
+        ),
+        (false, true) => format!(
+            "it stands in the place of yours in this project, as for the client: {}",
+            overridden.origin
+        ),
+        (true, true) | (false, false) => return None,
+    };
+    Some((overridden.name.clone(), text))
+}

@@ -1,0 +1,232 @@
+//! What most clients write alike, and in what they differ, as data.
+
+use std::collections::BTreeMap;
+
+use dormouse_launch::HttpTransport;
+use dormouse_launch::redaction::is_setting;
+
+use super::draft::{Draft, Http, Stdio, Written};
+use super::entry::{Entry, Unit};
+use super::expansion::Expansion;
+use super::oauth;
+use crate::problem::quoted;
+
+/// How a client writes a server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dialect {
+    /// The key of the program: a string, or a list with its arguments.
+    pub(super) command: &'static str,
+    /// Whether a program that is a string is split on white space.
+    pub(super) command_line: bool,
+    pub(super) env: &'static str,
+    pub(super) env_file: Option<&'static str>,
+    /// The keys of the URL; the first that is there counts.
+    pub(super) urls: &'static [(&'static str, HttpTransport)],
+    pub(super) headers: &'static str,
+    /// Whether the URL counts, where there is a program too and no type.
+    pub(super) url_first: bool,
+    /// For how long a call may take.
+    pub(super) call_timeout: Option<(&'static str, Unit)>,
+    /// For how long the start may take; the first that is there counts.
+    pub(super) start_timeouts: &'static [(&'static str, Unit)],
+    /// The key of the tools that alone are shown.
+    pub(super) include: Option<&'static str>,
+    /// The key of the tools that are not shown.
+    pub(super) exclude: Option<&'static str>,
+    /// How it says in which way its user logs in.
+    pub(super) oauth: oauth::Dialect,
+    /// What is filled into its texts.
+    pub(super) expansion: Expansion,
+}
+
+/// What most clients have taken over from the first one.
+pub(super) const COMMON: Dialect = Dialect {
+    command: "command",
+    command_line: false,
+    env: "env",
+    env_file: None,
+    urls: &[("url", HttpTransport::Auto)],
+    headers: "headers",
+    url_first: false,
+    call_timeout: None,
+    start_timeouts: &[],
+    include: None,
+    exclude: None,
+    oauth: oauth::NONE,
+    expansion: super::expansion::NONE,
+};
+
+/// The ways to write that a server is off, whoever writes it: where a client does
+/// not know the word, its user has still meant it.
+const SWITCHES: [(&str, bool); 3] = [("enabled", true), ("disabled", false), ("disable", false)];
+
+/// What reading an entry comes to.
+pub(super) enum Outcome {
+    /// A server; what is wrong with it has been said, and what of it does harm has
+    /// made it [`Outcome::Bad`].
+    Server(Box<Draft>),
+    /// Something that is no server which could be bridged, and why.
+    Skipped(String),
+    /// Nothing that could be used; what is wrong has been said.
+    Bad,
+}
+
+/// What a `type` means.
+enum Kind {
+    Stdio,
+    Http(HttpTransport),
+}
+
+impl Dialect {
+    /// Reads an entry.
+    pub(super) fn read(&self, entry: &mut Entry<'_, '_>) -> Outcome {
+        let before = entry.reader.problem_count;
+        let mut draft = Draft::default();
+        match self.kind(entry) {
+            Err(outcome) => return outcome,
+            Ok(None) => {}
+            Ok(Some(Kind::Stdio)) => draft.launch = self.stdio(entry),
+            Ok(Some(Kind::Http(transport))) => {
+                draft.launch = self.http(entry, transport, &mut draft.notes);
+            }
+        }
+        for (key, on) in SWITCHES {
+            if let Some(value) = entry.boolean(key) {
+                draft.enabled = Some(value == on);
+            }
+        }
+        draft.filter.include = self.include.and_then(|key| entry.names(key));
+        draft.filter.exclude = self
+            .exclude
+            .and_then(|key| entry.names(key))
+            .unwrap_or_default();
+        if self.include != Some("tools") {
+            draft.stubs = entry.tool_names("tools");
+        }
+        // A server that is not quite what its user wrote is not theirs; only a
+        // timeout is of no such weight.
+        if entry.reader.problem_count > before {
+            return Outcome::Bad;
+        }
+        draft.call_timeout = self
+            .call_timeout
+            .and_then(|(key, unit)| entry.duration(key, unit));
+        draft.start_timeout = self
+            .start_timeouts
+            .iter()
+            .find(|(key, _)| entry.has(key))
+            .and_then(|(key, unit)| entry.duration(key, *unit));
+        Outcome::Server(Box::new(draft))
+    }
+
+    /// What kind of server it is; none where the entry says nothing of how it is
+    /// reached, and so only changes one that is written elsewhere.
+    fn kind(&self, entry: &mut Entry<'_, '_>) -> Result<Option<Kind>, Outcome> {
+        let url = self.urls.iter().find(|(key, _)| entry.has(key));
+        let program = entry.has(self.command);
+        if entry.has("type") {
+            let Some(written) = entry.text("type") else {
+                return Err(Outcome::Bad);
+            };
+            // HTTP without more is whichever of its two transports answers: that is
+            // how clients treat it, whatever its name once meant.
+            return match written.as_str() {
+                "stdio" | "local" => Ok(Some(Kind::Stdio)),
+                "http" | "remote" => Ok(Some(Kind::Http(HttpTransport::Auto))),
+                "streamable-http" | "streamable_http" | "streamableHttp" => {
+                    Ok(Some(Kind::Http(HttpTransport::Streamable)))
+                }
+                "sse" => Ok(Some(Kind::Http(HttpTransport::Sse))),
+                // Anything else may be a value that belongs elsewhere, such as a key.
+                other if is_setting(other) => Err(Outcome::Skipped(format!(
+                    "servers of type {} cannot be bridged",
+                    quoted(other)
+                ))),
+                _ => Err(Outcome::Skipped(
+                    "its `type` is none of a server that can be bridged (`stdio`, `http`, `sse`)"
+                        .to_owned(),
+                )),
+            };
+        }
+        match url {
+            Some((_, transport)) if !program || self.url_first => Ok(Some(Kind::Http(*transport))),
+            _ if program => Ok(Some(Kind::Stdio)),
+            _ if SWITCHES.iter().any(|(key, _)| entry.has(key)) => Ok(None),
+            _ => {
+                let message = format!(
+                    "`{}` has neither a `{}` nor a `{}`",
+                    entry.at,
+                    self.command,
+                    self.url_key()
+                );
+                entry.problem(
+                    "",
+                    message,
+                    Some("a server is a program to run or a URL to reach"),
+                );
+                Err(Outcome::Bad)
+            }
+        }
+    }
+
+    fn url_key(&self) -> &'static str {
+        self.urls.first().map_or("url", |(key, _)| key)
+    }
+
+    fn stdio(&self, entry: &mut Entry<'_, '_>) -> Option<Written> {
+        let mut words = match entry.node.get(self.command) {
+            Some(node) if node.text().is_none() => entry.texts(self.command)?,
+            _ => {
+                let command = entry.text(self.command).unwrap_or_default();
+                if self.command_line {
+                    command.split_whitespace().map(str::to_owned).collect()
+                } else {
+                    vec![command]
+                }
+            }
+        }
+        .into_iter();
+        let command = words.next().unwrap_or_default();
+        if command.trim().is_empty() {
+            let message = format!("`{}` has no `{}`", entry.at, self.command);
+            entry.problem(
+                self.command,
+                message,
+                Some("name the program that is the server"),
+            );
+            return None;
+        }
+        let mut args: Vec<String> = words.collect();
+        args.extend(entry.texts("args").unwrap_or_default());
+        Some(Written::Stdio(Stdio {
+            command,
+            args,
+            env: entry.table(self.env),
+            env_file: self.env_file.and_then(|key| entry.text(key)),
+            cwd: entry.text("cwd"),
+        }))
+    }
+
+    fn http(
+        &self,
+        entry: &mut Entry<'_, '_>,
+        transport: HttpTransport,
+        notes: &mut Vec<String>,
+    ) -> Option<Written> {
+        let key = self.urls.iter().find(|(key, _)| entry.has(key));
+        let key = key.map_or_else(|| self.url_key(), |(key, _)| key);
+        let url = entry.text(key).unwrap_or_default();
+        if url.trim().is_empty() {
+            let message = format!("`{}` has no `{key}`", entry.at);
+            entry.problem(key, message, Some("give the URL of the server"));
+            return None;
+        }
+        Some(Written::Http(Http {
+            url: url.trim().to_owned(),
+            headers: entry.table(self.headers),
+            transport,
+            oauth: self.oauth.read(entry, notes),
+            env: BTreeMap::new(),
+        }))
+    }
+}

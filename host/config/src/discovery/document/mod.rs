@@ -1,0 +1,130 @@
+//! A configuration file as a tree, whatever language it is written in, each part
+//! with its place in the text.
+
+mod jsonc;
+mod toml;
+mod yaml;
+
+pub(crate) use yaml::Places;
+
+use super::places::Syntax;
+
+/// How deep a document may be nested. Configuration is never near it; what is
+/// deeper was made to overflow somebody's stack.
+const DEEPEST: usize = 100;
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    /// The byte at which it begins.
+    pub(crate) at: usize,
+    pub(crate) value: Value,
+}
+
+/// What a part of a document is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    /// A number, as it is written.
+    Number(String),
+    Text(String),
+    List(Vec<Node>),
+    Table(Vec<Member>),
+}
+
+/// A key of a table and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Member {
+    pub(crate) key: String,
+    /// The byte at which the key begins.
+    pub(crate) at: usize,
+    pub(crate) node: Node,
+}
+
+/// Why a text is no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// The byte at which it stops making sense.
+    pub(crate) at: usize,
+    /// What is wrong. Nothing of the text is in it, which may be a secret.
+    pub(crate) message: String,
+}
+
+impl Unreadable {
+    fn too_deep(at: usize) -> Self {
+        Self {
+            at,
+            message: format!("it is nested more than {DEEPEST} levels deep"),
+        }
+    }
+}
+
+impl Node {
+    /// The value of a key. Of a key that is there twice the last one counts, as it
+    /// does for the clients.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.member(key).map(|member| &member.node)
+    }
+
+    /// A key with its value.
+    pub(crate) fn member(&self, key: &str) -> Option<&Member> {
+        self.members().iter().rev().find(|member| member.key == key)
+    }
+
+    /// The keys and values, where this is a table.
+    pub(crate) fn members(&self) -> &[Member] {
+        match &self.value {
+            Value::Table(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// The parts, where this is a list.
+    pub(crate) fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text, where this is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What this is, for a message that says what it should have been.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+}
+
+/// Reads a document. An empty one is an empty table.
+pub(crate) fn parse(text: &str, syntax: Syntax) -> Result<Node, Unreadable> {
+    match syntax {
+        Syntax::Json => jsonc::parse(text),
+        Syntax::Toml => toml::parse(text),
+        Syntax::Yaml => yaml::parse(text),
+    }
+}
+
+/// What a file without anything in it says.
+fn empty() -> Node {
+    Node {
+        at: 0,
+        value: Value::Table(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! YAML: the core schema, the first document of the stream.
+//!
+//! The tree is built from the parser's events, which come one after the other:
+//! nothing here calls itself, however deep a document is.
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+
+use super::{DEEPEST, Member, Node, Unreadable, Value, empty};
+
+/// How many parts a document may have once each alias stands for what it means.
+/// Ten lines of aliases to aliases would otherwise fill any memory.
+const LARGEST: usize = 1_000_000;
+
+pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+    let places = Places::of(text);
+    let mut tree = Tree::default();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| Unreadable {
+            at: places.byte(error.marker()),
+            message: format!("this is not YAML: {}", error.info()),
+        })?;
+        if event == Event::DocumentEnd {
+            break;
+        }
+        tree.event(event, places.byte(&span.start))?;
+    }
+    Ok(tree.root.unwrap_or_else(empty))
+}
+
+/// Where the characters of a text are: the parser counts them, the tree wants
+/// bytes.
+pub(crate) struct Places {
+    /// The byte of each character; none where both are the same.
+    bytes: Option<Vec<usize>>,
+    end: usize,
+}
+
+impl Places {
+    pub(crate) fn of(text: &str) -> Self {
+        let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
+        Self {
+            bytes,
+            end: text.len(),
+        }
+    }
+
+    pub(crate) fn byte(&self, marker: &Marker) -> usize {
+        let byte = match &self.bytes {
+            Some(bytes) => bytes.get(marker.index()).copied(),
+            None => Some(marker.index()),
+        };
+        byte.map_or(self.end, |byte| byte.min(self.end))
+    }
+}
+
+/// A list or table that has begun.
+struct Open {
+    at: usize,
+    anchor: usize,
+    parts: Parts,
+}
+
+enum Parts {
+    List(Vec<Node>),
+    /// The members so far, and the key whose value comes next.
+    Table(Vec<Member>, Option<(String, usize)>),
+}
+
+#[derive(Default)]
+struct Tree {
+    open: Vec<Open>,
+    root: Option<Node>,
+    /// What each anchor names, and of how many parts it is.
+    anchors: HashMap<usize, (Node, usize)>,
+    size: usize,
+}
+
+impl Tree {
+    fn event(&mut self, event: Event<'_>, at: usize) -> Result<(), Unreadable> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let plain = style == ScalarStyle::Plain && tag.is_none();
+                let value = if plain {
+                    scalar(&text)
+                } else {
+                    Value::Text(text.into_owned())
+                };
+                self.part(Node { at, value }, anchor, 1)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(at, anchor, Parts::List(Vec::new())),
+            Event::MappingStart(anchor, _) => {
+                self.begin(at, anchor, Parts::Table(Vec::new(), None))
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(open) => {
+                    let value = match open.parts {
+                        Parts::List(items) => Value::List(items),
+                        Parts::Table(members, _) => Value::Table(members),
+                    };
+                    let node = Node { at: open.at, value };
+                    self.part(node, open.anchor, 1)
+                }
+                None => Ok(()),
+            },
+            // An alias to what it stands in has no end; what it names is not known
+            // before it has ended, so that it is simply not found here.
+            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
+                Some((node, size)) => self.part(Node { at, ..node }, 0, size),
+                None => Err(Unreadable {
+                    at,
+                    message: "this is not YAML: an alias names nothing that stands before it"
+                        .to_owned(),
+                }),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, at: usize, anchor: usize, parts: Parts) -> Result<(), Unreadable> {
+        if self.open.len() >= DEEPEST {
+            return Err(Unreadable::too_deep(at));
+        }
+        self.open.push(Open { at, anchor, parts });
+        Ok(())
+    }
+
+    /// Takes a part that is complete to where it belongs.
+    fn part(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), Unreadable> {
+        self.size = self.size.saturating_add(size);
+        if self.size > LARGEST {
+            return Err(Unreadable {
+                at: node.at,
+                message: format!("it has more than {LARGEST} parts"),
+            });
+        }
+        if anchor != 0 {
+            let size = count(&node);
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        match self.open.last_mut().map(|open| &mut open.parts) {
+            None => self.root = Some(node),
+            Some(Parts::List(items)) => items.push(node),
+            Some(Parts::Table(members, waiting)) => match waiting.take() {
+                Some((key, at)) => members.push(Member { key, at, node }),
+                None => {
+                    // A key that is no scalar names nothing that is looked for.
+                    let key = match node.value {
+                        Value::Text(text) | Value::Number(text) => text,
+                        Value::Bool(boolean) => boolean.to_string(),
+                        Value::Null | Value::List(_) | Value::Table(_) => String::new(),
+                    };
+                    *waiting = Some((key, node.at));
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+/// How many parts a tree has, which is at most [`DEEPEST`] deep.
+fn count(node: &Node) -> usize {
+    let mut waiting = vec![node];
+    let mut parts = 0;
+    while let Some(node) = waiting.pop() {
+        parts += 1;
+        waiting.extend(node.items());
+        waiting.extend(node.members().iter().map(|member| &member.node));
+    }
+    parts
+}
+
+/// A plain scalar by the rules of the core schema.
+fn scalar(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => {
+            let number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+                && text.parse::<f64>().is_ok();
+            if number {
+                Value::Number(text.to_owned())
+            } else {
+                Value::Text(text.to_owned())
+            }
+        }
+    }
+}

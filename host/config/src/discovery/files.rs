@@ -1,0 +1,43 @@
+//! Reading files that others have written, without trusting them to be files.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use dormouse_catalog::read_regular_file;
+
+use crate::units;
+
+/// No configuration is larger than this, in bytes. Claude Code keeps its history in
+/// the file that its servers are in, which so can be of many megabytes.
+pub(super) const CONFIGURATION: u64 = 64 << 20;
+
+/// No file that a value is taken from is larger than this, in bytes. A stranger's
+/// project can name any file, any number of times.
+pub(super) const VALUE: u64 = 64 << 10;
+
+/// The bytes of a file; none where there is no such file. The error says what is
+/// wrong with it, as what follows "the file": a larger one than `largest` is wrong.
+pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
+    read_regular_file(path, largest).map_err(|error| match error.kind() {
+        // A pipe or a device, which a stranger's project may well name, would be read
+        // for ever.
+        ErrorKind::InvalidInput | ErrorKind::IsADirectory => "is none".to_owned(),
+        ErrorKind::FileTooLarge => format!("is larger than {}", units::human_size(largest)),
+        _ => format!("cannot be read: {error}"),
+    })
+}
+
+/// Bytes as text, without the byte order mark that Windows' editors begin with.
+/// The error is the text up to what is none.
+pub(super) fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let mut bytes = error.into_bytes();
+        bytes.truncate(valid);
+        String::from_utf8(bytes).unwrap_or_default()
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}

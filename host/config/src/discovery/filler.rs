@@ -1,0 +1,510 @@
+//! Filling in what clients fill in, by the tables of [`super::expansion`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use dormouse_launch::Secret;
+use dormouse_launch::environment::secret_in;
+
+use super::client_variables::{ClientVariables, ProjectVariable};
+use super::expansion::{Expansion, Form, Means, Missing, Read};
+use super::fill_policy::EnteredProject;
+use super::{Surroundings, files};
+use crate::bridge::MAX_FILLED_IN;
+use crate::problem::quoted;
+use crate::{FillSource, FilledIn, Input, Inputs, Need, ShownProgram, inputs};
+
+/// How much all texts of one server may become, in bytes. No system gives a program
+/// more; a small file could name a long variable a million times.
+const LARGEST: usize = 1 << 20;
+
+/// How many files one server's texts may be taken from.
+const FILES: usize = 32;
+
+/// What is said of a file of the project that the process works in, for a server of the
+/// user's.
+pub(crate) const NOT_TRUSTED: &str = "is one of the project that you are in, which is \
+    not trusted\nhint: `dormouse trust` in its folder shows what would be filled in, and allows it";
+
+/// Problem of a file that would be too much, as what follows "which".
+const DOES_NOT_FIT: &str = "does not fit in";
+
+/// How much is said of one server at most.
+const MOST: usize = 32;
+
+/// Where the values come from, and what was found to be missing.
+pub(super) struct Filler<'a> {
+    pub(super) around: &'a Surroundings,
+    /// The folder from which relative paths of files are taken.
+    pub(super) folder: &'a Path,
+    /// Variables that count before those of the environment.
+    pub(super) variables: &'a ClientVariables,
+    /// Variables that the entry itself sets, which count before all others.
+    pub(super) of_entry: BTreeMap<String, String>,
+    /// What the client's questions are about, by their ids.
+    pub(super) questions: &'a BTreeMap<String, String>,
+    /// What the user has answered to such questions.
+    pub(super) inputs: &'a Inputs,
+    /// What has to be set first, as sentences for the user.
+    pub(super) needs: Vec<Need>,
+    /// What is worth saying, but stops nothing.
+    pub(super) notes: Vec<String>,
+    /// How much was filled in so far, in bytes.
+    pub(super) size: usize,
+    /// The project that the process works in, where the server is the user's own.
+    pub(super) entered: Option<&'a EnteredProject>,
+    /// Whether a file of that project is filled in, or would be if it were trusted.
+    pub(super) is_of_entered: bool,
+    /// How much may still be filled in, in bytes.
+    pub(super) left: usize,
+    /// The files that were read: what a server is made of.
+    pub(super) read: Vec<ReadFile>,
+    /// What of the user's own is filled in, and where.
+    pub(super) filled_in: BTreeSet<FilledIn>,
+    /// The values that were filled in and are not to be seen.
+    pub(super) secrets: Vec<Secret>,
+    /// The folder, without links, of the project whose files' texts people see before they trust
+    /// it. None where there is no project.
+    pub(super) shown_folder: Option<&'a Path>,
+    /// How much of that project's files may still be shown, in bytes.
+    pub(super) left_to_show: usize,
+    /// What people see of a program, where files of the project are filled into it.
+    pub(super) shown: Option<ShownProgram>,
+}
+
+/// A text with everything filled in.
+pub(super) struct Filled {
+    pub(super) text: String,
+    /// The same as people see it before they trust it: what files of the project have is filled
+    /// in, and all that is the user's stands as it is written.
+    pub(super) shown: String,
+    /// Whether nothing of the user's is filled in, nor would be if it were there.
+    pub(super) is_shown_whole: bool,
+}
+
+/// A value that is filled in.
+struct FilledValue {
+    value: String,
+    /// The value as people see it before they trust it; none where that is how it is written.
+    shown: Option<String>,
+    /// Whether it is the user's own, or may be.
+    is_users: bool,
+}
+
+impl FilledValue {
+    /// A value that says nothing of the user's own, or of which nothing is there.
+    fn plain(value: String) -> Self {
+        Self {
+            value,
+            shown: None,
+            is_users: false,
+        }
+    }
+
+    fn users(value: String) -> Self {
+        Self {
+            is_users: true,
+            ..Self::plain(value)
+        }
+    }
+}
+
+/// The text of a file that was read.
+pub(super) struct ReadText {
+    pub(super) text: String,
+    /// Whether it may be filled in: not where that would be too much.
+    pub(super) fits: bool,
+}
+
+impl ReadText {
+    /// The text, where it may be filled in, or else why not, as what follows "which".
+    pub(super) fn fitting(self) -> Result<String, String> {
+        self.fits
+            .then_some(self.text)
+            .ok_or_else(|| DOES_NOT_FIT.to_owned())
+    }
+}
+
+/// A file that was filled in.
+pub(super) struct ReadFile {
+    pub(super) file: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    /// Whether it is the project's that the process works in, and the server is the user's.
+    pub(super) is_of_entered: bool,
+}
+
+impl Filler<'_> {
+    /// Counts what is filled in. False where it is too much.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.left;
+        self.left = self.left.saturating_sub(bytes);
+        if !fits {
+            // Nothing more fits, however short it is.
+            self.left = 0;
+            self.need(
+                None,
+                "fill in less: its file, or its project, has more variables and files in it \
+                 than `filled_in` in `[discovery]` of dormouse.toml says"
+                    .to_owned(),
+            );
+        }
+        fits
+    }
+
+    /// Notes that something of the user's is filled in, or would be if it were there: what is
+    /// trusted is the text that names it, and nobody is asked again when it comes to be there.
+    pub(super) fn note(&mut self, source: FillSource, at: &str) {
+        if self.filled_in.len() >= MAX_FILLED_IN {
+            self.left = 0;
+            self.need(None, format!(
+                "fill in less: it has more than {MAX_FILLED_IN} variables, files and answers in it"
+            ));
+            return;
+        }
+        self.filled_in.insert(FilledIn {
+            source,
+            place: at.to_owned(),
+        });
+    }
+
+    /// A variable's value, which is filled in there.
+    pub(super) fn filled_variable(&mut self, name: &str, at: &str) -> Option<String> {
+        Some(self.variable_in(name, at)?.value)
+    }
+
+    fn variable_in(&mut self, name: &str, at: &str) -> Option<FilledValue> {
+        self.note_variable(name, at);
+        let shown = match self.project_variable(name) {
+            Some(of_project) if of_project.is_within => {
+                let value = of_project.value.clone();
+                self.show(value)
+            }
+            _ => None,
+        };
+        let value = self.variable(name)?.to_owned();
+        let is_users = shown.is_none() && !self.of_entry.contains_key(name);
+        let value = match self.spend(value.len()) {
+            true => value,
+            false => String::new(),
+        };
+        let secret = secret_in(name, &value);
+        self.secrets.extend(secret.map(Secret::new));
+        Some(FilledValue {
+            value,
+            shown,
+            is_users,
+        })
+    }
+
+    /// A variable that has its value from a file of the project.
+    fn project_variable(&self, name: &str) -> Option<&ProjectVariable> {
+        let is_users = self.variables.of_user.contains_key(name);
+        let is_elsewhere = self.of_entry.contains_key(name) || is_users;
+        let variables = self.variables;
+        (!is_elsewhere).then(|| variables.of_project.get(name))?
+    }
+
+    /// A value of the project's own as people see it, whatever of the user's is filled in beside
+    /// it: that may be longer now than where the agent starts. None where it is too much to be
+    /// read: then nobody starts the server.
+    fn show(&mut self, value: String) -> Option<String> {
+        let Some(left) = self.left_to_show.checked_sub(value.len()) else {
+            self.left_to_show = 0;
+            self.need(
+                None,
+                "fill in less: the files of its project have more in them that is filled in than \
+                 anybody could read before they trust it"
+                    .to_owned(),
+            );
+            return None;
+        };
+        self.left_to_show = left;
+        Some(value)
+    }
+
+    /// Notes all that a variable's value is taken from, or would be.
+    fn note_variable(&mut self, name: &str, at: &str) {
+        if self.of_entry.contains_key(name) {
+            return;
+        }
+        let variables = self.variables;
+        if let Some(file) = &variables.users_file {
+            let source = FillSource::VariableInFile {
+                name: name.to_owned(),
+                file: file.clone(),
+            };
+            self.note(source, at);
+        }
+        // A project's file that has it counts before the environment.
+        let source = match variables.of_project.get(name) {
+            Some(of_project) => FillSource::VariableInProjectFile {
+                name: name.to_owned(),
+                file: of_project.file.to_path_buf(),
+            },
+            None => FillSource::Variable(name.to_owned()),
+        };
+        self.note(source, at);
+    }
+
+    /// A variable's value.
+    fn variable(&self, name: &str) -> Option<&str> {
+        let own = self.of_entry.get(name);
+        own.or_else(|| self.variables.get(name))
+            .or_else(|| self.around.env.get(name))
+            .map(String::as_str)
+    }
+
+    /// A text with everything filled in. `at` says for a person which text this is.
+    /// What is filled in is not looked at again.
+    pub(super) fn fill(&mut self, text: &str, expansion: Expansion, at: &str) -> Filled {
+        let mut filled = Filled {
+            text: String::new(),
+            shown: String::new(),
+            is_shown_whole: true,
+        };
+        let mut is_too_long = false;
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            if self.size + filled.text.len() > LARGEST {
+                // The rest is read all the same: what it names is noted, however long the values
+                // are that stand before it now.
+                is_too_long = true;
+                filled.text.clear();
+            }
+            // All forms begin with one of these.
+            let found = matches!(c, '$' | '{')
+                .then(|| {
+                    let mut forms = expansion.forms.iter();
+                    forms.find_map(|form| self.form(rest, *form, at))
+                })
+                .flatten();
+            let after = match found {
+                Some((found, after)) => {
+                    let written = rest.get(..rest.len() - after.len()).unwrap_or_default();
+                    filled.text.push_str(&found.value);
+                    filled
+                        .shown
+                        .push_str(found.shown.as_deref().unwrap_or(written));
+                    filled.is_shown_whole &= !found.is_users;
+                    after
+                }
+                None => {
+                    filled.text.push(c);
+                    filled.shown.push(c);
+                    rest.get(c.len_utf8()..).unwrap_or_default()
+                }
+            };
+            rest = after;
+        }
+        if is_too_long {
+            self.need(
+                Some(at),
+                format!("shorten it: no program can be given all that `{at}` is made of"),
+            );
+            filled.text.clear();
+            filled.is_shown_whole = false;
+        }
+        self.size += filled.text.len();
+        filled
+    }
+
+    /// The value of a form that a text begins with, and what stands behind it.
+    fn form<'t>(&mut self, text: &'t str, form: Form, at: &str) -> Option<(FilledValue, &'t str)> {
+        let (read, rest) = form.read(text)?;
+        let value = match read {
+            Read::Variable {
+                name,
+                default,
+                missing,
+            } => match self.variable_in(name, at) {
+                Some(value) => value,
+                None => FilledValue::users(match default {
+                    Some(default) => default.to_owned(),
+                    None => self.missing(name, missing, at)?,
+                }),
+            },
+            // That one is not set is not said: what looks like a name may be half of a password.
+            Read::Bare { name, missing } => match self.variable_in(name, at) {
+                Some(value) => value,
+                None if missing == Missing::Empty => FilledValue::users(String::new()),
+                None => return None,
+            },
+            Read::File { path } => self.file(path, at),
+            Read::Exact { means, written } => FilledValue::plain(self.place(means, written, at)),
+            Read::Input { id } => FilledValue::users(self.input(id, at)),
+            Read::Own { id } => {
+                self.need(Some(at), format!(
+                    "`{at}` asks for {}, which only the client knows: write the value, or a variable of the environment, in its place",
+                    quoted(id)
+                ));
+                FilledValue::users(String::new())
+            }
+        };
+        Some((value, rest))
+    }
+
+    fn missing(&mut self, name: &str, missing: Missing, at: &str) -> Option<String> {
+        match missing {
+            Missing::Kept => return None,
+            Missing::Empty => {
+                let note = format!(
+                    "the environment variable {} is not set: it is empty in `{at}`",
+                    quoted(name)
+                );
+                if self.notes.len() < MOST && !self.notes.contains(&note) {
+                    self.notes.push(note);
+                }
+            }
+            Missing::Needed => self.need(
+                Some(at),
+                format!(
+                    "set the environment variable {}, which `{at}` is made of",
+                    quoted(name)
+                ),
+            ),
+        }
+        Some(String::new())
+    }
+
+    /// What a user has answered to a client's question.
+    fn input(&mut self, id: &str, at: &str) -> String {
+        self.note(FillSource::Input(id.to_owned()), at);
+        match self.inputs.get(id) {
+            Some(Input::Value(value)) if self.spend(value.expose().len()) => {
+                self.secrets.push(value.clone());
+                return value.expose().to_owned();
+            }
+            Some(Input::Value(_)) => {}
+            Some(Input::Variable(name)) => match self.around.value(name) {
+                Some(value) if self.spend(value.len()) => {
+                    self.secrets.push(Secret::new(value));
+                    return value.to_owned();
+                }
+                Some(_) => {}
+                None => self.need(Some(at), format!(
+                    "set the environment variable `{name}`, from which `[discovery.inputs]` takes {} for `{at}`",
+                    quoted(id)
+                )),
+            },
+            None => {
+                let about = self.questions.get(id).map(|about| format!(" ({})", quoted(about.trim())));
+                self.need(Some(at), format!(
+                    "`{at}` asks for {}{}\nhint: {}",
+                    quoted(id),
+                    about.unwrap_or_default(),
+                    inputs::hint(id)
+                ));
+            }
+        }
+        String::new()
+    }
+
+    /// Says what has to be set, once.
+    pub(super) fn need(&mut self, place: Option<&str>, text: String) {
+        let place = place.map(str::to_owned);
+        let need = Need { place, text };
+        if self.needs.len() < MOST && !self.needs.contains(&need) {
+            self.needs.push(need);
+        }
+    }
+
+    fn place(&mut self, means: Means, written: &str, at: &str) -> String {
+        let project = self.around.project.as_deref();
+        let path = match means {
+            Means::Separator => return std::path::MAIN_SEPARATOR.to_string(),
+            Means::Home => Some(self.around.home.as_path()),
+            Means::Project => project,
+            Means::ProjectName => project.and_then(Path::file_name).map(Path::new),
+        };
+        let Some(path) = path else {
+            self.need(
+                Some(at),
+                format!(
+                    "start Dormouse in a project's folder, which `{at}` is made of (`{written}`)"
+                ),
+            );
+            return String::new();
+        };
+        let path = path.to_string_lossy();
+        match self.spend(path.len()) {
+            true => path.into_owned(),
+            false => String::new(),
+        }
+    }
+
+    fn file(&mut self, written: &str, at: &str) -> FilledValue {
+        let path = path(written, self.folder, &self.around.home);
+        self.note(FillSource::File(path.clone()), at);
+        let is_shown = self.is_of_shown_project(&path);
+        let mut shown = None;
+        let why = match self.read_text(&path) {
+            Ok(ReadText { text, fits }) => {
+                let value = text.trim();
+                if is_shown {
+                    shown = self.show(value.to_owned());
+                }
+                if fits {
+                    self.secrets.push(Secret::new(value));
+                    return FilledValue {
+                        value: value.to_owned(),
+                        is_users: shown.is_none(),
+                        shown,
+                    };
+                }
+                DOES_NOT_FIT.to_owned()
+            }
+            Err(why) => why,
+        };
+        self.need(
+            Some(at),
+            format!(
+                "`{at}` is made of the file {}, which {why}",
+                quoted(written)
+            ),
+        );
+        FilledValue {
+            shown,
+            ..FilledValue::users(String::new())
+        }
+    }
+
+    /// Whether a file is in the folder of the project that people see before they trust it, also
+    /// by the path that links lead to. What is elsewhere is the user's.
+    fn is_of_shown_project(&self, file: &Path) -> bool {
+        let real = |folder: &Path| file.canonicalize().is_ok_and(|it| it.starts_with(folder));
+        self.shown_folder.is_some_and(real)
+    }
+
+    /// The text of a file that a server is made of.
+    pub(super) fn read_text(&mut self, path: &Path) -> Result<ReadText, String> {
+        if self.read.len() >= FILES {
+            return Err(format!("is one of more than {FILES}"));
+        }
+        let is_of_entered = self.entered.is_some_and(|project| project.has(path));
+        if is_of_entered {
+            self.is_of_entered = true;
+            if self.entered.is_some_and(|project| !project.may_fill) {
+                return Err(NOT_TRUSTED.to_owned());
+            }
+        }
+        let bytes = files::read(path, files::VALUE)?.ok_or("does not exist")?;
+        let fits = self.spend(bytes.len());
+        // What does not fit now may fit where less of the user's is filled in before it.
+        self.read.push(ReadFile {
+            file: path.to_owned(),
+            bytes: bytes.clone(),
+            is_of_entered,
+        });
+        let text = files::text(bytes).map_err(|_| "is not UTF-8".to_owned())?;
+        Ok(ReadText { text, fits })
+    }
+}
+
+/// The file that a client means with a path.
+pub(super) fn path(written: &str, folder: &Path, home: &Path) -> PathBuf {
+    match written.strip_prefix("~/") {
+        Some(inside) => home.join(inside),
+        // Without the `.` of `./x`: two spellings of a path are one path.
+        None => folder.join(written).components().collect(),
+    }
+}

@@ -1,0 +1,5 @@
+//! chat.md: the literal key `chatmd.mcpServers` in the settings of VS Code.
+
+use crate::discovery::dialect::{COMMON, Dialect};
+
+pub(super) const DIALECT: Dialect = COMMON;

@@ -1,0 +1,155 @@
+//! Claude Code: `mcpServers`; `timeout` is for a call, in milliseconds. Its settings
+//! say which servers of a project's `.mcp.json` are on, and which tools are denied.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::Scope;
+use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::document::{Node, Value};
+use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::expansion;
+use crate::discovery::oauth::{self, Means};
+use crate::discovery::{Surroundings, places};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    call_timeout: Some(("timeout", Unit::Milliseconds)),
+    expansion: expansion::CLAUDE,
+    oauth: OAUTH,
+    ..COMMON
+};
+
+/// The only redirect URI that Claude Code comes back to.
+pub(super) const CALLBACK: Means = Means::CallbackPort("http://localhost:PORT/callback");
+
+/// The client's secret is in the keychain, where only Claude Code finds it.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", CALLBACK),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
+};
+
+/// The files of its settings: those of administrators, the user's, the project's.
+pub(crate) fn settings(around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+    let managed = places::claude_code_managed(around);
+    let mut files = vec![(Scope::Managed, managed.join("managed-settings.json"))];
+    // Administrators may drop in more files beside that one.
+    let more = std::fs::read_dir(managed.join("managed-settings.d"));
+    let more = more.into_iter().flatten().flatten();
+    let mut more: Vec<_> = more.map(|entry| entry.path()).collect();
+    more.retain(|file| file.extension().is_some_and(|end| end == "json"));
+    more.sort();
+    files.extend(more.into_iter().map(|file| (Scope::Managed, file)));
+    let folder = match around.variable("CLAUDE_CONFIG_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => around.home.join(".claude"),
+    };
+    files.push((Scope::User, folder.join("settings.json")));
+    if let Some(project) = &around.project {
+        let of_project = Scope::Project(project.clone());
+        files.extend(
+            ["settings.json", "settings.local.json"]
+                .map(|file| (of_project.clone(), project.join(".claude").join(file))),
+        );
+    }
+    files
+}
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let mut outcome = DIALECT.read(entry);
+    if let Outcome::Server(draft) = &mut outcome
+        && entry.has("headersHelper")
+    {
+        draft.notes.push(
+            "the headers that its `headersHelper` makes are not sent: only Claude Code runs it"
+                .to_owned(),
+        );
+    }
+    outcome
+}
+
+/// Tools that settings deny, by the names that their rules have for servers.
+pub(in crate::discovery) struct DeniedTools<'n>(HashMap<&'n str, Vec<&'n str>>);
+
+/// Most places at which the name of a server may end in a rule.
+const MAX_SPLITS: usize = 4;
+
+impl<'n> DeniedTools<'n> {
+    /// Those of the rules `mcp__SERVER__TOOL` and `mcp__SERVER` in these settings.
+    pub(in crate::discovery) fn of(settings: &[&'n Node]) -> Self {
+        let mut all: HashMap<&str, Vec<&str>> = HashMap::new();
+        let deny = |node: &&'n Node| node.get("permissions")?.get("deny");
+        let rules = settings.iter().filter_map(deny).flat_map(Node::items);
+        for rule in rules.filter_map(Node::text) {
+            let Some(rule) = rule.strip_prefix("mcp__") else {
+                continue;
+            };
+            all.entry(rule).or_default().push("*");
+            // A name may have two underscores in it, too.
+            for (at, between) in rule.match_indices("__").take(MAX_SPLITS) {
+                let tool = rule.get(at + between.len()..).unwrap_or_default();
+                let server = rule.get(..at).unwrap_or_default();
+                all.entry(server).or_default().push(tool);
+            }
+        }
+        Self(all)
+    }
+
+    /// The names and patterns of what they deny of a server; `*` where that is all of it.
+    pub(in crate::discovery) fn of_server(&self, server: &str) -> Vec<&'n str> {
+        let plain = |c: char| match c.is_ascii_alphanumeric() || c == '-' {
+            true => c,
+            false => '_',
+        };
+        let server: String = server.chars().map(plain).collect();
+        let all = [server.as_str(), "*"];
+        let all = all.iter().filter_map(|server| self.0.get(server)).flatten();
+        all.copied().filter(|tool| !tool.is_empty()).collect()
+    }
+}
+
+/// What of the user's own file is about a project.
+pub(in crate::discovery) fn of_project<'n>(root: &'n Node, project: &Path) -> Option<&'n Node> {
+    root.get("projects")?.get(&project.to_string_lossy())
+}
+
+/// Why any server is off in a project, if it is, by what the user's own file says of
+/// that project.
+pub(in crate::discovery) fn off_here(project: &[&Node], server: &str) -> Option<&'static str> {
+    let lists = project
+        .iter()
+        .filter_map(|node| node.get("disabledMcpServers"));
+    lists
+        .flat_map(Node::items)
+        .any(|name| name.text() == Some(server))
+        .then_some("`disabledMcpServers` names it")
+}
+
+/// Why a server of a project's `.mcp.json` is off, if it is: what any of the
+/// documents turns off is off; where some of them name servers that are on, the
+/// others are not.
+pub(in crate::discovery) fn off(documents: &[&Node], server: &str) -> Option<&'static str> {
+    let named = |key: &str| {
+        let lists = documents.iter().filter_map(|node| node.get(key));
+        lists
+            .flat_map(Node::items)
+            .any(|name| name.text() == Some(server))
+    };
+    if named("disabledMcpjsonServers") {
+        return Some("`disabledMcpjsonServers` names it");
+    }
+    let all = documents.iter().any(|node| {
+        let all = node.get("enableAllProjectMcpServers");
+        all.is_some_and(|all| all.value == Value::Bool(true))
+    });
+    let lists = documents.iter().any(|node| {
+        let list = node.get("enabledMcpjsonServers").map(Node::items);
+        list.is_some_and(|names| !names.is_empty())
+    });
+    (lists && !all && !named("enabledMcpjsonServers"))
+        .then_some("`enabledMcpjsonServers` does not name it")
+}

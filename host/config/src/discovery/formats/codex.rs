@@ -1,0 +1,92 @@
+//! Codex: `[mcp_servers.NAME]` in TOML. What is secret is taken from the environment
+//! by the variable's name: `env_vars`, `bearer_token_env_var`, `env_http_headers`.
+
+use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::document::{Node, Value};
+use crate::discovery::draft::{Text, Written};
+use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::oauth::{self, Means};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    headers: "http_headers",
+    call_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
+    start_timeouts: &[
+        ("startup_timeout_sec", Unit::Seconds),
+        ("startup_timeout_ms", Unit::Milliseconds),
+    ],
+    include: Some("enabled_tools"),
+    exclude: Some("disabled_tools"),
+    oauth: OAUTH,
+    ..COMMON
+};
+
+/// The resource that is asked for is always the server's own URL (RFC 8707).
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("scopes", Means::Scopes),
+        ("oauth_resource", Means::Foreign("")),
+    ],
+};
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let mut outcome = DIALECT.read(entry);
+    let Outcome::Server(draft) = &mut outcome else {
+        return outcome;
+    };
+    let before = entry.reader.problem_count;
+    match &mut draft.launch {
+        Some(Written::Stdio(stdio)) => {
+            for name in passed_on(entry.node) {
+                let text = variable(&name, "", false);
+                stdio.env.entry(name).or_insert(text);
+            }
+        }
+        Some(Written::Http(http)) => {
+            if let Some(name) = entry.text("bearer_token_env_var") {
+                let text = variable(&name, "Bearer ", true);
+                http.headers.insert("Authorization".to_owned(), text);
+            }
+            for (header, text) in entry.table("env_http_headers") {
+                if let Text::Written(name) = text {
+                    http.headers.insert(header, variable(&name, "", false));
+                }
+            }
+        }
+        None => {}
+    }
+    if entry.reader.problem_count > before {
+        return Outcome::Bad;
+    }
+    outcome
+}
+
+/// Where the browser comes back to after a login at any of a document's servers, if
+/// the document says so beside them.
+pub(in crate::discovery) fn redirect(root: &Node) -> Option<String> {
+    let Value::Number(port) = &root.get("mcp_oauth_callback_port")?.value else {
+        return None;
+    };
+    let port: u16 = port.parse().ok().filter(|port| *port > 0)?;
+    Some(format!("http://127.0.0.1:{port}/callback"))
+}
+
+fn variable(name: &str, prefix: &'static str, needed: bool) -> Text {
+    Text::Variable {
+        name: name.to_owned(),
+        prefix,
+        needed,
+    }
+}
+
+/// The variables that the program gets from Codex's own environment: names, or
+/// tables with a `name`.
+fn passed_on(node: &Node) -> Vec<String> {
+    let items = node.get("env_vars").map(Node::items).unwrap_or_default();
+    let names = items.iter().filter_map(|item| {
+        let name = item.get("name").unwrap_or(item).text()?;
+        (!name.is_empty() && !name.contains(['=', '\0'])).then(|| name.to_owned())
+    });
+    names.collect()
+}

@@ -1,0 +1,63 @@
+//! Continue: a list of servers, each with its `name`, in YAML; headers are below
+//! `requestOptions`, `connectionTimeout` is for the start, in milliseconds. JSON
+//! files among the blocks are written as other clients write them.
+
+use std::path::Path;
+
+use crate::discovery::client_variables::ClientVariables;
+use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::library::{FileUse, Library};
+use crate::discovery::{Surroundings, expansion, files};
+use crate::project_path::leads_out;
+
+/// The files of variables, in several folders.
+const FILE: &str = ".env";
+
+pub(super) const DIALECT: Dialect = Dialect {
+    env_file: Some("envFile"),
+    headers: "requestOptions.headers",
+    start_timeouts: &[("connectionTimeout", Unit::Milliseconds)],
+    expansion: expansion::CONTINUE,
+    ..COMMON
+};
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    if entry.has("uses") && !entry.has("command") && !entry.has("url") {
+        return Outcome::Skipped("it is a block of Continue's hub".to_owned());
+    }
+    let plain = Dialect {
+        headers: "headers",
+        ..DIALECT
+    };
+    if entry.has("headers") {
+        plain.read(entry)
+    } else {
+        DIALECT.read(entry)
+    }
+}
+
+/// The secrets that Continue keeps in files of variables. Those in a project are
+/// for the project's own servers, which so are made of them.
+pub(in crate::discovery) fn secrets(
+    around: &Surroundings,
+    project: Option<&Path>,
+    library: &mut Library,
+) -> ClientVariables {
+    let users_file = around.home.join(".continue").join(FILE);
+    let mut variables = ClientVariables::default();
+    if let Ok(Some(bytes)) = files::read(&users_file, files::VALUE) {
+        variables.add_users(bytes);
+    }
+    for project in project.into_iter() {
+        for folder in [project.join(".continue"), project.to_owned()] {
+            let file = folder.join(FILE);
+            if let Ok(Some(bytes)) = files::read(&file, files::VALUE) {
+                library.add(project, &file, &bytes, FileUse::FilledIn);
+                variables.add_projects(bytes, &file, !leads_out(project, &file));
+            }
+        }
+    }
+    variables.users_file = Some(users_file);
+    variables
+}

@@ -1,0 +1,46 @@
+//! GitHub Copilot CLI: `mcpServers`; `tools` are those that are shown (`*` is all of
+//! them), `timeout` is for a call, in milliseconds.
+
+use super::claude_code;
+use crate::discovery::dialect::{COMMON, Dialect};
+use crate::discovery::document::{Node, Value};
+use crate::discovery::entry::Unit;
+use crate::discovery::expansion;
+use crate::discovery::oauth::{self, Means};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    call_timeout: Some(("timeout", Unit::Milliseconds)),
+    include: Some("tools"),
+    expansion: expansion::COPILOT,
+    oauth: OAUTH,
+    ..COMMON
+};
+
+/// Its own keys, and those of Claude Code, whose `.mcp.json` it reads.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauthClientId", Means::ClientId),
+        (
+            "auth.redirectPort",
+            Means::CallbackPort("http://127.0.0.1:PORT/"),
+        ),
+        ("oauthPublicClient", Means::Nothing),
+        ("oauthGrantType", Means::Foreign("authorization_code")),
+        ("oauth.clientId", Means::ClientId),
+        ("oauth.callbackPort", claude_code::CALLBACK),
+        ("oauth.authServerMetadataUrl", Means::MetadataUrl),
+        ("oauth.scopes", Means::Scopes),
+    ],
+};
+
+/// Whether a whole document is the table of servers: Copilot reads a `.mcp.json`
+/// without `mcpServers` around them, too.
+pub(in crate::discovery) fn is_bare(root: &Node) -> bool {
+    let servers = root.members();
+    !servers.is_empty()
+        && servers.iter().all(|member| {
+            matches!(member.node.value, Value::Table(_))
+                && (member.node.get("command").is_some() || member.node.get("url").is_some())
+        })
+}

@@ -1,0 +1,55 @@
+//! Goose: `extensions` in YAML, of which those of its own are no servers. Secrets
+//! are named in `env_keys` and kept in its keyring; `timeout` is for a call, in
+//! seconds.
+
+use dormouse_launch::HttpTransport;
+
+use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::draft::{Text, Written};
+use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::expansion;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    command: "cmd",
+    env: "envs",
+    urls: &[("uri", HttpTransport::Auto)],
+    call_timeout: Some(("timeout", Unit::Seconds)),
+    include: Some("available_tools"),
+    expansion: expansion::GOOSE,
+    ..COMMON
+};
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let mut outcome = DIALECT.read(entry);
+    let Outcome::Server(draft) = &mut outcome else {
+        return outcome;
+    };
+    // An empty list is how Goose itself writes that nothing was chosen.
+    draft.filter.include.take_if(|tools| tools.is_empty());
+    let before = entry.reader.problem_count;
+    let names = entry.texts("env_keys").unwrap_or_default();
+    let keys = names.into_iter().map(|name| {
+        let text = Text::Variable {
+            name: name.clone(),
+            prefix: "",
+            needed: true,
+        };
+        (name, text)
+    });
+    match &mut draft.launch {
+        Some(Written::Stdio(stdio)) => {
+            for (name, text) in keys {
+                stdio.env.entry(name).or_insert(text);
+            }
+        }
+        Some(Written::Http(http)) => {
+            http.env = keys.collect();
+            http.env.extend(entry.table(DIALECT.env));
+        }
+        None => {}
+    }
+    if entry.reader.problem_count > before {
+        return Outcome::Bad;
+    }
+    outcome
+}

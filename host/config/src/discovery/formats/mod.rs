@@ -1,0 +1,54 @@
+//! The clients' formats: what is each one's own.
+
+pub(super) mod amp;
+pub(super) mod chatmd;
+pub(super) mod claude_code;
+pub(super) mod claude_desktop;
+pub(super) mod codex;
+pub(super) mod continue_dev;
+pub(super) mod copilot;
+pub(super) mod cursor;
+pub(super) mod forge;
+pub(super) mod gemini;
+pub(super) mod goose;
+pub(super) mod opencode;
+pub(super) mod vscode;
+pub(super) mod windsurf;
+pub(super) mod zed;
+
+use super::dialect::{Dialect, Outcome};
+use super::entry::Entry;
+use crate::Client;
+
+/// How a client writes a server.
+pub(super) fn dialect(client: Client) -> Dialect {
+    match client {
+        Client::ClaudeCode => claude_code::DIALECT,
+        Client::ClaudeDesktop => claude_desktop::DIALECT,
+        Client::Copilot => copilot::DIALECT,
+        Client::VsCode => vscode::DIALECT,
+        Client::Cursor => cursor::DIALECT,
+        Client::OpenCode => opencode::DIALECT,
+        Client::Codex => codex::DIALECT,
+        Client::Gemini => gemini::DIALECT,
+        Client::Zed => zed::DIALECT,
+        Client::Windsurf => windsurf::DIALECT,
+        Client::Continue => continue_dev::DIALECT,
+        Client::Amp => amp::DIALECT,
+        Client::Forge => forge::DIALECT,
+        Client::ChatMd => chatmd::DIALECT,
+        Client::Goose => goose::DIALECT,
+    }
+}
+
+/// Reads an entry of a client's.
+pub(super) fn read(client: Client, entry: &mut Entry<'_, '_>) -> Outcome {
+    match client {
+        Client::ClaudeCode => claude_code::read(entry),
+        Client::Codex => codex::read(entry),
+        Client::Zed => zed::read(entry),
+        Client::Continue => continue_dev::read(entry),
+        Client::Goose => goose::read(entry),
+        _ => dialect(client).read(entry),
+    }
+}

@@ -1,0 +1,30 @@
+//! VS Code: `servers`, and the `inputs` that it asks its user for when one starts.
+
+use std::collections::BTreeMap;
+
+use crate::discovery::dialect::{COMMON, Dialect};
+use crate::discovery::document::Node;
+use crate::discovery::expansion;
+use crate::discovery::oauth::{self, Means};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    env_file: Some("envFile"),
+    expansion: expansion::VSCODE,
+    oauth: OAUTH,
+    ..COMMON
+};
+
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[("oauth.clientId", Means::ClientId)],
+};
+
+/// What each question is about, by its id.
+pub(in crate::discovery) fn questions(root: &Node) -> BTreeMap<String, String> {
+    let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
+    let about = inputs.iter().filter_map(|input| {
+        let id = input.get("id")?.text()?.to_owned();
+        Some((id, input.get("description")?.text()?.to_owned()))
+    });
+    about.collect()
+}

@@ -1,0 +1,16 @@
+//! Windsurf: `mcpServers`; a server's address is its `serverUrl` or `url`.
+
+use dormouse_launch::HttpTransport;
+
+use crate::discovery::dialect::{COMMON, Dialect};
+use crate::discovery::expansion;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    urls: &[
+        ("serverUrl", HttpTransport::Auto),
+        ("url", HttpTransport::Auto),
+    ],
+    exclude: Some("disabledTools"),
+    expansion: expansion::WINDSURF,
+    ..COMMON
+};

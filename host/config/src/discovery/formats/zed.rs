@@ -1,0 +1,61 @@
+//! Zed: `context_servers`; the program is a string, or a table of its own with
+//! `path`, `args` and `env`. `timeout` is for a call, in seconds.
+
+use crate::discovery::dialect::{COMMON, Dialect, Outcome};
+use crate::discovery::document::{Member, Node, Value};
+use crate::discovery::entry::{Entry, Unit};
+use crate::discovery::oauth::{self, Means};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    call_timeout: Some(("timeout", Unit::Seconds)),
+    oauth: OAUTH,
+    ..COMMON
+};
+
+/// A secret may also be in the keychain, where only Zed finds it.
+const OAUTH: oauth::Dialect = oauth::Dialect {
+    table: "oauth",
+    keys: &[
+        ("oauth.client_id", Means::ClientId),
+        ("oauth.client_secret", Means::ClientSecret),
+    ],
+};
+
+pub(super) fn read(entry: &mut Entry<'_, '_>) -> Outcome {
+    let reached = entry.has("command") || entry.has("url");
+    let source = entry.node.get("source").and_then(Node::text);
+    if !reached && (source == Some("extension") || entry.has("settings")) {
+        return Outcome::Skipped("Zed runs it from one of its extensions".to_owned());
+    }
+    let Some(flat) = flattened(entry.node) else {
+        return DIALECT.read(entry);
+    };
+    DIALECT.read(&mut Entry {
+        at: entry.at.clone(),
+        reader: &mut *entry.reader,
+        node: &flat,
+    })
+}
+
+/// The older shape as the newer one: the keys of `command` where the others are.
+fn flattened(node: &Node) -> Option<Node> {
+    let command = node.get("command")?;
+    if !matches!(command.value, Value::Table(_)) {
+        return None;
+    }
+    let outer = node
+        .members()
+        .iter()
+        .filter(|member| member.key != "command");
+    let inner = command.members().iter().map(|member| Member {
+        key: match member.key.as_str() {
+            "path" => "command".to_owned(),
+            other => other.to_owned(),
+        },
+        ..member.clone()
+    });
+    Some(Node {
+        at: node.at,
+        value: Value::Table(outer.cloned().chain(inner).collect()),
+    })
+}

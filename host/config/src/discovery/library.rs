@@ -1,0 +1,300 @@
+//! The documents of a search: each file is read once, however many clients keep
+//! something in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::content::{Content, ProjectContent};
+use super::document::{self, Node};
+use super::entry::Reader;
+use super::formats::claude_code;
+use super::places::{Place, Syntax};
+use super::search::project_of;
+use super::{Surroundings, files};
+use crate::file::LARGEST_OF_PROJECT;
+use crate::lines::Lines;
+use crate::project_path::{LEADS_OUT, leads_out};
+use crate::{Client, Problem, units};
+
+/// The files that were read so far, and of which projects they are.
+pub(super) struct Library {
+    files: BTreeMap<PathBuf, Rc<Loaded>>,
+    projects: BTreeMap<PathBuf, BTreeMap<PathBuf, ProjectFile>>,
+    /// How much may be filled in, and how much was, in bytes: by project, or else by file.
+    max_filled: usize,
+    filled: BTreeMap<PathBuf, usize>,
+    /// How much of the texts of projects' files is shown, in bytes, in the same way.
+    shown: BTreeMap<PathBuf, usize>,
+    /// The projects whose files may be links out of their folders.
+    followed: BTreeSet<PathBuf>,
+    /// How much was read of each project.
+    read: BTreeMap<PathBuf, ReadOfProject>,
+}
+
+/// Most bytes of all files of a project together that servers are written in.
+const MAX_PROJECT_BYTES: usize = 4 << 20;
+
+/// Most servers of all files of a project together, each counted for each client that reads
+/// it.
+const MAX_PROJECT_SERVERS: usize = 4000;
+
+/// Most bytes of a project's files that are shown where they are filled in.
+const MAX_SHOWN_BYTES: usize = 1 << 20;
+
+/// How much was read of a project's files.
+#[derive(Default)]
+struct ReadOfProject {
+    bytes: usize,
+    servers: usize,
+}
+
+/// A file that servers of a project, or of the user's in that project, are made of.
+struct ProjectFile {
+    hash: blake3::Hash,
+    file_use: FileUse,
+}
+
+/// What a project's file is read for: the first of these that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FileUse {
+    /// Servers are written in it.
+    Configuration,
+    /// It is filled into servers of the project.
+    FilledIn,
+    /// It is filled into servers of the user's.
+    FilledIntoUsers,
+}
+
+/// What reading a file came to.
+pub(super) enum Loaded {
+    Missing,
+    Bad(Problem),
+    Document(Document),
+}
+
+/// A file and what it says.
+pub(super) struct Document {
+    pub(super) file: PathBuf,
+    pub(super) text: String,
+    pub(super) lines: Lines,
+    pub(super) root: Node,
+}
+
+impl Document {
+    /// A reader of it, who has found nothing wrong so far.
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader {
+            file: &self.file,
+            text: &self.text,
+            lines: &self.lines,
+            problems: Vec::new(),
+            problem_count: 0,
+        }
+    }
+}
+
+impl Loaded {
+    /// What the file says, where it could be read.
+    pub(super) fn root(&self) -> Option<&Node> {
+        match self {
+            Self::Document(document) => Some(&document.root),
+            Self::Missing | Self::Bad(_) => None,
+        }
+    }
+}
+
+impl Library {
+    /// A library without files, of which so many bytes may be filled in for each project
+    /// and each file of the user's. Of the projects that are followed, files may be links out
+    /// of their folders.
+    pub(super) fn new(max_filled: usize, followed: BTreeSet<PathBuf>) -> Self {
+        Self {
+            files: BTreeMap::new(),
+            projects: BTreeMap::new(),
+            max_filled,
+            filled: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            followed,
+            read: BTreeMap::new(),
+        }
+    }
+
+    /// Opens those of a client's files that belong to projects.
+    pub(super) fn open_projects(
+        &mut self,
+        client: Client,
+        places: &[Place],
+        around: &Surroundings,
+    ) {
+        for place in places {
+            if let Some(project) = project_of(&place.scope) {
+                self.open(&place.file, place.shape.syntax, Some(project));
+            }
+        }
+        if client == Client::ClaudeCode {
+            for (scope, file) in claude_code::settings(around) {
+                if let Some(project) = project_of(&scope) {
+                    self.open(&file, Syntax::Json, Some(project));
+                }
+            }
+        }
+    }
+
+    /// How much may still be filled in, in bytes, where `whose` is a project or else a file.
+    pub(super) fn left(&self, whose: &Path) -> usize {
+        let filled = self.filled.get(whose).copied().unwrap_or_default();
+        self.max_filled.saturating_sub(filled)
+    }
+
+    /// Notes that so many bytes were filled in.
+    pub(super) fn spend(&mut self, whose: &Path, bytes: usize) {
+        let filled = self.filled.entry(whose.to_owned()).or_default();
+        *filled = filled.saturating_add(bytes);
+    }
+
+    /// How much of what files of projects have may still be shown where it is filled in, in bytes.
+    pub(super) fn left_to_show(&self, whose: &Path) -> usize {
+        let shown = self.shown.get(whose).copied().unwrap_or_default();
+        MAX_SHOWN_BYTES.saturating_sub(shown)
+    }
+
+    /// Notes that so many bytes of projects' files are shown.
+    pub(super) fn note_shown(&mut self, whose: &Path, bytes: usize) {
+        let shown = self.shown.entry(whose.to_owned()).or_default();
+        *shown = shown.saturating_add(bytes);
+    }
+
+    /// How many servers may still be read of a project.
+    pub(super) fn servers_left(&self, project: &Path) -> usize {
+        let read = self.read.get(project).map_or(0, |read| read.servers);
+        MAX_PROJECT_SERVERS.saturating_sub(read)
+    }
+
+    /// Notes that so many servers of a project are read.
+    pub(super) fn note_servers(&mut self, project: &Path, servers: usize) {
+        let read = self.read.entry(project.to_owned()).or_default();
+        read.servers = read.servers.saturating_add(servers);
+    }
+
+    /// A file, which is a project's where one is given.
+    pub(super) fn open(
+        &mut self,
+        file: &Path,
+        syntax: Syntax,
+        project: Option<&Path>,
+    ) -> Rc<Loaded> {
+        // Its own file is a user's in one scope and a project's in none: whose it is
+        // never changes between two looks at it.
+        if let Some(loaded) = self.files.get(file) {
+            return Rc::clone(loaded);
+        }
+        let largest = match project {
+            Some(_) => LARGEST_OF_PROJECT,
+            None => files::CONFIGURATION,
+        };
+        let bytes = match project {
+            Some(project) if !self.followed.contains(project) && leads_out(project, file) => {
+                Err(LEADS_OUT.to_owned())
+            }
+            _ => files::read(file, largest),
+        };
+        let bytes = match (project, bytes) {
+            (Some(project), Ok(Some(bytes))) => {
+                let read = self.read.entry(project.to_owned()).or_default();
+                read.bytes += bytes.len();
+                match read.bytes > MAX_PROJECT_BYTES {
+                    true => Err(format!(
+                        "is not read, because the files of its project have more than {} together",
+                        units::human_size(MAX_PROJECT_BYTES as u64)
+                    )),
+                    false => Ok(Some(bytes)),
+                }
+            }
+            (_, bytes) => bytes,
+        };
+        if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
+            self.add(project, file, bytes, FileUse::Configuration);
+        }
+        let loaded = Rc::new(load(file, syntax, bytes));
+        self.files.insert(file.to_owned(), Rc::clone(&loaded));
+        loaded
+    }
+
+    /// Notes that servers depend on a file of a project.
+    pub(super) fn add(&mut self, project: &Path, file: &Path, bytes: &[u8], file_use: FileUse) {
+        let files = self.projects.entry(project.to_owned()).or_default();
+        let file_use = files
+            .get(file)
+            .map_or(file_use, |known| known.file_use.min(file_use));
+        let hash = blake3::hash(bytes);
+        files.insert(file.to_owned(), ProjectFile { hash, file_use });
+    }
+
+    /// The contents of the projects, as far as their files were read.
+    pub(super) fn contents(&self) -> BTreeMap<PathBuf, ProjectContent> {
+        let projects = self.projects.iter();
+        projects
+            .map(|(project, files)| {
+                let of = |last: FileUse| {
+                    let files = files.iter().filter(|(_, file)| file.file_use <= last);
+                    let files: BTreeMap<_, _> = files
+                        .map(|(path, file)| (path.clone(), file.hash))
+                        .collect();
+                    (!files.is_empty()).then(|| Content::of(project, &files))
+                };
+                let content = ProjectContent {
+                    own_files: of(FileUse::Configuration),
+                    with_filled_in: of(FileUse::FilledIn),
+                    with_users_servers: of(FileUse::FilledIntoUsers),
+                };
+                (project.clone(), content)
+            })
+            .collect()
+    }
+}
+
+fn load(file: &Path, syntax: Syntax, bytes: Result<Option<Vec<u8>>, String>) -> Loaded {
+    let bad = |(line, column), message: String, hint: Option<&str>| {
+        Loaded::Bad(Problem {
+            file: file.to_owned(),
+            line,
+            column,
+            message,
+            hint: hint.map(str::to_owned),
+        })
+    };
+    let bytes = match bytes {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Loaded::Missing,
+        Err(why) => return bad((1, 1), format!("the file {why}"), None),
+    };
+    let text = match files::text(bytes) {
+        Ok(text) => text,
+        Err(valid) => {
+            let place = Lines::of(&valid).place(&valid, valid.len());
+            return bad(
+                place,
+                "this is not UTF-8".to_owned(),
+                Some("save the file as UTF-8"),
+            );
+        }
+    };
+    let lines = Lines::of(&text);
+    match document::parse(&text, syntax) {
+        Ok(root) => Loaded::Document(Document {
+            file: file.to_owned(),
+            text,
+            lines,
+            root,
+        }),
+        Err(unreadable) => {
+            let hint = "its own client cannot read it either; nothing in it is used";
+            bad(
+                lines.place(&text, unreadable.at),
+                unreadable.message,
+                Some(hint),
+            )
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! One server for each name, out of all that was found.
+
+use std::collections::BTreeMap;
+
+use super::{Discovery, Found};
+use crate::name::likeness;
+use crate::{Client, ClientConsensus, Fingerprint, Origin, Scope, ServerConfig};
+
+/// What was found, with one server for each name.
+#[derive(Debug, Clone, Default)]
+pub struct Merged {
+    /// The servers, by name.
+    pub servers: BTreeMap<String, Choice>,
+    /// What is not shown because of what is, in the order in which it was found.
+    pub overridden: Vec<Overridden>,
+    /// The user's own servers as they are where there is no project: where each name is written.
+    pub of_users: BTreeMap<String, Origin>,
+}
+
+/// The server that a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The server.
+    pub server: ServerConfig,
+    /// What is worth saying of it, as sentences.
+    pub notes: Vec<String>,
+    /// Where else the same server is written, under whatever name.
+    pub also: Vec<Origin>,
+    /// The other names that it has there.
+    pub other_names: Vec<String>,
+}
+
+/// A server that is not shown because of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overridden {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub origin: Origin,
+    /// Where the one is written that is taken instead.
+    pub by: Origin,
+}
+
+/// Place of a server among others of its name: the first in this order is taken. The user's own
+/// come before a project's. Those that are on come before those that are off, for a server is turned
+/// off in one client because it is wanted in another; then the clients in the order of
+/// [`Client::all`].
+type Rank = (bool, bool, usize);
+
+/// Chooses one server for each name. `trusted` says whether a user trusts what is
+/// written somewhere: nothing else takes part, so that a stranger's server neither
+/// stands for a user's own nor counts as the same one.
+///
+/// Within a client, its own precedence holds.
+/// One entry that several clients read is one server. So are servers of several
+/// clients that are reached in the same way, whatever each client calls them: they
+/// have the first one's name.
+#[must_use]
+pub fn merge(discovery: &Discovery, trusted: &dyn Fn(&Origin) -> bool) -> Merged {
+    let found = discovery.found.iter();
+    let found: Vec<_> = found
+        .filter(|found| trusted(&found.server.origin))
+        .collect();
+    // What the user's own come to stays as it is, whatever a project's files say.
+    let alone = found.iter().map(|found| match is_of_project(found) {
+        true => Fate::Excluded,
+        false => Fate::Open,
+    });
+    let alone = Merging {
+        fate: alone.collect(),
+        found: found.clone(),
+    };
+    let mut merging = alone.decided();
+    let of_users = merging.users();
+    for (fate, found) in merging.fate.iter_mut().zip(&found) {
+        if is_of_project(found) {
+            *fate = Fate::Open;
+        }
+    }
+    let merging = merging.decided();
+    Merged {
+        of_users,
+        ..merging.result()
+    }
+}
+
+/// What becomes of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is still in question, and in the end: taken.
+    Open,
+    /// It is the same as another.
+    Same(usize),
+    /// Another is taken instead.
+    Lost(usize),
+    /// Its own client takes none but those that administrators have written.
+    Excluded,
+}
+
+fn is_of_project(found: &Found) -> bool {
+    matches!(found.server.origin.scope, Scope::Project(_))
+}
+
+/// Hash of how a server is reached, with all filled in.
+fn filled_launch(found: &Found) -> Option<Fingerprint> {
+    let bridge = found.server.bridge();
+    bridge.map(|bridge| Fingerprint::of(&bridge.launch))
+}
+
+/// Hash of how a server is reached, in the words of `dormouse.toml`.
+fn written_launch(found: &Found) -> Option<Fingerprint> {
+    Some(Fingerprint::of(&found.own.launch))
+}
+
+struct Merging<'d> {
+    found: Vec<&'d Found>,
+    fate: Vec<Fate>,
+}
+
+impl<'d> Merging<'d> {
+    fn decided(mut self) -> Self {
+        self.entries_read_twice();
+        self.of_users_and_projects();
+        self.within_clients();
+        self.across_clients();
+        self
+    }
+
+    /// The names of all the user's own, and where these are written: of several of one name, of
+    /// the one that is taken.
+    fn users(&self) -> BTreeMap<String, Origin> {
+        let mut users = BTreeMap::new();
+        for (_, found) in self.of_users() {
+            let server = &found.server;
+            users
+                .entry(server.name.clone())
+                .or_insert_with(|| server.origin.clone());
+        }
+        users
+    }
+
+    /// The user's own, in whatever place they are shown: those that are taken are the first.
+    fn of_users(&self) -> Vec<(usize, &'d Found)> {
+        let all = self.found.iter().copied().enumerate();
+        let all = all.filter(|(_, found)| !is_of_project(found));
+        let (mut taken, others): (Vec<_>, Vec<_>) =
+            all.partition(|(index, _)| self.fate.get(*index) == Some(&Fate::Open));
+        taken.extend(others);
+        taken
+    }
+
+    /// Those that are still in question.
+    fn open(&self) -> Vec<(usize, &'d Found)> {
+        let all = self.found.iter().copied().enumerate();
+        all.filter(|(index, _)| self.fate.get(*index) == Some(&Fate::Open))
+            .collect()
+    }
+
+    fn decide(&mut self, index: usize, fate: Fate) {
+        if let Some(entry) = self.fate.get_mut(index) {
+            *entry = fate;
+        }
+    }
+
+    /// What several clients read in one place is what the first of them reads.
+    fn entries_read_twice(&mut self) {
+        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
+        for (index, found) in self.open() {
+            let origin = &found.server.origin;
+            let entry = (&origin.file, origin.line, &found.written_name);
+            match seen.get(&entry) {
+                Some(first) if self.client(*first) != origin.client => {
+                    self.decide(index, Fate::Same(*first));
+                }
+                Some(_) => {}
+                None => {
+                    seen.insert(entry, index);
+                }
+            }
+        }
+    }
+
+    /// Gives the user what a project has that its user has elsewhere, by how it is reached and by
+    /// its name: a project neither renames it nor filters it nor switches it off. Of one name in
+    /// the files of one client, that client's own precedence holds.
+    fn of_users_and_projects(&mut self) {
+        let mut of_users: BTreeMap<Fingerprint, Vec<usize>> = BTreeMap::new();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, found) in self.of_users() {
+            let is_taken = self.fate.get(index) == Some(&Fate::Open);
+            if let Some(launch) = filled_launch(found).filter(|_| is_taken) {
+                of_users.entry(launch).or_default().push(index);
+            }
+            names.entry(likeness(&found.server.name)).or_insert(index);
+        }
+        for (index, found) in self.open() {
+            if !is_of_project(found) {
+                continue;
+            }
+            let is_override = |user: usize| {
+                self.found.get(user).is_some_and(|user| {
+                    user.server.origin.client == found.server.origin.client
+                        && user.written_name == found.written_name
+                })
+            };
+            let users = filled_launch(found).and_then(|launch| of_users.get(&launch));
+            let first = users.filter(|users| !users.iter().any(|user| is_override(*user)));
+            let user = names.get(&likeness(&found.server.name)).copied();
+            if let Some(first) = first.and_then(|users| users.first()) {
+                self.decide(index, Fate::Same(*first));
+            } else if let Some(user) = user.filter(|user| !is_override(*user)) {
+                self.decide(index, Fate::Lost(user));
+            }
+        }
+    }
+
+    fn client(&self, index: usize) -> Option<Client> {
+        self.found
+            .get(index)
+            .and_then(|found| found.server.origin.client)
+    }
+
+    /// Each client takes the last of its own servers of a name. Where administrators have
+    /// decided, nothing else of that client's is taken at all.
+    fn within_clients(&mut self) {
+        for (index, found) in self.open() {
+            let managed = found.shadowed_by.as_ref();
+            if managed.is_some_and(|by| by.scope == Scope::Managed)
+                && found.server.origin.client == Some(Client::ClaudeCode)
+                && found.server.origin.scope != Scope::Managed
+            {
+                self.decide(index, Fate::Excluded);
+            }
+        }
+        let mut winners: BTreeMap<_, usize> = BTreeMap::new();
+        for (index, found) in self.open() {
+            let key = (found.server.origin.client, &found.written_name);
+            // A project's that its client does not start (nobody has approved it) is in place of
+            // none that its user has.
+            if !(is_of_project(found) && !found.server.enabled && winners.contains_key(&key)) {
+                winners.insert(key, index);
+            }
+        }
+        for (index, found) in self.open() {
+            let key = (found.server.origin.client, &found.written_name);
+            if let Some(winner) = winners.get(&key)
+                && *winner != index
+            {
+                let winner = *winner;
+                let same = self.same(winner, index);
+                self.decide(
+                    index,
+                    if same {
+                        Fate::Same(winner)
+                    } else {
+                        Fate::Lost(winner)
+                    },
+                );
+            }
+        }
+    }
+
+    fn across_clients(&mut self) {
+        let mut order = self.open();
+        order.sort_by_key(|(index, found)| -> Rank {
+            (is_of_project(found), !found.server.enabled, *index)
+        });
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut launches: BTreeMap<Option<Fingerprint>, usize> = BTreeMap::new();
+        for (index, found) in order {
+            let launch = filled_launch(found);
+            // What is written in the same way is the same, also while a variable has no value: each
+            // client has its own place for one, and what one forbids would not hold for the other.
+            let written = written_launch(found).filter(|_| !is_of_project(found));
+            let twin = launches.get(&launch).or_else(|| launches.get(&written));
+            let twin = twin.copied();
+            let twin = twin.filter(|first| self.client(*first) != found.server.origin.client);
+            if let Some(first) = twin {
+                self.decide(index, Fate::Same(first));
+            } else if let Some(first) = names.get(found.server.name.as_str()) {
+                let first = *first;
+                self.decide(index, Fate::Lost(first));
+            } else {
+                names.insert(&found.server.name, index);
+                launches.entry(launch).or_insert(index);
+                if written.is_some() {
+                    launches.entry(written).or_insert(index);
+                }
+            }
+        }
+    }
+
+    /// Whether two are reached in the same way.
+    fn same(&self, one: usize, other: usize) -> bool {
+        let launch = |index: usize| {
+            let found = self.found.get(index)?;
+            found.server.bridge().map(|bridge| &bridge.launch)
+        };
+        launch(one) == launch(other)
+    }
+
+    fn result(self) -> Merged {
+        let mut merged = Merged::default();
+        let origin = |index: usize| self.found.get(index).map(|found| &found.server.origin);
+        let mut also: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            let by = match self.fate.get(index) {
+                Some(Fate::Lost(by)) => origin(*by),
+                Some(Fate::Excluded) => found.shadowed_by.as_ref(),
+                Some(Fate::Same(_)) => {
+                    if let Some(taken) = self.taken_as(index) {
+                        let also = also.entry(taken).or_default();
+                        also.push(found.server.origin.clone());
+                    }
+                    None
+                }
+                Some(Fate::Open) | None => None,
+            };
+            if let Some(by) = by {
+                merged.overridden.push(Overridden {
+                    name: found.server.name.clone(),
+                    origin: found.server.origin.clone(),
+                    by: by.clone(),
+                });
+            }
+        }
+        let mut entries = self.entries_of_taken();
+        for (index, found) in self.open() {
+            let mut server = found.server.clone();
+            let entries = entries.remove(&index).unwrap_or_default();
+            let all = ClientConsensus::of(entries.iter().filter_map(|entry| entry.rule()));
+            if let (Some(all), Some(bridge)) = (all, server.bridge_mut()) {
+                bridge.filter = all.filter;
+                bridge.rules = all.rules;
+            }
+            // A client ends its calls itself where it is in more of a hurry.
+            let timeouts = entries.iter().map(|entry| entry.server.limits.timeout);
+            if let Some(longest) = timeouts.max() {
+                server.limits.timeout = longest;
+            }
+            let mut notes = found.notes.clone();
+            let mut other_names = Vec::new();
+            for entry in &entries {
+                let other = &entry.server;
+                if other.name != found.server.name {
+                    notes.push(format!(
+                        "it is the same as `{}` of {}, which is not shown a second time",
+                        other.name, other.origin
+                    ));
+                    other_names.push(other.name.clone());
+                }
+            }
+            let choice = Choice {
+                server,
+                notes,
+                other_names,
+                also: also.remove(&index).unwrap_or_default(),
+            };
+            merged.servers.insert(found.server.name.clone(), choice);
+        }
+        merged
+    }
+
+    /// What the clients' files say of the servers that are taken, by these. A project neither
+    /// filters nor switches off what its user has.
+    fn entries_of_taken(&self) -> BTreeMap<usize, Vec<&'d Found>> {
+        let mut entries: BTreeMap<usize, Vec<&'d Found>> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            let Some(taken) = self.taken_as(index) else {
+                continue;
+            };
+            let is_of_users = self
+                .found
+                .get(taken)
+                .is_some_and(|taken| !is_of_project(taken));
+            // Of one name in its files, a client itself takes one alone.
+            let loses = match self.fate.get(index) {
+                Some(Fate::Same(other)) => self.found.get(*other).is_some_and(|other| {
+                    other.server.origin.client == found.server.origin.client
+                        && other.written_name == found.written_name
+                }),
+                _ => false,
+            };
+            if !(loses || is_of_users && is_of_project(found)) {
+                entries.entry(taken).or_default().push(found);
+            }
+        }
+        entries
+    }
+
+    /// The server that another one was found to be the same as, in the end.
+    fn taken_as(&self, index: usize) -> Option<usize> {
+        let mut index = index;
+        // A chain of sameness is as long as there are steps that make one.
+        for _ in 0..4 {
+            match self.fate.get(index)? {
+                Fate::Open => return Some(index),
+                Fate::Same(other) => index = *other,
+                Fate::Lost(_) | Fate::Excluded => return None,
+            }
+        }
+        None
+    }
+}

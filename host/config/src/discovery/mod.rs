@@ -1,0 +1,292 @@
+//! The servers that a user already has, found in the files of their clients.
+//!
+//! Nothing here starts or reaches a server, and nothing changes a file. A file that
+//! cannot be read, or an entry that is wrong, never stops the others: what is wrong
+//! is told with its place. Values of headers and of environment variables are in no
+//! message.
+
+mod allowed;
+mod build;
+mod client_variables;
+mod content;
+mod dialect;
+pub(super) mod document;
+mod dotenv;
+mod draft;
+mod entry;
+mod expansion;
+mod files;
+mod fill_policy;
+mod filler;
+mod formats;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
+mod itself;
+mod library;
+mod merge;
+mod oauth;
+mod own;
+pub mod places;
+mod policy;
+mod profiles;
+mod search;
+mod settle;
+mod surroundings;
+mod timeouts;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use dormouse_launch::Launch;
+
+pub use content::{Content, ProjectContent};
+pub(crate) use expansion::is_name as is_variable_name;
+pub use fill_policy::FillPolicy;
+pub(super) use filler::NOT_TRUSTED;
+pub(super) use formats::claude_code::settings as settings_files;
+pub use merge::{Merged, Overridden, merge};
+pub use own::Own;
+pub use surroundings::{Surroundings, project_of};
+pub use timeouts::call_timeout_entry;
+
+use self::fill_policy::EnteredProject;
+use self::library::Library;
+use self::search::{Search, Setting};
+use super::{Client, ClientRule, FilledIn, Origin, Problem, RefusedServer, Scope, ServerConfig};
+
+/// What the search of the clients' files has come to.
+#[derive(Debug, Clone, Default)]
+pub struct Discovery {
+    /// All files that were looked for: by client, in the order in which each client
+    /// reads them.
+    pub sources: Vec<Source>,
+    /// All servers, in the same order; those that lose against others, too.
+    pub found: Vec<Found>,
+    /// What stands among the servers and is none that could be bridged.
+    pub skipped: Vec<Skipped>,
+    /// The servers of projects that nothing may be filled into: they are counted, and
+    /// nothing else is known of them.
+    pub counted: Vec<CountedServer>,
+    /// The servers in whose entries something is wrong.
+    pub refused: Vec<RefusedServer>,
+    contents: BTreeMap<PathBuf, ProjectContent>,
+}
+
+/// A file that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Whose it is.
+    pub client: Client,
+    /// For whom it holds.
+    pub scope: Scope,
+    /// The profile of the client that it is for, where it is for one alone.
+    pub profile: Option<String>,
+    /// The file.
+    pub file: PathBuf,
+    /// What it gave.
+    pub state: SourceState,
+}
+
+/// What a file gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceState {
+    /// There is no such file.
+    Missing,
+    /// It is there.
+    Read {
+        /// How many servers are in it that can be used.
+        servers: usize,
+        /// What is wrong in it, in the order of the file.
+        problems: Vec<Problem>,
+    },
+}
+
+/// A server in a client's file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The server, under a name that is fit for one.
+    pub server: ServerConfig,
+    /// Its name in the file.
+    pub written_name: String,
+    /// What is worth saying of it, as sentences.
+    pub notes: Vec<String>,
+    /// The same server in the words of `dormouse.toml`.
+    pub own: Own,
+    /// The project that the process works in, where a file of it is filled into this server,
+    /// which is the user's own.
+    pub filled_from: Option<PathBuf>,
+    /// The server that its own client takes instead of it, if it does.
+    pub shadowed_by: Option<Origin>,
+}
+
+/// A server of a project whose files may not be filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedServer {
+    /// Its name, one that is fit for a server.
+    pub name: String,
+    /// Its name in the file.
+    pub written_name: String,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+/// An entry that is no server which could be bridged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where it is written.
+    pub origin: Origin,
+    /// Its name in the file.
+    pub written_name: String,
+    /// Why it is none.
+    pub why: String,
+    /// How it is written, where it could be one with other variables set.
+    pub unused: Option<UnusedLaunch>,
+}
+
+/// A launch that nobody could start with the variables that are set now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusedLaunch {
+    /// How it is reached, nothing of the user's filled in.
+    pub written: Launch,
+    /// What of the user's own would be filled in, and where.
+    pub filled_in: BTreeSet<FilledIn>,
+}
+
+impl Found {
+    /// What its client's file allows that client. None where it is no client's.
+    #[must_use]
+    pub fn rule(&self) -> Option<(Client, ClientRule)> {
+        let rule = ClientRule {
+            enabled: self.server.enabled,
+            filter: self.server.bridge()?.filter.clone(),
+        };
+        Some((self.server.origin.client?, rule))
+    }
+}
+
+impl Discovery {
+    /// The content of a project: of all files in it that servers are made of. None
+    /// where there are no such files.
+    #[must_use]
+    pub fn content_of(&self, project: &Path) -> Option<&ProjectContent> {
+        self.contents.get(project)
+    }
+
+    /// The projects that have such files.
+    pub fn projects(&self) -> impl Iterator<Item = (&Path, &ProjectContent)> {
+        let contents = self.contents.iter();
+        contents.map(|(project, content)| (project.as_path(), content))
+    }
+
+    /// All that is wrong, in the order of the files; what is wrong in a file that
+    /// several clients read, once.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        let mut told = BTreeSet::new();
+        let all = self.sources.iter().flat_map(|source| match &source.state {
+            SourceState::Missing => &[],
+            SourceState::Read { problems, .. } => problems.as_slice(),
+        });
+        all.filter(move |problem| told.insert((&problem.file, problem.line, problem.column)))
+    }
+
+    /// Gives each server a name that is fit for one.
+    fn name(&mut self) {
+        let written = |of_project: bool| {
+            let found = self.found.iter();
+            let found = found.filter(move |found| {
+                matches!(found.server.origin.scope, Scope::Project(_)) == of_project
+            });
+            found.map(|found| found.written_name.as_str())
+        };
+        let counted = self.counted.iter().map(|server| &*server.written_name);
+        let names = allowed::names(written(false), written(true).chain(counted));
+        for server in &mut self.counted {
+            if let Some(name) = names.get(&server.written_name) {
+                server.name.clone_from(name);
+            }
+        }
+        for found in &mut self.found {
+            if let Some(name) = names.get(&found.written_name) {
+                found.server.name.clone_from(name);
+            }
+            if found.server.name != found.written_name {
+                found.notes.push(format!(
+                    "it is called `{}` here, for its own name is none that agents accept",
+                    found.server.name
+                ));
+            }
+        }
+    }
+
+    /// Of an entry that several clients read, and that one of them takes, nobody
+    /// need hear that another does not, unless that one could with other variables set.
+    fn skip_once(&mut self) {
+        let place =
+            |origin: &Origin, name: &str| (origin.file.clone(), origin.line, name.to_owned());
+        let found = self.found.iter();
+        let mut told: BTreeSet<_> = found
+            .map(|found| place(&found.server.origin, &found.written_name))
+            .collect();
+        self.skipped.retain(|skipped| {
+            let is_new = told.insert(place(&skipped.origin, &skipped.written_name));
+            let unused = skipped.unused.as_ref();
+            is_new || unused.is_some_and(|unused| !unused.filled_in.is_empty())
+        });
+    }
+}
+
+/// Searches the files of some clients.
+///
+/// The files of projects are read first, and nothing else: what they name is opened, and
+/// filled in, only in those projects of which the policy says so.
+#[must_use]
+pub fn discover(
+    surroundings: &Surroundings,
+    clients: &[Client],
+    policy: &FillPolicy<'_>,
+) -> Discovery {
+    let clients = Client::all().filter(|client| clients.contains(client));
+    let places: Vec<_> = clients
+        .map(|client| (client, places::files(client, surroundings)))
+        .collect();
+    let projects = places.iter().flat_map(|(_, places)| places);
+    let projects = projects.filter_map(|place| search::project_of(&place.scope));
+    let followed = projects.filter(|project| (policy.may_follow)(project));
+    let mut library = Library::new(policy.max_bytes, followed.map(Path::to_owned).collect());
+    for (client, places) in &places {
+        library.open_projects(*client, places, surroundings);
+    }
+    let own = library.contents();
+    let may_fill = |project: &Path| {
+        let content = own
+            .get(project)
+            .and_then(|content| content.own_files.as_ref());
+        (policy.may_fill)(project, content)
+    };
+    let setting = Setting {
+        around: surroundings,
+        inputs: policy.inputs,
+        entered: EnteredProject::of(surroundings, &may_fill),
+        filled: own
+            .keys()
+            .filter(|project| may_fill(project))
+            .cloned()
+            .collect(),
+    };
+    let mut discovery = Discovery::default();
+    for (client, places) in &places {
+        let search = Search::of(*client, places, &setting, &mut library);
+        discovery.sources.extend(search.sources);
+        discovery.found.extend(search.found);
+        discovery.skipped.extend(search.skipped);
+        discovery.counted.extend(search.counted);
+        discovery.refused.extend(search.refused);
+    }
+    discovery.name();
+    discovery.contents = library.contents();
+    discovery.skip_once();
+    discovery
+}
+
+#[cfg(test)]
+mod tests;

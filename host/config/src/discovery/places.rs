@@ -1,0 +1,410 @@
+//! Where each client keeps its MCP servers: the files, and where in them.
+//!
+//! All knowledge of paths is here, for whoever reads those files and for whoever
+//! edits them.
+
+use std::path::{Path, PathBuf};
+
+use super::Surroundings;
+use super::profiles::{self, Profile};
+use crate::project_path::leads_out;
+use crate::{Client, Scope};
+
+/// One place where a client keeps servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// For whom it holds.
+    pub scope: Scope,
+    /// The profile of the client that it is for, where it is for one alone.
+    pub profile: Option<String>,
+    /// The file; it need not exist.
+    pub file: PathBuf,
+    /// Where in the file the servers are.
+    pub shape: Shape,
+}
+
+/// Where in a file a client keeps its servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The language of the file.
+    pub syntax: Syntax,
+    /// The keys that lead from the top of the document to the servers. Each is one
+    /// key, whatever is in it: Amp's is literally `amp.mcpServers`.
+    pub keys: Vec<String>,
+    /// Whether the servers are a list, each with a `name`, and not a table by name.
+    pub list: bool,
+}
+
+/// The language of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON; comments and trailing commas are allowed where the client allows them,
+    /// and are read everywhere.
+    Json,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+}
+
+impl Syntax {
+    /// That of a file, by its name.
+    #[must_use]
+    pub fn of(file: &Path) -> Self {
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("toml") => Self::Toml,
+            Some("yaml" | "yml") => Self::Yaml,
+            _ => Self::Json,
+        }
+    }
+}
+
+/// The files and folders in a project's folder that make it one.
+pub(super) const PROJECT_MARKS: [&str; 17] = [
+    ".mcp.json",
+    ".copilot/mcp-config.json",
+    ".github/mcp-config.json",
+    ".github/mcp.json",
+    ".vscode/mcp.json",
+    ".cursor/mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    ".opencode/opencode.json",
+    ".opencode/opencode.jsonc",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".zed/settings.json",
+    ".continue/mcpServers",
+    ".amp/settings.json",
+    ".amp/settings.jsonc",
+    "dormouse.toml",
+];
+
+impl Shape {
+    fn table(syntax: Syntax, keys: &[&str]) -> Self {
+        Self {
+            syntax,
+            keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+            list: false,
+        }
+    }
+
+    fn json(keys: &[&str]) -> Self {
+        Self::table(Syntax::Json, keys)
+    }
+}
+
+/// The places of a client, those that win over others last. Where two of them have
+/// a server of one name, the client takes that of the later.
+///
+/// Only Continue's folders and those of VS Code's profiles are looked into here,
+/// because they may have any name; whether the other files exist is for the caller to find out.
+#[must_use]
+pub fn files(client: Client, around: &Surroundings) -> Vec<Place> {
+    let mut places = Places {
+        around,
+        places: Vec::new(),
+    };
+    match client {
+        Client::ClaudeCode => places.claude_code(),
+        Client::ClaudeDesktop => {
+            let folder = around.app_data.join("Claude");
+            places.user(folder.join("claude_desktop_config.json"), mcp_servers());
+        }
+        Client::Copilot => places.copilot(),
+        Client::VsCode => places.vscode(),
+        Client::Cursor => {
+            places.user(around.home.join(".cursor/mcp.json"), mcp_servers());
+            places.project(".cursor/mcp.json", mcp_servers());
+        }
+        Client::OpenCode => places.opencode(),
+        Client::Codex => {
+            let folder = places.folder("CODEX_HOME", ".codex");
+            let shape = Shape::table(Syntax::Toml, &["mcp_servers"]);
+            places.user(folder.join("config.toml"), shape.clone());
+            places.project(".codex/config.toml", shape);
+        }
+        Client::Gemini => places.gemini(),
+        Client::Zed => places.zed(),
+        Client::Windsurf => {
+            let folder = around.home.join(".codeium/windsurf");
+            places.user(folder.join("mcp_config.json"), mcp_servers());
+        }
+        Client::Continue => places.continue_dev(),
+        Client::Amp => places.amp(),
+        Client::Forge => {
+            places.user(around.home.join("forge/.mcp.json"), mcp_servers());
+            places.project(".mcp.json", mcp_servers());
+        }
+        Client::ChatMd => {
+            let shape = Shape::json(&["chatmd.mcpServers"]);
+            places.code("settings.json", &shape, |profile| profile.own_settings);
+            places.project(".vscode/settings.json", shape);
+        }
+        Client::Goose => {
+            let folder = if cfg!(windows) {
+                around.app_data.join(r"Block\goose\config")
+            } else {
+                around.config_home.join("goose")
+            };
+            let shape = Shape::table(Syntax::Yaml, &["extensions"]);
+            places.user(folder.join("config.yaml"), shape);
+        }
+    }
+    places.places
+}
+
+/// The user's folders in which a client looks for files of any name that name servers,
+/// or keeps what says which of them count.
+pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
+    match client {
+        Client::VsCode | Client::ChatMd => code_folders(&around.app_data)
+            .iter()
+            .flat_map(|user| ["profiles", "globalStorage"].map(|name| user.join(name)))
+            .collect(),
+        Client::Continue => vec![continue_folder(around).join("mcpServers")],
+        _ => Vec::new(),
+    }
+}
+
+/// The file of servers that administrators give to Claude Code, which then takes no
+/// others.
+pub(super) const CLAUDE_CODE_MANAGED: &str = "managed-mcp.json";
+
+/// The folder in which administrators write what holds for Claude Code.
+pub(super) fn claude_code_managed(around: &Surroundings) -> PathBuf {
+    let own_case = cfg!(any(windows, target_os = "macos"));
+    around.system.join(match own_case {
+        true => "ClaudeCode",
+        false => "claude-code",
+    })
+}
+
+/// The shape that most clients have taken over from the first one.
+fn mcp_servers() -> Shape {
+    Shape::json(&["mcpServers"])
+}
+
+/// The folders of what users of VS Code set: the release's and the insiders' one.
+fn code_folders(app_data: &Path) -> [PathBuf; 2] {
+    ["Code - Insiders", "Code"].map(|product| app_data.join(product).join("User"))
+}
+
+/// A client's own folder: where a variable says, or in the user's home.
+fn own_folder(around: &Surroundings, variable: &str, in_home: &str) -> PathBuf {
+    match around.variable(variable) {
+        Some(folder) => PathBuf::from(folder),
+        None => around.home.join(in_home),
+    }
+}
+
+/// The user's own folder of Continue.
+fn continue_folder(around: &Surroundings) -> PathBuf {
+    own_folder(around, "CONTINUE_GLOBAL_DIR", ".continue")
+}
+
+/// A list of places in the making.
+struct Places<'a> {
+    around: &'a Surroundings,
+    places: Vec<Place>,
+}
+
+impl Places<'_> {
+    fn add(&mut self, scope: Scope, file: PathBuf, shape: Shape) {
+        self.places.push(Place {
+            scope,
+            profile: None,
+            file,
+            shape,
+        });
+    }
+
+    fn user(&mut self, file: PathBuf, shape: Shape) {
+        self.add(Scope::User, file, shape);
+    }
+
+    /// A file in the project's folder, where there is a project.
+    fn project(&mut self, file: &str, shape: Shape) {
+        if let Some(project) = &self.around.project {
+            let file = project.join(file);
+            self.add(Scope::Project(project.clone()), file, shape);
+        }
+    }
+
+    fn folder(&self, variable: &str, in_home: &str) -> PathBuf {
+        own_folder(self.around, variable, in_home)
+    }
+
+    /// Managed servers are read last, but they do more than win by name: where
+    /// that file exists, Claude Code takes servers from nowhere else.
+    fn claude_code(&mut self) {
+        let home = &self.around.home;
+        let moved = self.around.variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+        let (own, folder) = match moved {
+            Some(folder) => (folder.join(".claude.json"), folder),
+            None => (home.join(".claude.json"), home.join(".claude")),
+        };
+        self.user(folder.join(".mcp.json"), mcp_servers());
+        self.user(own.clone(), mcp_servers());
+        self.project(".mcp.json", mcp_servers());
+        // A folder need not be marked as a project's to have servers there.
+        if let Some(folder) = self.around.project.as_ref().or(self.around.folder.as_ref()) {
+            let keys = ["projects", &folder.to_string_lossy(), "mcpServers"];
+            self.add(Scope::Local(folder.clone()), own, Shape::json(&keys));
+        }
+        let managed = claude_code_managed(self.around).join(CLAUDE_CODE_MANAGED);
+        self.add(Scope::Managed, managed, mcp_servers());
+    }
+
+    fn copilot(&mut self) {
+        let folder = self.folder("COPILOT_HOME", ".copilot");
+        self.user(
+            self.around.home.join(".github/mcp-config.json"),
+            mcp_servers(),
+        );
+        self.user(folder.join("mcp-config.json"), mcp_servers());
+        for file in [
+            ".copilot/mcp-config.json",
+            ".github/mcp-config.json",
+            ".github/mcp.json",
+            ".mcp.json",
+        ] {
+            self.project(file, mcp_servers());
+        }
+    }
+
+    fn vscode(&mut self) {
+        let shape = Shape::json(&["servers"]);
+        self.code("mcp.json", &shape, |profile| profile.own_servers);
+        self.project(".vscode/mcp.json", shape);
+    }
+
+    /// A file that each profile of VS Code has for itself. Which of them is in use
+    /// is for VS Code's windows to know, so all are read; where two have a server of
+    /// one name, the default profile's counts, then that of the first in the list.
+    fn code(&mut self, file: &str, shape: &Shape, is_own: fn(&Profile) -> bool) {
+        for folder in code_folders(&self.around.app_data) {
+            let all = profiles::of(&folder).into_iter().rev();
+            for profile in all.filter(is_own) {
+                self.places.push(Place {
+                    scope: Scope::User,
+                    file: profile.folder.join(file),
+                    profile: Some(profile.name),
+                    shape: shape.clone(),
+                });
+            }
+            self.user(folder.join(file), shape.clone());
+        }
+    }
+
+    fn opencode(&mut self) {
+        let shape = Shape::json(&["mcp"]);
+        let folder = self.around.config_home.join("opencode");
+        for file in ["config.json", "opencode.json", "opencode.jsonc"] {
+            self.user(folder.join(file), shape.clone());
+        }
+        if let Some(file) = self.around.variable("OPENCODE_CONFIG") {
+            self.user(PathBuf::from(file), shape.clone());
+        }
+        for file in [
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/opencode.json",
+            ".opencode/opencode.jsonc",
+        ] {
+            self.project(file, shape.clone());
+        }
+    }
+
+    fn gemini(&mut self) {
+        let folder = if cfg!(any(windows, target_os = "macos")) {
+            "GeminiCli"
+        } else {
+            "gemini-cli"
+        };
+        let folder = self.around.system.join(folder);
+        self.add(
+            Scope::Managed,
+            folder.join("system-defaults.json"),
+            mcp_servers(),
+        );
+        self.user(
+            self.around.home.join(".gemini/settings.json"),
+            mcp_servers(),
+        );
+        self.project(".gemini/settings.json", mcp_servers());
+        self.add(Scope::Managed, folder.join("settings.json"), mcp_servers());
+    }
+
+    fn zed(&mut self) {
+        let shape = Shape::json(&["context_servers"]);
+        let folder = if cfg!(windows) {
+            self.around.app_data.join("Zed")
+        } else {
+            self.around.config_home.join("zed")
+        };
+        self.user(folder.join("settings.json"), shape.clone());
+        self.project(".zed/settings.json", shape);
+    }
+
+    fn amp(&mut self) {
+        let shape = Shape::json(&["amp.mcpServers"]);
+        match self.around.variable("AMP_SETTINGS_FILE") {
+            Some(file) => self.user(PathBuf::from(file), shape.clone()),
+            None => {
+                let folder = self.around.config_home.join("amp");
+                self.user(folder.join("settings.json"), shape.clone());
+                self.user(folder.join("settings.jsonc"), shape.clone());
+            }
+        }
+        self.project(".amp/settings.json", shape.clone());
+        self.project(".amp/settings.jsonc", shape);
+    }
+
+    /// The user's own file wins over blocks, which are files of any name.
+    fn continue_dev(&mut self) {
+        let folder = continue_folder(self.around);
+        let list = Shape {
+            list: true,
+            ..Shape::table(Syntax::Yaml, &["mcpServers"])
+        };
+        for (file, shape) in blocks(&folder.join("mcpServers"), &list) {
+            self.user(file, shape);
+        }
+        self.user(folder.join("config.yaml"), list.clone());
+        if let Some(project) = &self.around.project {
+            let folder = project.join(".continue/mcpServers");
+            // Whoever has written the project decides where it leads to.
+            if !leads_out(project, &folder) {
+                for (file, shape) in blocks(&folder, &list) {
+                    self.add(Scope::Project(project.clone()), file, shape);
+                }
+            }
+        }
+    }
+}
+
+/// Most files that are looked at in a folder of Continue's blocks.
+const MAX_BLOCKS: usize = 200;
+
+/// The files in a folder of Continue's blocks, in the order of their names: YAML of
+/// its own, and JSON as other clients write it.
+fn blocks(folder: &Path, list: &Shape) -> Vec<(PathBuf, Shape)> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries
+        .take(MAX_BLOCKS)
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter_map(|file| {
+            let shape = match file.extension()?.to_str()? {
+                "yaml" | "yml" => list.clone(),
+                "json" => mcp_servers(),
+                _ => return None,
+            };
+            Some((file, shape))
+        })
+        .collect();
+    files.sort_by(|(one, _), (other, _)| one.cmp(other));
+    files
+}

@@ -1,0 +1,166 @@
+//! What a client makes of its own servers once it has read all of its files: those
+//! that its settings turn off, and those that others take the place of.
+
+use std::collections::BTreeMap;
+
+use super::document::Node;
+use super::formats::claude_code::{self, DeniedTools};
+use super::formats::{gemini, opencode};
+use super::library::Loaded;
+use super::places::{CLAUDE_CODE_MANAGED, Syntax};
+use super::policy::Policy;
+use super::search::{Search, project_of};
+use super::{Found, Source, SourceState};
+use crate::{Adapter, Client, Origin, Scope};
+
+/// Takes from a server what its client's settings deny.
+fn deny(found: &mut Found, tools: &[&str]) {
+    if tools.contains(&"*") {
+        found.server.enabled = false;
+        let note = "it is off: `permissions.deny` names it";
+        found.notes.push(note.to_owned());
+    } else if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+        let denied = tools.iter().map(|tool| (*tool).to_owned());
+        bridge.filter.exclude.extend(denied);
+    }
+}
+
+impl Search<'_> {
+    /// Turns off what a client's settings turn off.
+    pub(super) fn switch(&mut self) {
+        match self.client {
+            Client::ClaudeCode => self.switch_claude_code(),
+            Client::Gemini => self.each(|found, document| {
+                if let Some(why) = gemini::off(document, &found.written_name) {
+                    found.server.enabled = false;
+                    found.notes.push(format!("it is off: {why}"));
+                }
+            }),
+            Client::OpenCode => self.each(|found, document| {
+                if let Adapter::Bridge(bridge) = &mut found.server.adapter {
+                    opencode::add_to(&mut bridge.filter, document, &found.written_name);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    /// Applies each document to each server that it may say something of: what is in
+    /// a project's folder says nothing of a user's own servers.
+    fn each(&mut self, apply: impl Fn(&mut Found, &Node)) {
+        for found in &mut self.found {
+            for (scope, loaded) in &self.documents {
+                let may =
+                    project_of(scope).is_none() || project_of(&found.server.origin.scope).is_some();
+                if let (true, Loaded::Document(document)) = (may, &**loaded) {
+                    apply(found, &document.root);
+                }
+            }
+        }
+    }
+
+    /// What Claude Code's settings and its user's own file say of its servers: the
+    /// answers to its question for each server of a project's, and the policy.
+    fn switch_claude_code(&mut self) {
+        let mut policy = Policy::default();
+        let mut documents = Vec::new();
+        for (scope, file) in claude_code::settings(self.around) {
+            let loaded = self.library.open(&file, Syntax::Json, project_of(&scope));
+            let read = |problems| SourceState::Read {
+                servers: 0,
+                problems,
+            };
+            let state = match &*loaded {
+                Loaded::Missing => SourceState::Missing,
+                Loaded::Bad(problem) => read(vec![problem.clone()]),
+                Loaded::Document(document) => {
+                    let mut reader = document.reader();
+                    policy.add((&scope, self.around), document, &mut reader);
+                    read(reader.problems)
+                }
+            };
+            self.sources.push(Source {
+                client: self.client,
+                scope: scope.clone(),
+                profile: None,
+                file,
+                state,
+            });
+            documents.push((scope, loaded));
+        }
+        let folder = self.around.project.as_ref().or(self.around.folder.as_ref());
+        // A project's files say nothing of the user's servers, whatever they have in them.
+        let own = self.documents.iter().filter_map(|(scope, loaded)| {
+            let root = loaded.root().filter(|_| project_of(scope).is_none())?;
+            claude_code::of_project(root, folder?)
+        });
+        let own: Vec<&Node> = own.collect();
+        let settings = documents.iter().filter_map(|(_, loaded)| loaded.root());
+        let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
+        let of_user = documents.iter().filter_map(|(scope, loaded)| {
+            loaded.root().filter(|_| project_of(scope).is_none())
+        });
+        let denied_to_all = DeniedTools::of(&of_user.collect::<Vec<_>>());
+        let denied_to_projects = DeniedTools::of(&all);
+        for found in &mut self.found {
+            let denied = match project_of(&found.server.origin.scope) {
+                Some(_) => &denied_to_projects,
+                None => &denied_to_all,
+            };
+            deny(found, &denied.of_server(&found.written_name));
+            let mut off = claude_code::off_here(&own, &found.written_name);
+            if project_of(&found.server.origin.scope).is_some() {
+                off = off.or_else(|| claude_code::off(&all, &found.written_name));
+            }
+            if let Some(why) = off {
+                found.server.enabled = false;
+                found.notes.push(format!("it is off: {why}"));
+            }
+            if let Some(why) = policy.denies(found, self.around) {
+                found.server.enabled = false;
+                found.notes.push(format!("a policy denies it: {why}"));
+                found.server.denied = Some(why);
+            }
+        }
+    }
+
+    /// Notes which servers this client does not take, because of others of its own.
+    pub(super) fn shadow(&mut self) {
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, found) in self.found.iter().enumerate() {
+            last.insert(found.written_name.clone(), index);
+        }
+        let managed = self.managed();
+        let origins: Vec<Origin> = self
+            .found
+            .iter()
+            .map(|found| found.server.origin.clone())
+            .collect();
+        for (index, found) in self.found.iter_mut().enumerate() {
+            found.shadowed_by = match (&managed, last.get(&found.written_name)) {
+                (Some(managed), _) if found.server.origin.scope != Scope::Managed => {
+                    Some(managed.clone())
+                }
+                (_, Some(winner)) if *winner != index => origins.get(*winner).cloned(),
+                _ => None,
+            };
+        }
+    }
+
+    /// Where there is a file of managed servers, Claude Code takes no others.
+    fn managed(&self) -> Option<Origin> {
+        let mut sources = self.sources.iter();
+        let source = sources.find(|source| {
+            self.client == Client::ClaudeCode
+                && source.file.ends_with(CLAUDE_CODE_MANAGED)
+                && source.state != SourceState::Missing
+        })?;
+        Some(Origin {
+            file: source.file.clone(),
+            line: 1,
+            client: Some(self.client),
+            scope: Scope::Managed,
+            profile: None,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Where the process stands: all that the search for clients' files depends on.
+//!
+//! It is data, so that a test can stand anywhere.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::project_path::is_marked;
+
+/// What marks a folder as a project's, beside a client's own file.
+const REPOSITORY: &str = ".git";
+
+/// The folders and variables that clients' files are found and read with.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// Where programs of the XDG kind keep configuration: `~/.config` unless
+    /// `XDG_CONFIG_HOME` says something else, on every system.
+    pub config_home: PathBuf,
+    /// Where desktop programs keep their data: `%APPDATA%` on Windows,
+    /// `~/Library/Application Support` on macOS, [`Self::config_home`] elsewhere.
+    pub app_data: PathBuf,
+    /// The folder of what administrators write; `/etc` on Linux.
+    pub system: PathBuf,
+    /// The folder in which the process works; none where it works for no folder in
+    /// particular.
+    pub folder: Option<PathBuf>,
+    /// The folder of the project that [`Self::folder`] belongs to.
+    pub project: Option<PathBuf>,
+    /// The variables of the environment that are text.
+    pub env: HashMap<String, String>,
+}
+
+impl fmt::Debug for Surroundings {
+    /// Without the values of the environment.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings")
+            .field("home", &self.home)
+            .field("folder", &self.folder)
+            .field("project", &self.project)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Surroundings {
+    /// Those of this process. `folder` is where it works (its working directory, or
+    /// what a user names); the project is that folder or the nearest one above it
+    /// that is marked as one.
+    ///
+    /// # Errors
+    /// The user has no home folder.
+    pub fn of_process(folder: Option<&Path>) -> anyhow::Result<Self> {
+        let home = etcetera::home_dir().context(
+            "your home folder cannot be found\nhint: set HOME, or name a file with `--config`",
+        )?;
+        let env = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Ok(Self::new(home, env, folder))
+    }
+
+    /// Those of a home folder and an environment.
+    #[must_use]
+    pub fn new(home: PathBuf, env: HashMap<String, String>, folder: Option<&Path>) -> Self {
+        // A relative path there is to be ignored, says the XDG specification.
+        let named = |name: &str| {
+            let path = env.get(name).map(PathBuf::from);
+            path.filter(|path| path.is_absolute())
+        };
+        let config_home = named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let (app_data, system) = if cfg!(windows) {
+            (
+                named("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
+                named("ProgramFiles").unwrap_or_else(|| PathBuf::from(r"C:\Program Files")),
+            )
+        } else if cfg!(target_os = "macos") {
+            (
+                home.join("Library").join("Application Support"),
+                PathBuf::from("/Library/Application Support"),
+            )
+        } else {
+            (config_home.clone(), PathBuf::from("/etc"))
+        };
+        let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
+        let project = folder
+            .as_deref()
+            .and_then(|folder| project_of(folder, &home));
+        Self {
+            home,
+            config_home,
+            app_data,
+            system,
+            folder,
+            project,
+            env,
+        }
+    }
+
+    /// The folder that decides what is started in it without a folder of its own: the project, or
+    /// the folder in which the process works where that is none. None where that is the home folder
+    /// or above it: what lies there is the user's or the system's.
+    #[must_use]
+    pub fn deciding_folder(&self) -> Option<&Path> {
+        let folder = self.folder.as_deref();
+        let folder = folder.filter(|folder| !holds_home(folder, &self.home));
+        self.project.as_deref().or(folder)
+    }
+
+    /// A variable of the environment. Windows does not tell upper from lower case in
+    /// their names.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let exact = self.env.get(name);
+        let value = exact.or_else(|| {
+            let mut variables = self.env.iter().filter(|_| cfg!(windows));
+            let like = variables.find(|(other, _)| other.eq_ignore_ascii_case(name));
+            like.map(|(_, value)| value)
+        });
+        value.map(String::as_str)
+    }
+
+    /// A variable of the environment; none where it is empty, which is how people
+    /// unset one for a single command.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.value(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Whether a folder is the home folder, or one above it. Either may be written with links in it.
+fn holds_home(folder: &Path, home: &Path) -> bool {
+    let real_home = || home.canonicalize().unwrap_or_else(|_| home.to_owned());
+    home.starts_with(folder)
+        || folder
+            .canonicalize()
+            .is_ok_and(|folder| real_home().starts_with(folder))
+}
+
+/// The project that a folder belongs to: the nearest folder, from it upwards, with
+/// a client's project file or a repository in it. The home folder is none, and
+/// nothing above it is looked at: what lies there is not the work at hand.
+#[must_use]
+pub fn project_of(folder: &Path, home: &Path) -> Option<PathBuf> {
+    let folder = std::path::absolute(folder).ok()?;
+    folder
+        .ancestors()
+        .take_while(|folder| !holds_home(folder, home))
+        .find(|folder| {
+            let marks = super::places::PROJECT_MARKS.iter().copied();
+            marks
+                .chain([REPOSITORY])
+                .any(|mark| is_marked(folder, Path::new(mark)))
+        })
+        .map(Path::to_owned)
+}

@@ -1,0 +1,152 @@
+//! What clients keep in files of variables: where it comes from, and what becomes of it where a
+//! server is taken over.
+
+use super::*;
+use crate::{Bridge, FillSource};
+
+fn continued(place: &str, args: &str) -> Home {
+    let home = Home::empty();
+    let server = format!(r#"{{"name": "a", "command": "x", "args": [{args}]}}"#);
+    let text = format!(r#"{{"name": "x", "version": "1", "mcpServers": [{server}]}}"#);
+    home.write(&format!("{place}/.continue/mcpServers/a.yaml"), text);
+    home
+}
+
+fn found(home: &Home, client: Client) -> Found {
+    let discovery = discover_all(&home.around(), &[client], &Inputs::new());
+    discovery.found.into_iter().next().unwrap()
+}
+
+fn sources(bridge: &Bridge) -> Vec<&FillSource> {
+    bridge
+        .filled_in
+        .iter()
+        .map(|filled| &filled.source)
+        .collect()
+}
+
+#[test]
+fn each_variable_is_noted_with_the_file_that_it_is_of() {
+    let home = continued("project", r#""${{ secrets.A }}", "${{ secrets.B }}""#);
+    home.write("project/.continue/.env", "A=first\n");
+    home.write("project/.env", "A=second\nB=of root\n");
+    let server = found(&home, Client::Continue).server;
+    let bridge = server.bridge().unwrap();
+    let of_project = |name: &str, file: &str| FillSource::VariableInProjectFile {
+        name: name.to_owned(),
+        file: home.path(file),
+    };
+    for source in [
+        of_project("A", "project/.continue/.env"),
+        of_project("B", "project/.env"),
+    ] {
+        assert!(sources(bridge).contains(&&source), "{:?}", bridge.filled_in);
+    }
+    let shown = bridge.shown.as_ref().unwrap();
+    assert_eq!(shown.args, ["first", "of root"]);
+    // The user's own file counts before them.
+    home.write("home/.continue/.env", "A=SECRET\n");
+    let server = found(&home, Client::Continue).server;
+    let shown = server.bridge().unwrap().shown.clone().unwrap();
+    assert_eq!(shown.args, ["${{ secrets.A }}", "of root"]);
+}
+
+/// What of the user's stands before it decides nothing about what is shown.
+#[test]
+fn what_a_project_fills_in_is_shown_whatever_the_users_variables_are() {
+    let home = continued("project", r#""${{ secrets.LONG }}${{ secrets.A }}""#);
+    home.write("project/.env", "A=EVIL\n");
+    let mut around = home.around();
+    around.env.insert("LONG".to_owned(), "x".repeat(80 << 20));
+    let discovery = discover_all(&around, &[Client::Continue], &Inputs::new());
+    let bridge = discovery.found[0].server.bridge().unwrap();
+    assert_ne!(bridge.needs, []);
+    let shown = bridge.shown.as_ref().unwrap();
+    assert_eq!(shown.args, ["${{ secrets.LONG }}EVIL"]);
+}
+
+#[test]
+fn more_than_can_be_shown_is_started_by_nobody() {
+    let args = vec![r#""${{ secrets.A }}""#; 40].join(",");
+    let home = continued("project", &args);
+    home.write("project/.env", format!("A={}\n", "x".repeat(60_000)));
+    let server = found(&home, Client::Continue).server;
+    let needs = &server.bridge().unwrap().needs;
+    assert!(
+        needs.iter().any(|need| need.text.contains("could read")),
+        "{needs:?}"
+    );
+}
+
+#[test]
+fn a_projects_own_files_are_shown_where_they_are_filled_in() {
+    let home = Home::empty();
+    home.write(
+        "project/opencode.json",
+        r#"{"mcp": {"a": {"type": "local", "command": ["{file:./tool}", "{file:~/secret}"]}}}"#,
+    );
+    home.write("project/tool", "/bin/sh\n");
+    home.write("home/secret", "SECRET\n");
+    let server = found(&home, Client::OpenCode).server;
+    let shown = server.bridge().unwrap().shown.clone().unwrap();
+    assert_eq!(shown.command, "/bin/sh");
+    assert_eq!(shown.args, ["{file:~/secret}"]);
+}
+
+#[test]
+fn what_a_client_keeps_is_asked_for_where_its_server_is_taken_over() {
+    let home = continued(
+        "home",
+        r#""${{ secrets.K }}", "x=${{ secrets.K }}", "${{ secrets.API_KEY }}""#,
+    );
+    home.write("home/.continue/.env", "K=CANARY\nAPI_KEY=SECRET-KEY\n");
+    let own = found(&home, Client::Continue).own;
+    let Launch::Stdio(stdio) = &own.launch else {
+        panic!("{:?}", own.launch);
+    };
+    assert_eq!(stdio.args, ["${input:a_K}", "x=${input:a_K}", "${API_KEY}"]);
+    assert_eq!(own.unanswered.len(), 2, "{:?}", own.unanswered);
+    assert!(own.unanswered[0].contains("[discovery.inputs]"));
+
+    let home = Home::empty();
+    home.write(
+        "home/a.env",
+        "K=CANARY\nOWN=other\nAPI_KEY=SECRET-KEY\nA.B=CANARY\n",
+    );
+    let server = r#"{"command": "x", "env": {"OWN": "mine"}, "envFile": "${userHome}/a.env"}"#;
+    home.write(
+        "home/.cursor/mcp.json",
+        format!(r#"{{"mcpServers": {{"a": {server}}}}}"#),
+    );
+    let own = found(&home, Client::Cursor).own;
+    let Launch::Stdio(stdio) = &own.launch else {
+        panic!("{:?}", own.launch);
+    };
+    let env = stdio.env.iter();
+    let env: Vec<_> = env
+        .map(|(name, value)| (name.as_str(), value.expose()))
+        .collect();
+    assert_eq!(
+        env,
+        [
+            ("API_KEY", "${API_KEY}"),
+            ("K", "${input:a_K}"),
+            ("OWN", "mine")
+        ]
+    );
+    assert!(own.unanswered[0].contains("`a_K`"), "{:?}", own.unanswered);
+    assert!(own.missing[0].contains("`A.B`"), "{:?}", own.missing);
+
+    // Neither a program nor a folder is written with what is filled into it.
+    let home = Home::empty();
+    home.write("home/secret", "CANARY");
+    home.write(
+        "home/.config/opencode/opencode.json",
+        r#"{"mcp": {"a": {"type": "local", "command": ["{file:~/secret}"]}}}"#,
+    );
+    let own = found(&home, Client::OpenCode).own;
+    let Launch::Stdio(stdio) = &own.launch else {
+        panic!("{:?}", own.launch);
+    };
+    assert_eq!(stdio.command, "{file:~/secret}");
+}

@@ -1,0 +1,500 @@
+//! Changing `dormouse.toml` in place of its user, who finds every comment and
+//! every blank line where they left it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
+use dormouse_policy::{FsMode, Grants};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::{Client, ClientRules, file, name};
+
+/// Edits one configuration file. Edits of several processes wait for each other,
+/// and a reader sees the file before or after one, never in between.
+#[derive(Debug)]
+pub struct Editor {
+    file: PathBuf,
+    /// Held while the file is read and written. Not the file itself: that one is
+    /// replaced by each edit, and with it would go the lock.
+    lock: PathBuf,
+}
+
+impl Editor {
+    /// An editor of a configuration file, which need not exist yet.
+    ///
+    /// # Errors
+    /// The user has no home folder.
+    pub fn new(file: &Path) -> anyhow::Result<Self> {
+        Ok(Self {
+            file: file.to_owned(),
+            lock: paths::runtime_dir()?.join("edit.lock"),
+        })
+    }
+
+    /// Adds a server.
+    ///
+    /// # Errors
+    /// The name is taken, unless it is to be replaced: then everything that was
+    /// configured for the old one goes, since what was granted to one plugin was
+    /// not granted to another. Or the name is none, or the file cannot be edited.
+    pub fn add(
+        &self,
+        server: &str,
+        component: &Path,
+        (grants, upstream): (&Grants, Option<Table>),
+        replace: bool,
+    ) -> anyhow::Result<()> {
+        name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
+        let Some(component) = component.to_str() else {
+            bail!(
+                "`{}` is not UTF-8, which a configuration file has to be\nhint: move the plugin to a folder that is",
+                component.display()
+            );
+        };
+        let mut table = Table::new();
+        table.insert("component", Item::Value(component.into()));
+        table.extend(upstream.into_iter().flatten());
+        if let Some(grants) = grants_table(grants)? {
+            table.insert("grants", Item::Table(grants));
+        }
+        self.edit(|document| insert(document, server, table, replace))?;
+        Ok(())
+    }
+
+    /// Removes a server.
+    ///
+    /// # Errors
+    /// There is none of that name, or the file cannot be edited.
+    pub fn remove(&self, server: &str) -> anyhow::Result<()> {
+        self.edit(|document| {
+            let servers = self.servers(document, server)?;
+            let removed = servers.remove(server);
+            if let Some(table) = removed.as_ref().and_then(Item::as_table) {
+                keep_detached(document, table);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Switches a server on or off. True where that changed anything. One that is
+    /// configured `elsewhere`, in a client's file, gets a table here that says no more
+    /// than this: that file is its client's.
+    ///
+    /// # Errors
+    /// There is none of that name, or the file cannot be edited.
+    pub fn set_enabled(
+        &self,
+        server: &str,
+        enabled: bool,
+        elsewhere: bool,
+    ) -> anyhow::Result<bool> {
+        self.edit(|document| {
+            let here = document.get("servers").and_then(Item::as_table_like);
+            if elsewhere && !here.is_some_and(|servers| servers.contains_key(server)) {
+                let mut table = Table::new();
+                table.insert("enabled", Item::Value(enabled.into()));
+                return append(document, server, table);
+            }
+            let servers = self.servers(document, server)?;
+            let Some(item) = servers.get_mut(server) else {
+                return Ok(());
+            };
+            let table = table_like(item, server)?;
+            match table.get_mut("enabled") {
+                Some(Item::Value(value)) if value.as_bool() == Some(enabled) => {}
+                Some(Item::Value(value)) => {
+                    // The comment behind a value is part of it.
+                    let decor = value.decor().clone();
+                    *value = Value::from(enabled);
+                    *value.decor_mut() = decor;
+                }
+                // On is what it is where nothing is said.
+                None if enabled && !elsewhere => {}
+                _ => {
+                    table.insert("enabled", Item::Value(enabled.into()));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The table of servers, which has one of this name.
+    fn servers<'d>(
+        &self,
+        document: &'d mut DocumentMut,
+        server: &str,
+    ) -> anyhow::Result<&'d mut dyn TableLike> {
+        let names: Vec<String> = document
+            .get("servers")
+            .and_then(Item::as_table_like)
+            .map(|servers| servers.iter().map(|(name, _)| name.to_owned()).collect())
+            .unwrap_or_default();
+        if !names.iter().any(|name| name == server) {
+            return Err(name::Unknown::new(server, names.iter().map(String::as_str)).into());
+        }
+        match document.get_mut("servers") {
+            Some(servers) => table_like(servers, "servers"),
+            None => bail!("`{}` has no servers", self.file.display()),
+        }
+    }
+
+    /// Changes the file under the lock, all or nothing. True where the file is
+    /// another one now.
+    fn edit(
+        &self,
+        change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
+    ) -> anyhow::Result<bool> {
+        let _lock = paths::lock(&self.lock)?;
+        let before = file::read(&self.file)?;
+        let text = before.as_deref().unwrap_or_default();
+        let after = changed(&self.file, text, change)?;
+        if before.as_deref() == Some(after.as_str()) {
+            return Ok(false);
+        }
+        self.write(&after, Access::Kept)?;
+        Ok(true)
+    }
+
+    /// Puts a text in place of the one that it was made from.
+    ///
+    /// # Errors
+    /// The file is another one by now, or cannot be written.
+    pub fn put(&self, before: Option<&str>, after: &str, access: Access) -> anyhow::Result<()> {
+        let _lock = paths::lock(&self.lock)?;
+        if file::read(&self.file)?.as_deref() != before {
+            bail!(
+                "`{}` has been changed by somebody else meanwhile\nhint: try again",
+                self.file.display()
+            );
+        }
+        self.write(after, access)
+    }
+
+    fn write(&self, text: &str, access: Access) -> anyhow::Result<()> {
+        replace(&self.file, text.as_bytes(), access).with_context(|| {
+            let shown = self.file.display();
+            format!("the configuration file `{shown}` cannot be written")
+        })
+    }
+}
+
+/// What becomes of one `[servers.NAME]` table.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// This one is put in place of it, or added.
+    Table(Box<Table>),
+    /// Its `from` is set: to the clients that load the server themselves.
+    From(Vec<Client>),
+    /// These are added to its `clients`: what single ones are shown of it.
+    Rules(ClientRules),
+}
+
+/// The text of a configuration file with servers changed, and everything else in
+/// it as it was.
+///
+/// # Errors
+/// It is no configuration, or written in a way that nothing can be added to.
+pub fn with_servers(
+    file: &Path,
+    text: &str,
+    changes: Vec<(String, Change)>,
+) -> anyhow::Result<String> {
+    changed(file, text, |document| {
+        for (name, change) in changes {
+            match change {
+                Change::Table(mut table) => {
+                    keep_overlay(document, &name, &mut table);
+                    insert(document, &name, *table, true)?;
+                }
+                Change::From(clients) => {
+                    let servers = document.get_mut("servers");
+                    if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
+                        set_from(table_like(server, &name)?, &clients);
+                    }
+                }
+                Change::Rules(rules) => {
+                    let servers = document.get_mut("servers");
+                    if let Some(server) = servers.and_then(|servers| servers.get_mut(&name)) {
+                        add_rules(table_like(server, &name)?, &rules)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What a user has said of a server that was configured elsewhere holds when it
+/// comes here, too.
+fn keep_overlay(document: &DocumentMut, server: &str, table: &mut Table) {
+    let servers = document.get("servers").and_then(Item::as_table_like);
+    let old = servers.and_then(|servers| servers.get(server)?.as_table_like());
+    let Some(old) = old else {
+        return;
+    };
+    if ["component", "command", "url"]
+        .iter()
+        .any(|key| old.contains_key(key))
+    {
+        return;
+    }
+    for (key, item) in old.iter() {
+        table.insert(key, item.clone());
+    }
+}
+
+fn add_rules(table: &mut dyn TableLike, rules: &ClientRules) -> anyhow::Result<()> {
+    let Some(old) = table.get_mut("clients") else {
+        table.insert("clients", Item::Value(rules.value().into()));
+        return Ok(());
+    };
+    let old = table_like(old, "clients")?;
+    for (client, rule) in rules.iter() {
+        old.insert(client.name(), Item::Value(rule.value().into()));
+    }
+    Ok(())
+}
+
+fn set_from(table: &mut dyn TableLike, clients: &[Client]) {
+    if clients.is_empty() {
+        table.remove("from");
+        return;
+    }
+    let names = clients.iter().map(|client| client.name());
+    let mut value = Value::from(names.collect::<Array>());
+    match table.get_mut("from") {
+        Some(Item::Value(old)) => {
+            // The comment behind a value is part of it.
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        _ => {
+            table.insert("from", Item::Value(value));
+        }
+    }
+}
+
+/// A document's text after a change.
+fn changed(
+    file: &Path,
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut) -> anyhow::Result<()>,
+) -> anyhow::Result<String> {
+    let (mark, body) = match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    };
+    // A document is printed with plain ends of lines, whatever it was read with.
+    let windows = body.contains('\n') && !body.replace("\r\n", "").contains('\n');
+    let plain = match windows {
+        true => Cow::Owned(body.replace("\r\n", "\n")),
+        false => Cow::Borrowed(body),
+    };
+    let Ok(mut document) = plain.parse::<DocumentMut>() else {
+        // The reader words it better, and knows the place.
+        let (_, problems) = file::parse(file, text);
+        return Err(super::Invalid { problems })
+            .context("the configuration is left as it is, because it cannot be read");
+    };
+    change(&mut document)?;
+    let after = document.to_string();
+    // TOML can be written in ways that no edit fits into (a table of servers by
+    // dotted keys). Such an edit must not cost the user their file.
+    if after.parse::<DocumentMut>().is_err() {
+        bail!(
+            "`{}` is written in a way that this cannot be added to\nhint: edit it by hand",
+            file.display()
+        );
+    }
+    let after = match windows {
+        true => after.replace('\n', "\r\n"),
+        false => after,
+    };
+    Ok(format!("{mark}{after}"))
+}
+
+/// Adds a server's table, or puts it in place of another, if that is wanted.
+fn insert(
+    document: &mut DocumentMut,
+    server: &str,
+    mut table: Table,
+    replace: bool,
+) -> anyhow::Result<()> {
+    let servers = all_servers(document)?;
+    match servers.get(server) {
+        Some(_) if !replace => bail!(
+            "there is a server `{server}` already\nhint: choose another name, or replace it with `--force`"
+        ),
+        Some(old) => {
+            if let Some(old) = old.as_table() {
+                table.set_position(old.position());
+                *table.decor_mut() = old.decor().clone();
+            }
+            servers.insert(server, Item::Table(table));
+            Ok(())
+        }
+        None => append(document, server, table),
+    }
+}
+
+/// The table of servers, made if there is none.
+fn all_servers(document: &mut DocumentMut) -> anyhow::Result<&mut dyn TableLike> {
+    let servers = document.entry("servers").or_insert_with(|| {
+        let mut servers = Table::new();
+        servers.set_implicit(true);
+        Item::Table(servers)
+    });
+    table_like(servers, "servers")
+}
+
+/// Adds a server at the end of a file that has none of that name.
+fn append(document: &mut DocumentMut, server: &str, mut table: Table) -> anyhow::Result<()> {
+    // Comments at the end of the file stay above what comes now.
+    let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    let own = table.decor().prefix().and_then(|raw| raw.as_str());
+    let own = own.unwrap_or_default().trim_start().to_owned();
+    if !end.trim().is_empty() {
+        let prefix = format!("{}\n\n{own}", end.trim_end());
+        table.decor_mut().set_prefix(prefix);
+    } else if document.as_table().is_empty() {
+        table.decor_mut().set_prefix(own);
+    }
+    all_servers(document)?.insert(server, Item::Table(table));
+    document.set_trailing("");
+    Ok(())
+}
+
+/// The lines of a configuration that let a plugin stand in front of an upstream;
+/// what is secret is taken from the environment.
+#[must_use]
+pub fn upstream_table(command: &[String], url: Option<&str>, secrets: &[String]) -> Table {
+    let mut table = Table::new();
+    let names = secrets.iter();
+    let secrets: InlineTable = names
+        .map(|name| (name.as_str(), Value::from(variable(name))))
+        .collect();
+    if let Some(url) = url {
+        table.insert("url", Item::Value(url.into()));
+        if !secrets.is_empty() {
+            table.insert("headers", Item::Value(secrets.into()));
+        }
+        return table;
+    }
+    let command: Array = command.iter().map(String::as_str).collect();
+    table.insert("command", Item::Value(command.into()));
+    if !secrets.is_empty() {
+        table.insert("env", Item::Value(secrets.into()));
+    }
+    table
+}
+
+/// The variable that a secret of this name is taken from.
+fn variable(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    format!("${{{name}}}")
+}
+
+/// The lines of a configuration that grant this, as a `grants` table; none where
+/// there is nothing to grant.
+///
+/// # Errors
+/// A path is not UTF-8.
+pub fn grants_table(grants: &Grants) -> anyhow::Result<Option<Table>> {
+    let mut table = Table::new();
+    if !grants.fs.is_empty() {
+        let mut folders = Array::new();
+        for grant in &grants.fs {
+            let Some(path) = grant.path.to_str() else {
+                bail!(
+                    "`{}` is not UTF-8, which a configuration file has to be",
+                    grant.path.display()
+                );
+            };
+            let mut folder = InlineTable::new();
+            folder.insert("path", path.into());
+            folder.insert(
+                "mode",
+                match grant.mode {
+                    FsMode::ReadOnly => "ro",
+                    FsMode::ReadWrite => "rw",
+                }
+                .into(),
+            );
+            folders.push(folder);
+        }
+        table.insert("fs", Item::Value(folders.into()));
+    }
+    if !grants.env.is_empty() {
+        let names: Array = grants.env.iter().map(String::as_str).collect();
+        table.insert("env", Item::Value(names.into()));
+    }
+    Ok((!table.is_empty()).then_some(table))
+}
+
+fn table_like<'i>(item: &'i mut Item, key: &str) -> anyhow::Result<&'i mut dyn TableLike> {
+    item.as_table_like_mut()
+        .with_context(|| format!("`{key}` is no table\nhint: `dormouse doctor` says where"))
+}
+
+/// Comments directly above a table's header belong to it; those with a blank
+/// line between do not, and stay when the table goes: before the next table, or
+/// at the end of the file.
+fn keep_detached(document: &mut DocumentMut, removed: &Table) {
+    let prefix = removed.decor().prefix().and_then(|raw| raw.as_str());
+    let Some((detached, _)) = prefix.unwrap_or_default().rsplit_once("\n\n") else {
+        return;
+    };
+    if detached.trim().is_empty() {
+        return;
+    }
+    let detached = format!("{}\n", detached.trim_end());
+    let after = removed.position().unwrap_or(isize::MAX);
+    let mut next = None;
+    each_table(document.as_table_mut(), &mut |table| {
+        next = table
+            .position()
+            .filter(|position| *position > after && next.is_none_or(|next| *position < next))
+            .or(next);
+    });
+    let Some(next) = next else {
+        let rest = document.trailing().as_str().unwrap_or_default();
+        document.set_trailing(format!("{detached}{rest}"));
+        return;
+    };
+    each_table(document.as_table_mut(), &mut |table| {
+        if table.position() == Some(next) {
+            let own = table.decor().prefix().and_then(|raw| raw.as_str());
+            let prefix = format!("{detached}{}", own.unwrap_or_default());
+            table.decor_mut().set_prefix(prefix);
+        }
+    });
+}
+
+/// Visits every table that has a header of its own.
+fn each_table(table: &mut Table, visit: &mut dyn FnMut(&mut Table)) {
+    for (_, item) in table.iter_mut() {
+        match item {
+            Item::Table(table) => {
+                if !table.is_implicit() && !table.is_dotted() {
+                    visit(table);
+                }
+                each_table(table, visit);
+            }
+            Item::ArrayOfTables(tables) => {
+                for table in tables.iter_mut() {
+                    visit(table);
+                    each_table(table, visit);
+                }
+            }
+            Item::None | Item::Value(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! What Dormouse's own entry looks like in each client's file.
+
+use std::time::Duration;
+
+use dormouse_launch::Secret;
+use serde_json::{Map, Value as Json, json};
+
+use super::Program;
+use crate::Client;
+use crate::discovery::call_timeout_entry;
+
+/// The name of Dormouse's entry.
+pub const NAME: &str = "dormouse";
+
+/// How long the start of a server may take beside a call of it, where the first call starts it.
+const START: Duration = Duration::from_secs(60);
+
+/// The entry with which a client starts Dormouse.
+#[must_use]
+pub fn of(client: Client, program: &Program) -> Json {
+    let Program {
+        command,
+        options,
+        variables,
+    } = program;
+    let words = ["serve", "--client", client.name()].map(str::to_owned);
+    let args: Vec<String> = options.iter().cloned().chain(words).collect();
+    let typed = |kind: &str| json!({ "type": kind, "command": command, "args": args });
+    match client {
+        Client::ClaudeCode | Client::VsCode | Client::Cursor | Client::Continue => typed("stdio"),
+        Client::Copilot => {
+            json!({ "type": "local", "command": command, "args": args, "tools": ["*"] })
+        }
+        Client::OpenCode => {
+            let line: Vec<_> = std::iter::once(command.clone()).chain(args).collect();
+            json!({ "type": "local", "command": line, "enabled": true })
+        }
+        Client::Goose => json!({
+            "name": NAME,
+            "description": "All your MCP servers, asleep until first use",
+            "type": "stdio",
+            "cmd": command,
+            "args": args,
+            "enabled": true,
+        }),
+        Client::Codex if !variables.is_empty() => {
+            json!({ "command": command, "args": args, VARIABLES: variables })
+        }
+        Client::ClaudeDesktop
+        | Client::Codex
+        | Client::Gemini
+        | Client::Zed
+        | Client::Windsurf
+        | Client::Amp
+        | Client::Forge
+        | Client::ChatMd => json!({ "command": command, "args": args }),
+    }
+}
+
+/// The entry with which a client reaches Dormouse over HTTP, with the token as a header. None
+/// for clients that start programs only.
+#[must_use]
+pub fn over_http(client: Client, url: &str, token: &Secret) -> Option<Json> {
+    let headers = json!({ "Authorization": format!("Bearer {}", token.expose()) });
+    let typed = json!({ "type": "http", "url": url, "headers": headers });
+    let plain = json!({ "url": url, "headers": headers });
+    Some(match client {
+        Client::ClaudeCode | Client::VsCode => typed,
+        Client::Copilot => {
+            json!({ "type": "http", "url": url, "headers": headers, "tools": ["*"] })
+        }
+        Client::Cursor | Client::Zed | Client::Amp | Client::Forge => plain,
+        Client::OpenCode => {
+            json!({ "type": "remote", "url": url, "headers": headers, "enabled": true })
+        }
+        Client::Codex => json!({ "url": url, "http_headers": headers }),
+        Client::Gemini => json!({ "httpUrl": url, "headers": headers }),
+        Client::Windsurf => json!({ "serverUrl": url, "headers": headers }),
+        Client::Continue => json!({
+            "type": "streamable-http",
+            "url": url,
+            "requestOptions": { "headers": headers },
+        }),
+        Client::Goose => json!({
+            "name": NAME,
+            "description": "All your MCP servers, asleep until first use",
+            "type": "streamable_http",
+            "uri": url,
+            "headers": headers,
+            "enabled": true,
+        }),
+        Client::ClaudeDesktop | Client::ChatMd => return None,
+    })
+}
+
+/// Has a client that knows such a key wait as long for Dormouse's answer as the call of a server
+/// may take. A longer time that its user has written stays, and with `is_kept` a shorter one, too.
+pub fn wait(
+    client: Client,
+    entry: &mut Json,
+    old: Option<&Json>,
+    longest: Duration,
+    is_kept: bool,
+) {
+    let Some((key, value)) = call_timeout_entry(client, longest.saturating_add(START)) else {
+        return;
+    };
+    let written = old.and_then(|old| old.get(key)).and_then(Json::as_f64);
+    #[allow(clippy::cast_precision_loss, reason = "no time is that long")]
+    let stays = written.is_some_and(|written| is_kept || written >= value as f64);
+    if let (false, Json::Object(entry)) = (stays, entry) {
+        entry.insert(key.to_owned(), value.into());
+    }
+}
+
+/// Key of the variables that a client passes to a server (Codex).
+const VARIABLES: &str = "env_vars";
+
+/// Keys of an entry that say how a server is reached.
+const REACHED_BY: [&str; 16] = [
+    "args",
+    "cmd",
+    "command",
+    "cwd",
+    "env",
+    VARIABLES,
+    "environment",
+    "envs",
+    "headers",
+    "httpUrl",
+    "http_headers",
+    "requestOptions",
+    "serverUrl",
+    "type",
+    "uri",
+    "url",
+];
+
+/// Keys of those that belong to a program, whatever else is in its entry.
+const PROGRAM: [&str; 2] = ["cmd", "command"];
+
+/// An entry as it is to be where there is one already: what the user has added to
+/// it (a timeout, tools that need no confirmation) stays.
+#[must_use]
+pub fn over(old: Option<&Json>, new: Json) -> Json {
+    let (Some(Json::Object(old)), Json::Object(new)) = (old, &new) else {
+        return new;
+    };
+    let is_program = |entry: &Map<String, Json>| PROGRAM.iter().any(|key| entry.contains_key(*key));
+    let mut merged: Map<String, Json> = old.clone();
+    // Of a program's variables a URL has no use, and the other way around.
+    if is_program(old) != is_program(new) {
+        merged.retain(|key, _| !REACHED_BY.contains(&key.as_str()));
+    }
+    merged.extend(new.clone());
+    // Variables that its user has it pass, it goes on passing.
+    let passed = |entry: &Map<String, Json>| entry.get(VARIABLES).and_then(Json::as_array).cloned();
+    if let (Some(mut all), Some(own)) = (passed(new), passed(old)) {
+        let more = own.into_iter().filter(|name| !all.contains(name));
+        let more: Vec<_> = more.collect();
+        all.extend(more);
+        merged.insert(VARIABLES.to_owned(), all.into());
+    }
+    Json::Object(merged)
+}
+
+/// What a file has to say before any server in it counts; nothing for most.
+#[must_use]
+pub fn preamble(client: Client) -> &'static str {
+    match client {
+        Client::Continue => "name: Local Assistant\nversion: 1.0.0\nschema: v1\n",
+        _ => "",
+    }
+}

@@ -1,0 +1,153 @@
+//! A server's table in `dormouse.toml`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dormouse_launch::{HttpTransport, Launch, OAuth, Secret};
+use toml_edit::{Array, Item, Table, Value};
+
+use crate::discovery::Found;
+use crate::{Bridge, Client, ClientConsensus, Filter};
+
+/// What the files of all its clients come to that have a server.
+pub(super) struct Taken {
+    /// What each of the clients is shown of it.
+    pub(super) said: Option<ClientConsensus>,
+    /// How long its calls may take.
+    pub(super) call_timeout: Duration,
+}
+
+/// The table of a server that a client has, as it is written into `dormouse.toml`.
+/// `from` are the clients that load it themselves, and so are not to be shown it a
+/// second time. What only a client can fill in makes it one that is off, with a
+/// comment that says what to write.
+#[must_use]
+pub(super) fn table(name: &str, found: &Found, from: &[Client], shown: &Taken) -> Table {
+    let said = shown.said.as_ref();
+    let mut table = Table::new();
+    let mut put = |key: &str, value: Value| {
+        table.insert(key, Item::Value(value));
+    };
+    let (secrets, texts) = match &found.own.launch {
+        Launch::Stdio(stdio) => {
+            put("command", stdio.command.as_str().into());
+            if !stdio.args.is_empty() {
+                put("args", list(&stdio.args));
+            }
+            if let Some(cwd) = &stdio.cwd {
+                put("cwd", cwd.to_string_lossy().as_ref().into());
+            }
+            ("env", &stdio.env)
+        }
+        Launch::Http(http) => {
+            put("url", http.url.as_str().into());
+            match http.transport {
+                HttpTransport::Auto => {}
+                HttpTransport::Streamable => put("type", "http".into()),
+                HttpTransport::Sse => put("type", "sse".into()),
+            }
+            // Sub-tables come after all plain keys, or these would be theirs.
+            if http.oauth.off {
+                put("oauth", false.into());
+            }
+            ("headers", &http.headers)
+        }
+    };
+    let enabled = said.map_or(found.server.enabled, |said| said.enabled);
+    if !(enabled && found.own.missing.is_empty()) {
+        put("enabled", false.into());
+    }
+    if let Some(bridge) = found.server.bridge() {
+        let filter = said.map_or(&bridge.filter, |said| &said.filter);
+        filters(bridge, filter, &mut put);
+    }
+    if let Some(rules) = said
+        .map(|said| &said.rules)
+        .filter(|rules| !rules.is_empty())
+    {
+        put("clients", Value::InlineTable(rules.value()));
+    }
+    if !from.is_empty() {
+        let names: Vec<_> = from.iter().map(|client| client.name().to_owned()).collect();
+        put("from", list(&names));
+    }
+    if !texts.is_empty() {
+        table.insert(secrets, Item::Table(secret_table(texts)));
+    }
+    if let Launch::Http(http) = &found.own.launch
+        && let Some(oauth) = oauth_table(&http.oauth)
+    {
+        table.insert("oauth", Item::Table(oauth));
+    }
+    let timeout = shown.call_timeout;
+    if timeout != found.server.adapter.usual_limits().timeout {
+        let mut limits = Table::new();
+        limits.insert("timeout", Item::Value(duration(timeout).into()));
+        table.insert("limits", Item::Table(limits));
+    }
+    let mut prefix = String::from("\n");
+    let own = &found.own;
+    let comments = own.missing.iter().chain(&own.unanswered).chain(&own.notes);
+    for comment in comments {
+        // A stranger's text must not begin another line.
+        let comment: String = comment.chars().filter(|c| !c.is_control()).collect();
+        prefix.push_str(&format!("# {comment}\n"));
+    }
+    if !found.own.missing.is_empty() {
+        prefix.push_str(&format!("# Then switch it on: dormouse enable {name}\n"));
+    }
+    table.decor_mut().set_prefix(prefix);
+    table
+}
+
+fn filters(bridge: &Bridge, filter: &Filter, put: &mut impl FnMut(&str, Value)) {
+    if !bridge.stubs.is_empty() {
+        put("tools", list(&bridge.stubs));
+    }
+    if let Some(include) = &filter.single_include() {
+        put("include_tools", list(include));
+    }
+    if !filter.exclude.is_empty() {
+        put("exclude_tools", list(&filter.exclude));
+    }
+    if let Some(timeout) = bridge.start_timeout {
+        put("start_timeout", duration(timeout).into());
+    }
+}
+
+fn secret_table(texts: &BTreeMap<String, Secret>) -> Table {
+    let mut table = Table::new();
+    for (name, text) in texts {
+        table.insert(name, Item::Value(text.expose().into()));
+    }
+    table
+}
+
+/// How its user logs in, where anything is said of that.
+fn oauth_table(oauth: &OAuth) -> Option<Table> {
+    let mut table = Table::new();
+    for (key, text) in oauth.texts().filter(|_| !oauth.off) {
+        table.insert(key, Item::Value(text.into()));
+    }
+    if !oauth.off && oauth.private_network {
+        table.insert("private_network", Item::Value(true.into()));
+    }
+    if !oauth.off && !oauth.scopes.is_empty() {
+        table.insert("scopes", Item::Value(list(&oauth.scopes)));
+    }
+    (!table.is_empty()).then_some(table)
+}
+
+fn list(texts: &[String]) -> Value {
+    Value::Array(texts.iter().map(String::as_str).collect::<Array>())
+}
+
+/// A duration as `dormouse.toml` reads it.
+fn duration(duration: Duration) -> String {
+    let milliseconds = duration.as_millis().max(1);
+    if milliseconds.is_multiple_of(1000) {
+        format!("{}s", milliseconds / 1000)
+    } else {
+        format!("{milliseconds}ms")
+    }
+}

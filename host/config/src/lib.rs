@@ -1,0 +1,293 @@
+//! `dormouse.toml`: what the user has configured. Knows formats, and nothing of
+//! MCP.
+
+#![forbid(unsafe_code)]
+
+pub mod bridge;
+pub mod client;
+mod client_rules;
+mod configured;
+pub mod discovery;
+pub mod edit;
+pub mod file;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod inputs;
+pub mod install;
+mod limits;
+mod lines;
+pub mod name;
+mod on_change;
+mod overlay;
+mod own_places;
+pub mod problem;
+mod project_content;
+mod project_path;
+mod reader;
+mod refused;
+mod reserved_names;
+pub mod review;
+mod trusted;
+pub mod units;
+mod upstream;
+pub mod variables;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use dormouse_policy::{Grants, HostLimits, Limits};
+use dormouse_wit::Instance;
+use serde_json::{Map, Value};
+
+use bridge::ENV_FILE;
+pub use bridge::{
+    Bridge, FillSource, FilledIn, Filter, Fingerprint, Need, ShownFolder, ShownProgram,
+};
+pub use client::{Client, Scope};
+pub use client_rules::{ClientConsensus, ClientRule, ClientRules};
+pub use configured::{Configured, UntrustedProject};
+pub use inputs::{Input, Inputs};
+pub use limits::LimitSettings;
+pub use on_change::{ChangePolicy, NewTools, OnChange};
+pub use overlay::Overlay;
+pub use own_places::{FilledInFiles, HostPaths, own_places};
+pub use problem::{Invalid, Problem};
+pub use refused::RefusedServer;
+pub use reserved_names::ReservedNames;
+pub use review::ProjectReview;
+pub use trusted::TrustedFolders;
+
+/// All that one configuration file says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    /// The servers by name.
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// What is said of servers that are configured elsewhere: `[servers.NAME]`
+    /// tables that name nothing to run.
+    pub overlays: BTreeMap<String, Overlay>,
+    /// Where else servers are looked for.
+    pub discovery: DiscoveryConfig,
+    /// `[limits]`: how much the whole host may use.
+    pub limits: HostLimits,
+    /// The servers in which something is wrong.
+    pub refused: Vec<RefusedServer>,
+    /// What is wrong outside of the servers. Limits and settings that are wrong are the usual
+    /// ones, and of clients only those are asked that are named.
+    pub problems: Vec<Problem>,
+}
+
+/// `[discovery]`: what is done about the servers that the user's clients have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscoveryConfig {
+    /// `clients`: whose files are read; those of all, where nothing is said.
+    pub clients: Option<Vec<Client>>,
+    /// `inputs`: answers to the questions that clients ask before they start a server
+    /// (`${input:ID}`), by their ids.
+    pub inputs: Inputs,
+    /// `fetch`: when it is found out what a server offers of which nothing is known.
+    pub fetch: Fetch,
+    /// `pass_env`: variables of the host's environment that all children get, by names with
+    /// `*` for any characters.
+    pub pass_env: Vec<String>,
+    /// `filled_in`: how much variables, files and answers may come to that are filled into
+    /// the servers of one project, and of one file of the user's, in bytes.
+    pub filled_in: usize,
+}
+
+impl Default for DiscoveryConfig {
+    fn default() -> Self {
+        Self {
+            clients: None,
+            inputs: Inputs::default(),
+            fetch: Fetch::default(),
+            filled_in: MAX_FILLED_IN,
+            pass_env: Vec::new(),
+        }
+    }
+}
+
+/// How many bytes may be filled in where nothing is said: far more than anybody's servers
+/// are made of, and far less than a machine has.
+pub const MAX_FILLED_IN: usize = 16 << 20;
+
+/// When it is found out what an upstream offers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fetch {
+    /// When somebody asks: `dormouse sync`, a call, or the tool `discover`.
+    #[default]
+    OnDemand,
+    /// After the start, one by one, without anybody waiting for it.
+    Background,
+}
+
+/// One `[servers.NAME]` table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// The server's name.
+    pub name: String,
+    /// What runs for it.
+    pub adapter: Adapter,
+    /// Whether its tools are shown.
+    pub enabled: bool,
+    /// What stands before its tools' names; the server's name where unset, and
+    /// nothing at all (not even `__`) where it is empty.
+    pub prefix: Option<String>,
+    /// Overrides what the plugin declares.
+    pub instance: Option<Instance>,
+    /// What it may do.
+    pub grants: Grants,
+    /// How much it may use.
+    pub limits: Limits,
+    /// What it is told through `dormouse:plugin/settings`.
+    pub settings: Map<String, Value>,
+    /// The clients that load it themselves, because it is in their own files too.
+    pub from: Vec<Client>,
+    /// Why a policy of its client forbids it, with the file that says so. It is off
+    /// then, and nothing switches it on.
+    pub denied: Option<String>,
+    /// Where all this is written.
+    pub origin: Origin,
+}
+
+/// What runs for a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Adapter {
+    /// A plugin: its file, absolute (a relative path is taken from the folder of
+    /// the configuration file).
+    Plugin(PathBuf),
+    /// The built-in bridge, in front of an upstream.
+    Bridge(Box<Bridge>),
+    /// A plugin in front of an upstream: one that `dormouse adapt` has written, or
+    /// a better bridge.
+    Adapted(PathBuf, Box<Bridge>),
+    /// Nothing: something in its table is wrong.
+    Refused(Box<RefusedServer>),
+}
+
+/// A place in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// Whose file it is; none where it is Dormouse's own.
+    pub client: Option<Client>,
+    /// For whom it holds.
+    pub scope: Scope,
+    /// The profile of its client that it is for; none where it is for all that its
+    /// user does, or for the one that has no name.
+    pub profile: Option<String>,
+}
+
+impl Adapter {
+    /// The limits of such a server where nothing is said.
+    #[must_use]
+    pub fn usual_limits(&self) -> Limits {
+        match self {
+            Self::Bridge(_) | Self::Adapted(..) => Limits::of_upstream(),
+            Self::Plugin(_) | Self::Refused(_) => Limits::default(),
+        }
+    }
+}
+
+impl ServerConfig {
+    /// A server of which nothing else is said.
+    #[must_use]
+    pub fn new(name: &str, adapter: Adapter, origin: Origin) -> Self {
+        let limits = adapter.usual_limits();
+        Self {
+            name: name.to_owned(),
+            adapter,
+            enabled: true,
+            prefix: None,
+            instance: None,
+            grants: Grants::default(),
+            limits,
+            settings: Map::new(),
+            from: Vec::new(),
+            denied: None,
+            origin,
+        }
+    }
+
+    /// The same as one client is shown it; none where it is of no known client, which gets only
+    /// what no client is forbidden.
+    #[must_use]
+    pub fn for_client(&self, client: Option<Client>) -> Self {
+        let mut server = self.clone();
+        if let Some(bridge) = server.bridge_mut() {
+            bridge.filter = bridge.rules.filter(&bridge.filter, client);
+            let enabled = bridge.rules.enable(client);
+            server.enabled &= enabled;
+        }
+        server
+    }
+
+    /// Whether it is written in a file of a project's, and not in one of the user's.
+    #[must_use]
+    pub fn is_of_project(&self) -> bool {
+        matches!(self.origin.scope, Scope::Project(_))
+    }
+
+    /// What is wrong with it, where it is one that cannot be used as it is written.
+    #[must_use]
+    pub fn refused(&self) -> Option<&RefusedServer> {
+        match &self.adapter {
+            Adapter::Refused(refused) => Some(refused),
+            Adapter::Plugin(_) | Adapter::Bridge(_) | Adapter::Adapted(..) => None,
+        }
+    }
+
+    /// The plugin's file, where the server is a plugin.
+    #[must_use]
+    pub fn component(&self) -> Option<&Path> {
+        match &self.adapter {
+            Adapter::Plugin(file) | Adapter::Adapted(file, _) => Some(file),
+            Adapter::Bridge(_) | Adapter::Refused(_) => None,
+        }
+    }
+
+    /// The upstream, to be changed, where the server has one.
+    pub fn bridge_mut(&mut self) -> Option<&mut Bridge> {
+        match &mut self.adapter {
+            Adapter::Plugin(_) | Adapter::Refused(_) => None,
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => Some(bridge),
+        }
+    }
+
+    /// The upstream, where the server has one.
+    #[must_use]
+    pub fn bridge(&self) -> Option<&Bridge> {
+        match &self.adapter {
+            Adapter::Plugin(_) | Adapter::Refused(_) => None,
+            Adapter::Bridge(bridge) | Adapter::Adapted(_, bridge) => Some(bridge),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)?;
+        match &self.profile {
+            Some(profile) => write!(f, " (profile `{}`)", profile.escape_debug()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads a configuration file. One that does not exist is an empty one: a user
+/// who has configured nothing yet has done nothing wrong. (Whoever names a file
+/// with `--config` meant it to exist; [`paths::config_file`] sees to that.)
+///
+/// A mistake costs what it is in: a server, or a setting.
+///
+/// # Errors
+/// The file cannot be read, or is not TOML ([`Invalid`]).
+pub fn load(path: &Path) -> anyhow::Result<Config> {
+    match file::read(path)? {
+        None => Ok(Config::default()),
+        Some(text) => Ok(file::parse_usable(path, &text)?),
+    }
+}

@@ -1,0 +1,193 @@
+//! The one list of all that is Dormouse's own: what decides which servers there are,
+//! what they may do and who is trusted. No plugin may be granted any of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use dormouse_files::paths;
+use dormouse_policy::OwnPlace;
+use dormouse_text::visible::visible_line;
+
+use super::discovery::{Surroundings, places, settings_files};
+use super::{Client, Configured, FillSource, Scope};
+
+/// Files that servers of the user's take variables and texts from, with the names of the servers,
+/// as of the configuration that was read last: whoever writes to one of them decides what is run.
+///
+/// Those of projects are not among them: what is in them is trusted with the project.
+#[derive(Debug, Clone, Default)]
+pub struct FilledInFiles(Arc<RwLock<BTreeMap<PathBuf, String>>>);
+
+impl FilledInFiles {
+    /// Takes note of all in a configuration.
+    pub fn note(&self, configured: &Configured, project: Option<&Path>) {
+        let mut files = BTreeMap::new();
+        for server in configured
+            .servers
+            .values()
+            .filter(|server| !server.is_of_project())
+        {
+            let bridge = server.bridge();
+            for filled_in in bridge.iter().flat_map(|bridge| &bridge.filled_in) {
+                let (FillSource::File(file) | FillSource::VariableInFile { file, .. }) =
+                    &filled_in.source
+                else {
+                    continue;
+                };
+                if !project.is_some_and(|project| file.starts_with(project)) {
+                    files.insert(file.clone(), server.name.clone());
+                }
+            }
+        }
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = files;
+    }
+
+    fn all(&self) -> BTreeMap<PathBuf, String> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// Paths that a host was started with.
+#[derive(Debug, Clone, Copy)]
+pub struct HostPaths<'a> {
+    /// Configuration file in use.
+    pub config: &'a Path,
+    /// Cache folder.
+    pub cache: &'a Path,
+    /// Data folder.
+    pub data: &'a Path,
+    /// File that clients' token is read from, where the host serves HTTP with one.
+    pub token_file: Option<&'a Path>,
+}
+
+/// All that is Dormouse's own, for a host that was started with these paths.
+///
+/// Files of a project are not on it: what they say counts only while it is what their
+/// user has trusted. Neither is what administrators write, which no program of a user's
+/// can change.
+#[must_use]
+pub fn own_places(
+    host: HostPaths<'_>,
+    around: Option<&Surroundings>,
+    filled_in: &FilledInFiles,
+) -> Vec<OwnPlace> {
+    let mut own = Vec::new();
+    let mut add = |path: &Path, what: &str| {
+        own.push(OwnPlace {
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            what: what.to_owned(),
+        });
+    };
+    add(host.cache, "which is Dormouse's cache");
+    // Tokens, trust, the store and backups lie in it.
+    add(host.data, "which is Dormouse's data");
+    // Whoever knows it can call the tools of all servers.
+    if let Some(file) = host.token_file {
+        add(file, "which has the token of `dormouse serve --http`");
+    }
+    for folder in paths::runtime_dirs().iter().flatten() {
+        add(folder, "where Dormouse's control sockets are");
+    }
+    // The user's own one is read by other hosts, where this one was given another.
+    let usual = paths::config_file(None).ok();
+    for file in usual.iter().map(PathBuf::as_path).chain([host.config]) {
+        if let Some(folder) = file.parent() {
+            add(folder, "where Dormouse's configuration is");
+        }
+        // It may be a link to somewhere else.
+        add(file, "which is Dormouse's configuration");
+    }
+    for (file, server) in filled_in.all() {
+        let server = visible_line(&server);
+        add(
+            &file,
+            &format!("which the server `{server}` takes values from"),
+        );
+    }
+    // The memory and the environment of this very process.
+    #[cfg(target_os = "linux")]
+    add(Path::new("/proc/self"), "which is Dormouse's own process");
+    let Some(around) = around else {
+        return own;
+    };
+    for client in Client::all() {
+        let what = format!("which `{client}` starts MCP servers from");
+        for place in places::files(client, around) {
+            if matches!(place.scope, Scope::User | Scope::Local(_)) {
+                add(&place.file, &what);
+            }
+        }
+        for folder in places::folders(client, around) {
+            add(&folder, &what);
+        }
+    }
+    for (scope, file) in settings_files(around) {
+        if scope == Scope::User {
+            add(&file, "which says which MCP servers may be used");
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_ours_and_all_user_files_of_clients_are_on_the_list() {
+        let home = Path::new("/home/somebody");
+        let project = home.join("project");
+        let mut around = Surroundings::new(home.to_owned(), [].into(), None);
+        around.project = Some(project.clone());
+        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+        let token_file = Some(Path::new("/e/keys/token"));
+        let host = HostPaths {
+            config,
+            cache,
+            data,
+            token_file,
+        };
+        let own = own_places(host, Some(&around), &FilledInFiles::default());
+        let paths: Vec<_> = own.iter().map(|own| own.path.as_path()).collect();
+        for ours in [
+            "/e/cache",
+            "/e/data",
+            "/e/d",
+            "/e/d/x.toml",
+            "/e/keys/token",
+        ] {
+            assert!(paths.contains(&Path::new(ours)), "{ours}");
+        }
+        for of_client in [
+            ".claude.json",
+            ".claude/settings.json",
+            ".cursor/mcp.json",
+            ".config/Code/User/mcp.json",
+            ".config/Code/User/globalStorage",
+            ".codex/config.toml",
+            ".continue/mcpServers",
+            ".config/goose/config.yaml",
+        ] {
+            if cfg!(target_os = "linux") {
+                assert!(
+                    paths.contains(&home.join(of_client).as_path()),
+                    "{of_client}"
+                );
+            }
+        }
+        for client in Client::all() {
+            let theirs = places::files(client, &around);
+            let mut theirs = theirs.iter().filter(|place| place.scope == Scope::User);
+            assert!(
+                theirs.all(|place| paths.contains(&place.file.as_path())),
+                "{client}"
+            );
+        }
+        assert!(!paths.iter().any(|path| path.starts_with(&project)));
+        assert!(!paths.iter().any(|path| path.starts_with("/etc")));
+    }
+}

@@ -1,0 +1,44 @@
+//! Folders whose servers their user has said to trust.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Record of the folders that their user trusts. Who keeps it is nothing that configuration knows.
+pub trait TrustedFolders {
+    /// The trusted folders, each with the hashes of what it had when its user looked at it.
+    ///
+    /// # Errors
+    /// It is there, and cannot be read. Nothing is trusted then.
+    fn folders(&self) -> anyhow::Result<BTreeMap<PathBuf, String>>;
+}
+
+/// Stand-in for the record, for tests: a file that each look reads.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Trust(PathBuf);
+
+#[cfg(test)]
+impl Trust {
+    /// The record in a folder, which need not exist yet.
+    pub(crate) fn new(folder: &std::path::Path) -> Self {
+        Self(folder.join("trust.json"))
+    }
+
+    /// Trusts a folder with that content.
+    pub(crate) fn grant(&self, folder: &std::path::Path, content: &str) -> anyhow::Result<()> {
+        let mut folders = self.folders()?;
+        folders.insert(folder.to_owned(), content.to_owned());
+        std::fs::create_dir_all(self.0.parent().unwrap())?;
+        Ok(std::fs::write(&self.0, serde_json::to_string(&folders)?)?)
+    }
+}
+
+#[cfg(test)]
+impl TrustedFolders for Trust {
+    fn folders(&self) -> anyhow::Result<BTreeMap<PathBuf, String>> {
+        match std::fs::read_to_string(&self.0) {
+            Ok(text) => Ok(serde_json::from_str(&text)?),
+            Err(_) => Ok(BTreeMap::new()),
+        }
+    }
+}

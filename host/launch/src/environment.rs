@@ -1,0 +1,463 @@
+//! What a child's environment has that its configuration does not say: what programs need
+//! to find their way around the system, and none of the user's secrets.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+
+use dormouse_text::wildcard::matches;
+
+use super::redaction::is_secret_name;
+
+/// Variables that are passed for one reason.
+struct Passed {
+    #[allow(dead_code, reason = "for whoever reads the table")]
+    why: &'static str,
+    /// Names, or patterns with `*`.
+    names: &'static [&'static str],
+}
+
+const fn passed(why: &'static str, names: &'static [&'static str]) -> Passed {
+    Passed { why, names }
+}
+
+/// All that every child gets. None of it is a key: what names a file of credentials leads to
+/// what the child, which runs with its user's rights, can read anyway.
+const PASSED: &[Passed] = &[
+    #[cfg(not(windows))]
+    passed(
+        "a program finds its user, its files and other programs",
+        &[
+            "HOME",
+            "LOGNAME",
+            "PATH",
+            "SHELL",
+            "TERM",
+            "TMPDIR",
+            "USER",
+            "XDG_*_DIR",
+            "XDG_*_DIRS",
+            "XDG_*_HOME",
+            "XDG_CURRENT_DESKTOP",
+            "XDG_SEAT",
+            "XDG_SESSION_*",
+            "XDG_VTNR",
+        ],
+    ),
+    #[cfg(windows)]
+    passed(
+        "a program finds its user, its files and other programs",
+        &[
+            "APPDATA",
+            "COMMONPROGRAMFILES",
+            "COMSPEC",
+            "HOMEDRIVE",
+            "HOMEPATH",
+            "LOCALAPPDATA",
+            "NUMBER_OF_PROCESSORS",
+            "OS",
+            "PATH",
+            "PATHEXT",
+            "PROCESSOR_ARCHITECTURE",
+            "PROGRAMDATA",
+            "PROGRAMFILES",
+            "PROGRAMFILES(X86)",
+            "PSMODULEPATH",
+            "PUBLIC",
+            "SYSTEMDRIVE",
+            "SYSTEMROOT",
+            "TEMP",
+            "TMP",
+            "USERDOMAIN",
+            "USERNAME",
+            "USERPROFILE",
+            "WINDIR",
+        ],
+    ),
+    passed(
+        "dates and texts are the user's",
+        &["LANG", "LANGUAGE", "LC_*", "TZ", "TZDIR"],
+    ),
+    passed(
+        "connections trust whom the system trusts",
+        &[
+            "AWS_CA_BUNDLE",
+            "CURL_CA_BUNDLE",
+            "DENO_CERT",
+            "DENO_TLS_CA_STORE",
+            "GIT_SSL_CAINFO",
+            "NIX_SSL_CERT_FILE",
+            "NODE_EXTRA_CA_CERTS",
+            "NODE_USE_SYSTEM_CA",
+            "NPM_CONFIG_CAFILE",
+            "PIP_CERT",
+            "REQUESTS_CA_BUNDLE",
+            "SSL_CERT_DIR",
+            "SSL_CERT_FILE",
+            "UV_NATIVE_TLS",
+            "UV_SYSTEM_CERTS",
+        ],
+    ),
+    passed(
+        "the network is reached through a proxy",
+        &[
+            "ALL_PROXY",
+            "FTP_PROXY",
+            "HTTPS_PROXY",
+            "HTTP_PROXY",
+            "NODE_USE_ENV_PROXY",
+            "NO_PROXY",
+            "NPM_CONFIG_HTTPS_PROXY",
+            "NPM_CONFIG_NOPROXY",
+            "NPM_CONFIG_PROXY",
+        ],
+    ),
+    passed(
+        "a window or a browser is opened, and a keyring asked, in the user's session",
+        &[
+            "BROWSER",
+            "CHROME_BIN",
+            "CHROME_PATH",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "DISPLAY",
+            "PLAYWRIGHT_BROWSERS_PATH",
+            "PUPPETEER_CACHE_DIR",
+            "PUPPETEER_EXECUTABLE_PATH",
+            "WAYLAND_DISPLAY",
+            "WSLENV",
+            "WSL_DISTRO_NAME",
+            "WSL_INTEROP",
+            "XAUTHORITY",
+        ],
+    ),
+    passed(
+        "keys stay with the agents that hold them",
+        &["GNUPGHOME", "SSH_AGENT_PID", "SSH_AUTH_SOCK"],
+    ),
+    passed(
+        "containers, clusters and clouds are those that the user has chosen",
+        &[
+            "AWS_CONFIG_FILE",
+            "AWS_DEFAULT_REGION",
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "AZURE_CONFIG_DIR",
+            "CLOUDSDK_ACTIVE_CONFIG_NAME",
+            "CLOUDSDK_CONFIG",
+            "CONTAINER_HOST",
+            "DOCKER_CERT_PATH",
+            "DOCKER_CONFIG",
+            "DOCKER_CONTEXT",
+            "DOCKER_HOST",
+            "DOCKER_TLS_VERIFY",
+            "GH_CONFIG_DIR",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_CLOUD_PROJECT",
+            "HELM_CACHE_HOME",
+            "HELM_CONFIG_HOME",
+            "HELM_DATA_HOME",
+            "KUBECONFIG",
+            "KUBERNETES_SERVICE_HOST",
+            "KUBERNETES_SERVICE_PORT",
+            "KUBE_CONFIG_PATH",
+            "MINIKUBE_HOME",
+        ],
+    ),
+    passed(
+        "languages and package managers are where the user has put them",
+        &[
+            "ANDROID_HOME",
+            "ANDROID_SDK_ROOT",
+            "ASDF_DATA_DIR",
+            "ASDF_DIR",
+            "BUN_INSTALL",
+            "CARGO_HOME",
+            "CONDA_DEFAULT_ENV",
+            "CONDA_EXE",
+            "CONDA_PREFIX",
+            "COREPACK_HOME",
+            "DENO_DIR",
+            "DOTNET_ROOT",
+            "FNM_DIR",
+            "FNM_MULTISHELL_PATH",
+            "GEM_HOME",
+            "GEM_PATH",
+            "GOBIN",
+            "GOPATH",
+            "GOROOT",
+            "GRADLE_USER_HOME",
+            "HF_HOME",
+            "HOMEBREW_CELLAR",
+            "HOMEBREW_PREFIX",
+            "HOMEBREW_REPOSITORY",
+            "JAVA_HOME",
+            "LD_LIBRARY_PATH",
+            "M2_HOME",
+            "MISE_*_DIR",
+            "NIX_PATH",
+            "NIX_PROFILES",
+            "NODENV_ROOT",
+            "NPM_CONFIG_CACHE",
+            "NPM_CONFIG_PREFIX",
+            "NPM_CONFIG_REGISTRY",
+            "NPM_CONFIG_USERCONFIG",
+            "NVM_BIN",
+            "NVM_DIR",
+            "PIPX_*",
+            "PIP_CONFIG_FILE",
+            "PIP_EXTRA_INDEX_URL",
+            "PIP_INDEX_URL",
+            "PNPM_HOME",
+            "PYENV_ROOT",
+            "RBENV_ROOT",
+            "RUSTUP_HOME",
+            "RUSTUP_TOOLCHAIN",
+            "SDKMAN_DIR",
+            "UV_*_DIR",
+            "UV_DEFAULT_INDEX",
+            "UV_INDEX",
+            "UV_INDEX_URL",
+            "UV_PYTHON",
+            "VIRTUAL_ENV",
+            "VOLTA_HOME",
+            "YARN_CACHE_FOLDER",
+            "YARN_GLOBAL_FOLDER",
+        ],
+    ),
+];
+
+/// Start of the names of Dormouse's own variables, one of which is the token of a host: they are
+/// passed to nobody.
+const OWN: &str = "DORMOUSE_";
+
+/// Whether every child gets the variable of that name.
+pub fn is_inherited(name: &str) -> bool {
+    // Proxies have their names in small letters as well, as have npm's settings.
+    let name = name.to_ascii_uppercase();
+    let mut names = PASSED.iter().flat_map(|passed| passed.names);
+    names.any(|pattern| matches(pattern, &name))
+}
+
+/// The value of a variable that may be a secret, or a URL that may have one in it: nothing of what
+/// every child gets, but for the URLs of proxies and of indexes of packages.
+pub fn secret_in<'v>(name: &str, value: &'v str) -> Option<Cow<'v, str>> {
+    if !is_inherited(name) || is_secret_name(name) || value.contains("://") {
+        return Some(value.into());
+    }
+    // Some programs read a proxy without the scheme of its URL. With one, it is looked at as a URL.
+    let is_proxy = name.to_ascii_uppercase().ends_with("_PROXY");
+    let has_user = is_proxy && value.contains('@');
+    has_user.then(|| format!("proxy://{}", value.trim_start_matches('/')).into())
+}
+
+/// Whether one of the patterns that a user has written names a variable.
+pub fn is_named(patterns: &[String], name: &str) -> bool {
+    !name.starts_with(OWN) && patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// The variables of this process that a child gets, beside those of its own configuration.
+/// `patterns` are the names that its user has said, with `*` for any characters.
+pub fn passed_on(patterns: &[String]) -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, value)| passes(name, value, patterns))
+}
+
+fn passes(name: &OsStr, value: &OsStr, patterns: &[String]) -> bool {
+    // An old shell's exported function is code, not a value.
+    let is_function = value.as_encoded_bytes().starts_with(b"()");
+    let named = |name: &str| is_inherited(name) || is_named(patterns, name);
+    !is_function && name.to_str().is_some_and(named)
+}
+
+/// What programs say that lack something without naming the variable that has it.
+struct Complaint {
+    /// Words of it, in small letters.
+    says: &'static [&'static str],
+    /// Patterns of the variables that have what is missing.
+    names: &'static [&'static str],
+}
+
+const COMPLAINTS: &[Complaint] = &[
+    Complaint {
+        says: &[
+            "certificate",
+            "unknownissuer",
+            "unknown issuer",
+            "self-signed",
+            "self signed",
+        ],
+        names: &["*_CA", "*_CA_*", "*CERT*"],
+    },
+    Complaint {
+        says: &["display"],
+        names: &["*DISPLAY*"],
+    },
+    Complaint {
+        says: &["cluster", "kubernetes", "kubeconfig"],
+        names: &["K8S_*", "KUBE*"],
+    },
+    Complaint {
+        says: &["access key", "api key", "apikey", "credential", "profile"],
+        names: &[
+            "*_ACCESS_KEY*",
+            "*_API_KEY",
+            "*_CONFIG_FILE",
+            "*_CREDENTIALS",
+            "*_CREDENTIALS_FILE",
+            "*_PROFILE",
+            "*_SESSION_TOKEN",
+        ],
+    },
+];
+
+/// Variables that are set for this process, that a child does not get, and that a text of its
+/// names, or has words for.
+pub fn withheld(text: &str, patterns: &[String]) -> Vec<String> {
+    withheld_of(std::env::vars_os(), text, patterns)
+}
+
+fn withheld_of(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    text: &str,
+    patterns: &[String],
+) -> Vec<String> {
+    /// Fewest letters of a name that is told: shorter ones are words of any text.
+    const MIN_LETTERS: usize = 3;
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let words = text.split(|c| !is_of_name(c));
+    let named: HashSet<&str> = words
+        .filter(|word| word.len() >= MIN_LETTERS && word.contains(char::is_alphabetic))
+        .collect();
+    let said = text.to_lowercase();
+    let complaints = COMPLAINTS.iter();
+    let complaints = complaints.filter(|about| about.says.iter().any(|words| said.contains(words)));
+    let missing: Vec<&str> = complaints.flat_map(|about| about.names).copied().collect();
+    let is_missed =
+        |name: &str| named.contains(name) || missing.iter().any(|pattern| matches(pattern, name));
+    let withheld = variables.filter_map(|(name, value)| {
+        let is_withheld = !passes(&name, &value, patterns);
+        let name = name.into_string().ok()?;
+        (is_withheld && !name.starts_with(OWN) && is_missed(&name)).then_some(name)
+    });
+    let mut withheld: Vec<String> = withheld.collect();
+    withheld.sort();
+    withheld.dedup();
+    withheld
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_gets_what_it_needs_and_no_secrets() {
+        let patterns = ["AWS_*".to_owned(), "MINE".to_owned()];
+        let table = [
+            ("PATH", "/bin", true, true),
+            ("SSL_CERT_FILE", "/ca.pem", true, true),
+            ("https_proxy", "http://proxy:3128", true, true),
+            ("KUBECONFIG", "/kube", true, true),
+            ("UV_CACHE_DIR", "/cache", true, true),
+            ("AWS_PROFILE", "work", true, true),
+            ("AWS_SECRET_ACCESS_KEY", "x", false, true),
+            ("MINE", "x", false, true),
+            ("MINE_TOO", "x", false, false),
+            ("GITHUB_TOKEN", "x", false, false),
+            ("PATH_OF_SECRETS", "x", false, false),
+            ("PATH", "() { evil; }", false, false),
+            ("AWS_F", "() { evil; }", false, false),
+        ];
+        for (name, value, inherited, named) in table {
+            for (patterns, expected) in [(&[][..], inherited), (&patterns, named)] {
+                let found = passes(OsStr::new(name), OsStr::new(value), patterns);
+                assert_eq!(found, expected, "{name}={value} {patterns:?}");
+            }
+        }
+        // Whatever is passed, the token of a host is not.
+        let all = ["*".to_owned()];
+        for (name, expected) in [("GITHUB_TOKEN", true), ("DORMOUSE_TOKEN", false)] {
+            assert_eq!(passes(OsStr::new(name), OsStr::new("x"), &all), expected);
+        }
+    }
+
+    #[test]
+    fn a_variables_value_is_judged_by_its_name_and_as_a_url() {
+        for (name, value, expected) in [
+            ("PATH", "/bin", None),
+            ("HTTPS_PROXY", "proxy:3128", None),
+            (
+                "HTTPS_PROXY",
+                "me:pw@proxy:3128",
+                Some("proxy://me:pw@proxy:3128"),
+            ),
+            ("all_proxy", "//me:p/w@proxy", Some("proxy://me:p/w@proxy")),
+            ("HTTP_PROXY", "http://proxy", Some("http://proxy")),
+            (
+                "PIP_INDEX_URL",
+                "https://u:p@index/x",
+                Some("https://u:p@index/x"),
+            ),
+            ("GITHUB_TOKEN", "x", Some("x")),
+            ("XDG_API_TOKEN", "x", Some("x")),
+        ] {
+            assert_eq!(
+                secret_in(name, value).as_deref(),
+                expected,
+                "{name}={value}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_key_is_passed_to_every_child() {
+        for passed in PASSED {
+            for name in passed.names {
+                let is_secret = ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY"]
+                    .iter()
+                    .any(|word| name.contains(word));
+                assert!(!is_secret && *name != "*", "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_set_here_and_not_passed_is_found_in_a_text() {
+        // What the tests are built with is set for them, and for no child.
+        let said = "CARGO_MANIFEST_DIR is missing, PATH is not, nor is NO_SUCH_VARIABLE_AT_ALL";
+        assert_eq!(withheld(said, &[]), ["CARGO_MANIFEST_DIR"]);
+        assert_eq!(withheld(said, &["CARGO_*".to_owned()]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_missing_is_found_where_a_text_does_not_name_it() {
+        let set = [
+            "ACME_CA_BUNDLE",
+            "DORMOUSE_CERT",
+            "GITHUB_TOKEN",
+            "KUBE_CONTEXT",
+            "PATH",
+            "SSL_CERT_FILE",
+            "VENDOR_PROFILE",
+        ];
+        let found = |said: &str| {
+            let set = set.map(|name| (OsString::from(name), OsString::from("x")));
+            withheld_of(set.into_iter(), said, &[])
+        };
+        for (said, expected) in [
+            (
+                "error: invalid peer certificate: UnknownIssuer",
+                &["ACME_CA_BUNDLE"][..],
+            ),
+            (
+                "context \"x\" does not exist: no such cluster",
+                &["KUBE_CONTEXT"],
+            ),
+            ("Unable to locate credentials", &["VENDOR_PROFILE"]),
+            ("cannot open display", &[]),
+            ("set GITHUB_TOKEN", &["GITHUB_TOKEN"]),
+            ("something else", &[]),
+        ] {
+            assert_eq!(found(said), expected, "{said}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! How an upstream is reached, as plain data: its program or its URL, how its user logs in there,
+//! and which of that nobody is shown.
+
+#![forbid(unsafe_code)]
+
+pub mod environment;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod header_name;
+mod here;
+mod launch;
+mod oauth;
+pub mod redaction;
+mod redirect;
+
+pub use header_name::is_header_byte;
+pub use here::is_here;
+pub use launch::{Http, HttpTransport, Launch, Secret, Stdio};
+pub use oauth::{OAuth, Wrong};
+pub use redirect::Redirect;

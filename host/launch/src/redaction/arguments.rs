@@ -1,0 +1,532 @@
+//! Secrets that are written out in the arguments of a program.
+
+use super::secret_value::{is_setting, looks_like_a_token};
+use super::url::secrets_in_url;
+use super::variable::is_variable;
+use super::words::words;
+use super::{SecretPart, is_secret_name, range_in};
+
+/// Kind of the argument behind another, as that one tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Anything.
+    Any,
+    /// A line for a shell, which has words of its own.
+    Line,
+    /// A secret.
+    Secret,
+    /// A secret, unless it is a word such as `none`.
+    SecretOrSetting,
+    /// The header of a request.
+    Header,
+    /// A name, and perhaps a password behind a `:`.
+    User,
+}
+
+/// A secret that was found in an argument.
+struct Found<'a> {
+    text: &'a str,
+    is_certain: bool,
+}
+
+impl<'a> Found<'a> {
+    fn certain(text: &'a str) -> Self {
+        Self {
+            text,
+            is_certain: true,
+        }
+    }
+}
+
+/// Programs whose `-p` is a password.
+const PASSWORD_BY_P: [&str; 7] = [
+    "mariadb",
+    "mongo",
+    "mongosh",
+    "mysql",
+    "mysqladmin",
+    "mysqldump",
+    "sshpass",
+];
+
+/// For each argument of a program the parts of it that are secrets: `--api-key VALUE`,
+/// `TOKEN=VALUE`, `--header "Authorization: VALUE"`, `;Password=VALUE`, in URLs, and what looks
+/// like a token. They are in order; one may be within another.
+pub fn secrets_in_arguments(program: &str, args: &[&str]) -> Vec<Vec<SecretPart>> {
+    let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let has_p = PASSWORD_BY_P.contains(&program);
+    let mut next = Next::Any;
+    args.iter()
+        .map(|arg| {
+            let mut found = Vec::new();
+            next = match arg.strip_prefix("-p") {
+                Some("") if has_p => Next::Secret,
+                Some(password) if has_p => {
+                    found.push(Found::certain(password));
+                    Next::Any
+                }
+                _ => secrets_in_argument(arg, next, &mut found),
+            };
+            in_order(arg, &found)
+        })
+        .collect()
+}
+
+/// The parts of a command line, or of another text, that are secrets.
+pub fn secrets_in_line(line: &str) -> Vec<SecretPart> {
+    let mut found = Vec::new();
+    if is_json(line) {
+        found.push(Found::certain(line));
+    } else {
+        let mut next = Next::Any;
+        for word in words(line) {
+            next = behind_word(word, secrets_in_argument(word, next, &mut found));
+        }
+    }
+    in_order(line, &found)
+}
+
+/// Whether a text is JSON with texts in it, which may have any names.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && text.contains('"')
+}
+
+/// What was found in a text, by where it begins.
+fn in_order(text: &str, found: &[Found<'_>]) -> Vec<SecretPart> {
+    let mut parts: Vec<_> = found
+        .iter()
+        .filter(|found| !found.text.is_empty())
+        .map(|found| SecretPart {
+            range: range_in(text, found.text),
+            is_certain: found.is_certain,
+        })
+        .collect();
+    parts.sort_by_key(|part| (part.range.start, std::cmp::Reverse(part.range.end)));
+    parts.dedup();
+    parts
+}
+
+/// Finds the secrets of one argument, and says what the one behind it is.
+fn secrets_in_argument<'a>(arg: &'a str, this: Next, found: &mut Vec<Found<'a>>) -> Next {
+    if this == Next::Line {
+        return secrets_in_words(arg, found);
+    }
+    if this != Next::Any && !is_option(arg) {
+        return secrets_by_kind(this, arg, found);
+    }
+    if let Some((option, value)) = arg.split_once('=')
+        && option.starts_with('-')
+        && !matches!(follows(option), Next::Any | Next::Line)
+    {
+        secrets_by_kind(follows(option), value, found);
+        return Next::Any;
+    }
+    if let Some(next) = secrets_in_header(arg, false, found) {
+        return next;
+    }
+    if is_json(arg) {
+        found.push(Found::certain(arg));
+        return Next::Any;
+    }
+    if arg.contains(';') && arg.contains('=') && !arg.contains("://") {
+        // The values of a connection string may have spaces.
+        secrets_in_word(arg, found);
+        return Next::Any;
+    }
+    if let Some((name, value)) = arg.split_once('=')
+        && name.chars().all(is_name_letter)
+        && is_secret_name(name)
+    {
+        // It may be a line for a shell all the same, which gives a program its first word.
+        let value = add_value(value, found);
+        let first = value.and_then(|value| value.split_once(' '));
+        found.extend(first.map(|(first, _)| Found::certain(first)));
+        return Next::Any;
+    }
+    secrets_in_words(arg, found)
+}
+
+/// Finds the secrets of a line, word by word.
+fn secrets_in_words<'a>(line: &'a str, found: &mut Vec<Found<'a>>) -> Next {
+    let mut next = Next::Any;
+    for word in words(line) {
+        next = match word.len() == line.len() {
+            true => secrets_in_word(word, found),
+            false => behind_word(word, secrets_in_argument(word, next, found)),
+        };
+    }
+    next
+}
+
+/// Kind of the word behind another of a line, where a header has two.
+fn behind_word(word: &str, next: Next) -> Next {
+    match next {
+        Next::Any if word.strip_suffix(':').is_some_and(is_secret_name) => Next::Secret,
+        next => next,
+    }
+}
+
+/// Whether an argument behind one that has a value is no value, but an option: a name, and no
+/// token that begins like one.
+fn is_option(arg: &str) -> bool {
+    let Some(option) = arg.strip_prefix("--") else {
+        return false;
+    };
+    let name = option.split_once('=').map_or(option, |(name, _)| name);
+    let has = |kind: fn(&char) -> bool| name.chars().any(|letter| kind(&letter));
+    name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && name.chars().all(is_name_letter)
+        && !(has(char::is_ascii_digit) && has(char::is_ascii_uppercase))
+}
+
+fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
+}
+
+/// Finds what a kind of argument has as its secret, and says what the one behind it is.
+fn secrets_by_kind<'a>(kind: Next, arg: &'a str, found: &mut Vec<Found<'a>>) -> Next {
+    match kind {
+        Next::Any | Next::Line => {}
+        Next::SecretOrSetting if is_setting(arg) => {}
+        Next::Secret | Next::SecretOrSetting if is_scheme(arg) => return Next::Secret,
+        Next::Secret | Next::SecretOrSetting => {
+            add_value(arg, found);
+        }
+        Next::Header => {
+            return secrets_in_header(arg, true, found).unwrap_or(Next::Any);
+        }
+        Next::User if arg.contains("://") => {
+            secrets_in_word(arg, found);
+        }
+        Next::User => {
+            let is_id = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());
+            if let Some((_, password)) = arg.split_once(':').filter(|(user, _)| !is_id(user)) {
+                add_value(password, found);
+            }
+        }
+    }
+    Next::Any
+}
+
+/// Finds the secrets of a word.
+fn secrets_in_word<'a>(word: &'a str, found: &mut Vec<Found<'a>>) -> Next {
+    if word.contains("://") {
+        for part in secrets_in_url(word) {
+            found.push(Found {
+                text: word.get(part.range).unwrap_or_default(),
+                is_certain: part.is_certain,
+            });
+        }
+    } else if let Some(password) = password(word) {
+        add_value(password, found);
+    }
+    if !word.contains("://") || word.contains(';') {
+        for pair in word.split([';', '&']) {
+            // `--env=NAME=VALUE`: each of the names may be one of a secret.
+            let mut rest = pair;
+            while let Some((name, value)) = rest.split_once('=') {
+                if !name.contains("://") && is_secret_name(name) {
+                    add_value(value, found);
+                    break;
+                }
+                rest = value;
+            }
+            let tokens = rest.split(':').filter(|part| looks_like_a_token(part));
+            found.extend(tokens.map(Found::certain));
+        }
+    }
+    match word.contains('=') {
+        true => Next::Any,
+        false => follows(word),
+    }
+}
+
+/// Kind of what stands behind an option or a word.
+fn follows(word: &str) -> Next {
+    if ["bearer", "basic"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
+    {
+        return Next::Secret;
+    }
+    match word {
+        "-H" | "--header" | "--headers" => Next::Header,
+        "-u" | "-U" | "--user" | "--proxy-user" | "--login" | "--userpwd" => Next::User,
+        "--auth" => Next::SecretOrSetting,
+        "-c" | "-lc" | "-ic" | "-S" | "/c" | "/C" | "-Command" | "--command" | "--call" => {
+            Next::Line
+        }
+        _ if word.starts_with('-') && is_secret_name(word) => Next::Secret,
+        _ => Next::Any,
+    }
+}
+
+/// Whether a word is the first of a credential, and its secret stands behind it.
+fn is_scheme(word: &str) -> bool {
+    ["basic", "bearer", "bot", "token"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Finds the value of a header, and says what stands behind it. None where it is no header.
+/// Where it need not be one, it is one only if its name is one of a secret.
+fn secrets_in_header<'a>(
+    text: &'a str,
+    is_header: bool,
+    found: &mut Vec<Found<'a>>,
+) -> Option<Next> {
+    let Some((name, value)) = text.split_once([':', '=']) else {
+        // Some programs take the value as an argument of its own.
+        return match is_header {
+            true if text.chars().all(is_name_letter) && is_secret_name(text) => Some(Next::Secret),
+            true => {
+                add_value(text, found);
+                Some(Next::Any)
+            }
+            false => None,
+        };
+    };
+    let has_colon = text
+        .get(name.len()..)
+        .is_some_and(|rest| rest.starts_with(':') && !rest.starts_with("://"));
+    let name = name.trim_start_matches('/');
+    let is_header = is_header
+        || (has_colon
+            && name.chars().all(is_name_letter)
+            && is_secret_name(name)
+            && !is_task(name));
+    if !is_header {
+        return None;
+    }
+    add_value(value.trim_start(), found);
+    Some(Next::Any)
+}
+
+/// Whether a name is that of a task before its step (`npm run auth:login`).
+fn is_task(name: &str) -> bool {
+    name == "auth"
+}
+
+/// Adds a value without the scheme before it, but for one that is a variable as it is written.
+fn add_value<'a>(value: &'a str, found: &mut Vec<Found<'a>>) -> Option<&'a str> {
+    let value = match value.chars().next() {
+        Some(quote @ ('\'' | '"')) => {
+            let value = value.strip_prefix(quote).unwrap_or(value);
+            value.strip_suffix(quote).unwrap_or(value)
+        }
+        _ => value,
+    };
+    let value = match value.split_once(' ') {
+        Some((first, rest)) if is_scheme(first) => rest.trim_start(),
+        _ => value,
+    };
+    if is_variable(value) {
+        return None;
+    }
+    found.push(Found::certain(value));
+    Some(value)
+}
+
+/// Sources of packages and of images, which stand before a `:` as a user does.
+const SOURCES: [&str; 14] = [
+    "bitbucket",
+    "catalog",
+    "docker",
+    "file",
+    "gist",
+    "git",
+    "github",
+    "gitlab",
+    "jsr",
+    "link",
+    "npm",
+    "pkg",
+    "portal",
+    "workspace",
+];
+
+/// The password of `user:password@host`, which is no URL.
+fn password(word: &str) -> Option<&str> {
+    let (user, rest) = word.split_once(':')?;
+    let (password, host) = rest.rsplit_once('@')?;
+    // A drive has one letter.
+    let is_user =
+        user.len() > 1 && !user.contains(['/', '@', '=', '\\']) && !SOURCES.contains(&user);
+    // What has a version or a hash behind the `@` is a package or an image.
+    let version = host.trim_start_matches(['v', '^', '~', '=']);
+    let is_version = version.starts_with(|letter: char| letter.is_ascii_digit())
+        && !host.contains([':', '/'])
+        && !is_address(host);
+    let is_package = is_version || host.starts_with("sha256:") || host == "latest";
+    (is_user && !is_package && !password.is_empty()).then_some(password)
+}
+
+fn is_address(host: &str) -> bool {
+    host.parse::<std::net::IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::redacted_arguments;
+
+    #[track_caller]
+    fn shown(program: &str, args: &[&str]) -> String {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        redacted_arguments(program, &args).join(" ")
+    }
+
+    #[test]
+    fn secrets_in_arguments() {
+        for (args, expected) in [
+            (&["--api-key", "abc", "x"][..], "--api-key … x"),
+            (&["--token=abc"], "--token=…"),
+            (&["--pass", "abc"], "--pass …"),
+            (&["--password", "-abc"], "--password …"),
+            (&["--token", "${TOKEN}"], "--token ${TOKEN}"),
+            (&["GITHUB_TOKEN=abc"], "GITHUB_TOKEN=…"),
+            (&["-eGITHUB_TOKEN=abc"], "-eGITHUB_TOKEN=…"),
+            (&["--env=GITHUB_TOKEN=abc"], "--env=GITHUB_TOKEN=…"),
+            (&["--token", "--verbose", "x"], "--token --verbose x"),
+            (
+                &["--header", "Authorization:Bearer abc"],
+                "--header Authorization:Bearer …",
+            ),
+            (
+                &["--header", "Authorization: Bearer ${T}"],
+                "--header Authorization: Bearer ${T}",
+            ),
+            (&["--header=X-Api-Key: abc"], "--header=X-Api-Key: …"),
+            (&["-H", "X-Any: abc"], "-H X-Any: …"),
+            (&["Authorization: abc def"], "Authorization: …"),
+            (&["/token:abc"], "/token:…"),
+            (&["--cookie", "sid=abc"], "--cookie …"),
+            (&["-u", "me:abc"], "-u me:…"),
+            (&["--login=me:abc"], "--login=me:…"),
+            (
+                &[
+                    "--connection-string",
+                    "Server=db;User=me;Password=a b c;X=1",
+                ],
+                "--connection-string Server=db;User=me;Password=…;X=1",
+            ),
+            (&["me:abc@tcp(db)/x"], "me:…@tcp(db)/x"),
+            (&["me:abc@10.0.0.1"], "me:…@10.0.0.1"),
+            (&["https://u:abc@e.com/?k=abc"], "https://…@e.com/?k=…"),
+            (&["--url=postgres://u:abc@db/x"], "--url=postgres://…@db/x"),
+            (
+                &["https://e.com/s/aB3dE5gH7jK9mN1pQ3sT/mcp"],
+                "https://e.com/s/…/mcp",
+            ),
+            (
+                &["https://e.com/x;jsessionid=abc"],
+                "https://e.com/x;jsessionid=…",
+            ),
+            (
+                &["-c", "TOKEN=abc curl -H 'Authorization: Bearer abc' x"],
+                "-c TOKEN=… curl -H 'Authorization: Bearer …' x",
+            ),
+            (
+                &["-c", "run --password 'my abc' x; A_KEY=\"b c\" run"],
+                "-c run --password '…' x; A_KEY=\"…\" run",
+            ),
+            (&["Authorization=Bearer abc"], "Authorization=Bearer …"),
+            (&["PASSPHRASE=correct horse battery"], "PASSPHRASE=…"),
+            (&["--token", "$ecret"], "--token …"),
+            (&["--api-key=${X}abc"], "--api-key=…"),
+            (&["--secret", "{{abc"], "--secret …"),
+            (&["--token", "--ABC16"], "--token …"),
+            (&["--header", "Cookie", "sid=abc"], "--header Cookie …"),
+            (
+                &["--header", "Authorization:", "Bearer", "abc", "x"],
+                "--header Authorization: Bearer … x",
+            ),
+            (&["--pw", "abc"], "--pw …"),
+            (&["--env", "DB_PW=abc"], "--env DB_PW=…"),
+            (&["--accesskeyid=abc"], "--accesskeyid=…"),
+            (&["sbp_canary13abcdef0123"], "…"),
+            (&["https://e.com/?k=$abc"], "https://e.com/?k=…"),
+            (
+                &["https://hooks.slack.com/services/T00ABC/B00ABC/abcdefghijklmnopqrstuvwx"],
+                "https://hooks.slack.com/services/…/…/…",
+            ),
+            (&["  {\"apiKey\":\"abc\"}"], "…"),
+            (&["ghp_0123456789abcdef"], "…"),
+        ] {
+            assert_eq!(shown("run", args), expected);
+        }
+        assert_eq!(shown("/usr/bin/mysql", &["-p", "abc"]), "-p …");
+        assert_eq!(shown("mysql", &["-pabc"]), "-p…");
+    }
+
+    #[test]
+    fn what_is_no_secret_is_shown() {
+        for args in [
+            "-y @scope/server@1.2.3",
+            "-y -p @upstash/context7-mcp context7",
+            "-p 3.12 tool",
+            "run --rm -i -p 127.0.0.1:8080:80/tcp -u 1000:1000 image:1.0@sha256:00ff",
+            "run jsr:@scope/server@1.0 npm:server@1.0 github:me/x@v1 pkg:x@1",
+            "run auth:login --auth none --auth-mode oauth",
+            r"C:\Users\me@work\server.js",
+            "--max-tokens 4096 --token-file /x/y --key-path ./k --sort-key name",
+            "--token --log-level=debug --apiKey --verbose x",
+            "-c it's-all-Bob's-code",
+            "--path /x {x} --port 8080 2026-11-22",
+        ] {
+            let words: Vec<&str> = args.split(' ').collect();
+            assert_eq!(shown("npx", &words), args);
+        }
+    }
+
+    #[test]
+    fn secrets_are_found_in_linear_time() {
+        let parts = [
+            "--token ",
+            "--token=",
+            "-H ",
+            "bearer ",
+            "a=b=",
+            "A_TOKEN=x;",
+            "https://u:p@h/?k=v&",
+            "x://",
+            "://a@",
+            "u:p@",
+            "'--auth \"",
+            "A_KEY='b c\" ",
+            "{\"a",
+            ";=",
+            "&=:",
+            "-",
+            ":",
+        ];
+        for part in parts {
+            let text = |size: usize| part.repeat(size);
+            dormouse_tests::growth::is_linear(part, 1_000, text, |text: &String| {
+                std::hint::black_box(super::secrets_in_line(text));
+                let words: Vec<_> = text.split(' ').collect();
+                std::hint::black_box(super::secrets_in_arguments("mysql", &words));
+                // One word, which has spaces in it.
+                std::hint::black_box(super::secrets_in_arguments("x", &[text]));
+            });
+        }
+    }
+
+    #[test]
+    fn a_setting_in_a_url_is_not_known_as_a_secret() {
+        let arg = "https://e.com/?mode=http&key=http&q=aB3-x";
+        let secrets = super::secrets_in_arguments("run", &[arg]).remove(0);
+        let known: Vec<_> = secrets.iter().map(|part| part.known_in(arg)).collect();
+        assert_eq!(known, [None, Some("http"), Some("aB3-x")]);
+    }
+
+    #[test]
+    fn a_program_is_given_the_first_word_of_a_line() {
+        let arg = "API_TOKEN=abcd run it";
+        let secrets = super::secrets_in_arguments("ssh", &[arg]).remove(0);
+        let known: Vec<_> = secrets
+            .iter()
+            .filter_map(|part| part.known_in(arg))
+            .collect();
+        assert_eq!(known, ["abcd run it", "abcd"]);
+    }
+}

@@ -1,0 +1,24 @@
+//! What a server may do and use: grants, limits and budgets as plain data, and decisions that are
+//! functions of them and of what is found on disk.
+
+#![forbid(unsafe_code)]
+
+mod folder;
+mod grants;
+mod host_limits;
+mod identity;
+mod limits;
+mod log_budget;
+mod own;
+mod shared;
+mod writable_code;
+
+pub use folder::{OpenError, OpenFolder, real_path};
+pub use grants::{FsGrant, FsMode, Grants};
+pub use host_limits::HostLimits;
+pub use identity::Identity;
+pub use limits::{Limits, NEVER, UpstreamLimits};
+pub use log_budget::LogBudget;
+pub use own::{OwnPlace, OwnPlaces, Resolved};
+pub use shared::SharedFolder;
+pub use writable_code::WritableCode;

@@ -1,0 +1,379 @@
+//! Forms of servers, made so that a person sees all of what they are about.
+//!
+//! The names of fields and the choices go back to the server as they are. Those of which
+//! something would not be seen, or that look like a mark, are shown by a title.
+
+use std::collections::HashMap;
+
+use dormouse_text::visible::{hides_something, visible, without_hidden};
+use serde_json::{Map, Value, json};
+
+use super::mark::{shown, unmarked};
+
+/// Members of a form's schema that are shown and not sent back.
+const SHOWN: [&str; 3] = ["title", "description", "enumNames"];
+
+/// Deepest fields of fields that are looked at. Forms of MCP have none, and no value is read
+/// that is nested more.
+const MAX_DEPTH: usize = 128;
+
+/// Makes all of a form visible.
+///
+/// # Errors
+/// Something in it cannot be shown: "has …".
+pub(super) fn show(schema: &mut Value) -> Result<(), String> {
+    clean(schema, false);
+    match schema {
+        Value::Object(schema) => fields(schema, MAX_DEPTH),
+        _ => Ok(()),
+    }
+}
+
+/// Shows what is hidden in the texts of a form that nobody sends back.
+fn clean(value: &mut Value, is_shown: bool) {
+    match value {
+        Value::String(text) if is_shown => *text = shown(text),
+        Value::Array(items) => {
+            for item in items {
+                clean(item, is_shown);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let is_shown = SHOWN.iter().any(|shown| shown.eq_ignore_ascii_case(name));
+                clean(member, is_shown);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Gives the fields of an object titles where their names cannot be shown.
+fn fields(schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
+    let Some(Value::Object(fields)) = schema.get_mut("properties") else {
+        return Ok(());
+    };
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let titles = titles(&names);
+    for (field, title) in fields.values_mut().zip(titles) {
+        match (field, title) {
+            (Value::Object(field), title) => {
+                if let Some(title) = title.filter(|_| !is_titled(field)) {
+                    field.insert("title".into(), title.into());
+                }
+                self::field(field, depth)?;
+            }
+            (_, None) => {}
+            (_, Some(shown)) => {
+                return Err(format!(
+                    "has a field that cannot be shown: `{shown}`\n\
+                     hint: a field is an object, and has a `title` where its name has characters \
+                     in it that nobody sees"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Shows the choices of a field, and leaves out what it would be filled with unseen.
+fn field(field: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
+    if field.get("default").is_some_and(is_hidden_default) {
+        field.shift_remove("default");
+    }
+    choices(field);
+    let Some(depth) = depth.checked_sub(1) else {
+        return Ok(());
+    };
+    if let Some(Value::Object(items)) = field.get_mut("items") {
+        // MCP has names for untitled choices of several things only in this way.
+        let untitled = items.get("enum").and_then(Value::as_array);
+        let untitled = untitled.and_then(|values| titled_choices(values));
+        if let Some(titled) = untitled.filter(|_| !items.contains_key("anyOf")) {
+            for member in ["enum", "enumNames", "type"] {
+                items.shift_remove(member);
+            }
+            items.insert("anyOf".into(), titled);
+        }
+        self::field(items, depth)?;
+    }
+    fields(field, depth)
+}
+
+/// Gives the choices of a field titles where their values cannot be shown.
+fn choices(field: &mut Map<String, Value>) {
+    if let Some(Value::Array(values)) = field.get("enum") {
+        let titles = titles(&texts(values));
+        let names = field.get("enumNames").and_then(Value::as_array);
+        let name = |at: usize| {
+            names
+                .and_then(|names| names.get(at))
+                .filter(|name| is_title(name))
+        };
+        let is_unnamed = |at: usize| name(at).is_none();
+        let mut untitled = titles
+            .iter()
+            .enumerate()
+            .filter(|(_, title)| title.is_some());
+        if untitled.any(|(at, _)| is_unnamed(at)) {
+            let names = values.iter().zip(titles).enumerate();
+            let names = names.map(|(at, (value, title))| match (name(at), title) {
+                (Some(name), _) => name.clone(),
+                (None, Some(title)) => title.into(),
+                (None, None) => match value {
+                    Value::String(_) => value.clone(),
+                    other => other.to_string().into(),
+                },
+            });
+            let names = names.collect();
+            field.insert("enumNames".into(), names);
+        }
+    }
+    for list in ["oneOf", "anyOf"] {
+        let Some(Value::Array(choices)) = field.get_mut(list) else {
+            continue;
+        };
+        let values = choices.iter().map(|choice| match choice.get("const") {
+            Some(value) if !choice.as_object().is_some_and(is_titled) => value.clone(),
+            _ => Value::Null,
+        });
+        let values: Vec<Value> = values.collect();
+        for (choice, title) in choices.iter_mut().zip(titles(&texts(&values))) {
+            if let (Some(choice), Some(title)) = (choice.as_object_mut(), title) {
+                choice.insert("title".into(), title.into());
+            }
+        }
+    }
+}
+
+/// The choices of an `enum` with titles, if there is one that needs it.
+fn titled_choices(values: &[Value]) -> Option<Value> {
+    let titles = titles(&texts(values));
+    titles.iter().any(Option::is_some).then(|| {
+        let choices = values.iter().zip(titles).map(|(value, title)| match title {
+            Some(title) => json!({ "const": value, "title": title }),
+            None => json!({ "const": value, "title": value }),
+        });
+        choices.collect()
+    })
+}
+
+fn texts(values: &[Value]) -> Vec<&str> {
+    let texts = values.iter();
+    texts
+        .map(|value| value.as_str().unwrap_or_default())
+        .collect()
+}
+
+/// For each text the title by which it is shown, where it is not seen as it is. Those that
+/// would look like another one of them have their escapes in it.
+fn titles(texts: &[&str]) -> Vec<Option<String>> {
+    let mut alike: HashMap<_, usize> = HashMap::new();
+    for text in texts {
+        *alike.entry(without_hidden(text)).or_default() += 1;
+    }
+    let title = |text: &&str| {
+        let seen = without_hidden(text);
+        let is_alone = alike.get(&seen).is_none_or(|count| *count == 1);
+        let is_seen = !hides_something(text) && (is_alone || visible(text) == *text);
+        if is_seen && unmarked(text) == *text {
+            return None;
+        }
+        let title = match is_alone {
+            true => shown(text),
+            false => unmarked(&visible(text)).into_owned(),
+        };
+        // Of nothing but marks of direction, nothing is left.
+        match title.trim().is_empty() {
+            true => Some(visible(text).into_owned()),
+            false => Some(title),
+        }
+    };
+    texts.iter().map(title).collect()
+}
+
+/// Whether there is a title that is shown in place of a name.
+fn is_titled(schema: &Map<String, Value>) -> bool {
+    schema.get("title").is_some_and(is_title)
+}
+
+fn is_title(title: &Value) -> bool {
+    title.as_str().is_some_and(|title| !title.trim().is_empty())
+}
+
+/// Whether a field would be filled with what nobody sees.
+fn is_hidden_default(default: &Value) -> bool {
+    match default {
+        Value::String(text) => hides_something(text) || unmarked(text) != *text,
+        Value::Array(items) => items.iter().any(is_hidden_default),
+        Value::Object(members) => members.values().any(is_hidden_default),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The only field of a form as it is shown.
+    fn shown_field(field: Value) -> Value {
+        let mut schema = json!({ "type": "object", "properties": { "a": field } });
+        show(&mut schema).unwrap();
+        schema["properties"]["a"].take()
+    }
+
+    #[test]
+    fn what_is_only_shown_hides_nothing() {
+        let field = shown_field(json!({
+            "type": "string", "title": "A\u{202e}", "description": "x\u{1b}[1m [server `bank`]",
+            "enum": ["\u{200b}"], "enumNames": ["\u{200b}"],
+        }));
+        assert_eq!(field["title"], "A\\u{202e}");
+        assert_eq!(field["description"], "x\\u{1b}[1m (server `bank`]");
+        assert_eq!(field["enumNames"][0], "\\u{200b}");
+        // What is sent back is what the server knows.
+        assert_eq!(field["enum"][0], "\u{200b}");
+    }
+
+    #[test]
+    fn what_people_write_stays_as_it_is() {
+        for field in [
+            json!({ "type": "string", "enum": ["a", "می\u{200c}خواهم", "\u{26a0}\u{fe0f} b", "\u{e0b0}"] }),
+            json!({ "type": "string", "default": "a\r\n\tb" }),
+            json!({ "type": "string", "title": "❤\u{fe0f} میخ می\u{200c}خواهم", "default": "👨\u{200d}👩\u{200d}👧" }),
+            json!({ "type": "string", "enum": ["a\u{200e}"], "enumNames": ["A"] }),
+            json!({ "oneOf": [{ "const": "\u{200b}", "title": "None" }] }),
+            json!({ "items": { "anyOf": [{ "const": "[server `b`]", "title": "B" }] } }),
+            json!({ "type": "array", "items": { "type": "string", "enum": ["co\u{ad}op"] } }),
+            json!(true),
+        ] {
+            assert_eq!(shown_field(field.clone()), field);
+        }
+    }
+
+    #[test]
+    fn a_choice_that_hides_something_is_shown_by_a_title() {
+        for (field, expected) in [
+            (
+                json!({ "enum": ["ok", "\u{202e}a", "שלום\u{200f}", "\u{200e}", 7] }),
+                json!({
+                    "enum": ["ok", "\u{202e}a", "שלום\u{200f}", "\u{200e}", 7],
+                    "enumNames": ["ok", "\\u{202e}a", "שלום", "\\u{200e}", "7"],
+                }),
+            ),
+            (
+                json!({ "enum": ["a", "b\u{200b}"], "enumNames": ["A"] }),
+                json!({ "enum": ["a", "b\u{200b}"], "enumNames": ["A", "b\\u{200b}"] }),
+            ),
+            (
+                json!({ "enum": ["[server 'prod']"] }),
+                json!({ "enum": ["[server 'prod']"], "enumNames": ["(server 'prod']"] }),
+            ),
+            (
+                json!({ "type": "array", "items": { "type": "string", "enum": ["a", "\u{200b}"] } }),
+                json!({ "type": "array", "items": { "anyOf": [
+                    { "const": "a", "title": "a" }, { "const": "\u{200b}", "title": "\\u{200b}" },
+                ] } }),
+            ),
+            (
+                json!({ "oneOf": [{ "const": "a\u{202e}" }, { "const": "b", "title": "\u{200e}" }, 7] }),
+                json!({ "oneOf": [
+                    { "const": "a\u{202e}", "title": "a\\u{202e}" }, { "const": "b", "title": "" }, 7,
+                ] }),
+            ),
+            (
+                json!({ "items": { "anyOf": [{ "const": "a\u{202e}", "title": 7 }] } }),
+                json!({ "items": { "anyOf": [{ "const": "a\u{202e}", "title": "a\\u{202e}" }] } }),
+            ),
+            (
+                json!({ "type": "string", "default": "\u{1b}[2K" }),
+                json!({ "type": "string" }),
+            ),
+            (json!({ "default": ["a", "a\u{200b}"] }), json!({})),
+        ] {
+            assert_eq!(shown_field(field.clone()), expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn choices_that_would_look_alike_are_told_apart() {
+        let field = shown_field(
+            json!({ "enum": ["coop", "co\u{ad}op", "a", "a\u{200e}", "❤", "❤\u{fe0f}"] }),
+        );
+        assert_eq!(
+            field["enumNames"],
+            json!(["coop", "co\\u{ad}op", "a", "a\\u{200e}", "❤", "❤\\u{fe0f}"])
+        );
+    }
+
+    #[test]
+    fn a_field_whose_name_hides_something_has_a_title() {
+        let mut schema = json!({ "properties": {
+            "a": {}, "a\u{200e}": {}, "b\u{202e}": {}, "c\u{202e}": { "title": "C" },
+            "میخ\u{200c}ها": {}, "[server `b`]": { "properties": { "\u{200b}": {} } },
+        } });
+        show(&mut schema).unwrap();
+        let expected = json!({ "properties": {
+            "a": {}, "a\u{200e}": { "title": "a\\u{200e}" }, "b\u{202e}": { "title": "b\\u{202e}" },
+            "c\u{202e}": { "title": "C" }, "میخ\u{200c}ها": {},
+            "[server `b`]": {
+                "properties": { "\u{200b}": { "title": "\\u{200b}" } }, "title": "(server `b`]",
+            },
+        } });
+        assert_eq!(schema, expected);
+        // There is no place for a title.
+        let mut schema = json!({ "properties": { "a\u{200b}": true } });
+        let why = show(&mut schema).unwrap_err();
+        assert!(why.contains("`a\\u{200b}`"), "{why}");
+    }
+
+    #[test]
+    fn a_form_is_shown_in_linear_time() {
+        let values = |size: usize| -> Vec<Value> {
+            let values = (0..size).map(|number| json!(format!("{number}\u{200b}")));
+            values.collect()
+        };
+        let alike = |size: usize| -> Vec<Value> {
+            let values = (0..size).map(|number| json!("\u{200b}".repeat(number % 7)));
+            values.collect()
+        };
+        let one_of = |size: usize| -> Value {
+            let choices = values(size).into_iter();
+            choices.map(|value| json!({ "const": value })).collect()
+        };
+        let properties = |size: usize| -> Value {
+            let fields = (0..size).map(|number| {
+                let name = format!("{number}\u{202e}");
+                (
+                    name,
+                    json!({ "type": "string", "default": "\u{200b}", "title": "\u{200b}" }),
+                )
+            });
+            Value::Object(fields.collect())
+        };
+        let inputs: [(&str, &dyn Fn(usize) -> Value); 6] = [
+            ("enum", &|size| json!({ "a": { "enum": values(size) } })),
+            (
+                "enum of what looks alike",
+                &|size| json!({ "a": { "enum": alike(size) } }),
+            ),
+            (
+                "enumNames",
+                &|size| json!({ "a": { "enum": values(size), "enumNames": alike(size / 2) } }),
+            ),
+            (
+                "items",
+                &|size| json!({ "a": { "items": { "enum": values(size) } } }),
+            ),
+            ("oneOf", &|size| json!({ "a": { "oneOf": one_of(size) } })),
+            ("properties", &properties),
+        ];
+        for (what, input) in inputs {
+            dormouse_tests::growth::is_linear(what, 300, input, |properties: &Value| {
+                let mut schema = json!({ "type": "object", "properties": properties });
+                show(&mut schema).unwrap();
+                std::hint::black_box(schema);
+            });
+        }
+    }
+}

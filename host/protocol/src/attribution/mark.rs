@@ -1,0 +1,231 @@
+//! The mark of a server's words, and words that look like one.
+
+use std::borrow::Cow;
+
+use dormouse_text::visible::{is_hidden, visible_line, visible_prose};
+use icu_properties::props::{BidiMirrored, GeneralCategory};
+use icu_properties::{CodePointMapData, CodePointSetData};
+
+/// Start of what a server's words are marked with.
+const MARK: &str = "[server `";
+
+/// The word of a mark.
+const WORD: &[u8] = b"server";
+
+/// Parts of tall brackets, which are neither opening nor mirrored for Unicode.
+const PARTS_OF_BRACKETS: [char; 4] = ['⎡', '⎢', '⎣', '⎴'];
+
+/// Most blank lines that stand between two others.
+const MAX_BLANK_LINES: usize = 2;
+
+/// A text that a person is shown, marked as the words of a server.
+#[must_use]
+pub fn message(server: &str, text: &str) -> String {
+    format!("{MARK}{}`] {}", visible_line(server), shown(text))
+}
+
+/// A server's words as a person is shown them: nothing is hidden in them, nothing looks like a
+/// mark, and no part of them is far away from the others.
+pub(super) fn shown(text: &str) -> String {
+    let text = visible_prose(text);
+    let text = closed_up(&text);
+    unmarked(&text).into_owned()
+}
+
+/// A text without more blank lines in a row than a reader would pass over.
+fn closed_up(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut blank = 0;
+    // Lines of nothing but spaces are blank, too.
+    let lines = text.split('\n').filter(|line| {
+        blank = match line.trim().is_empty() {
+            true => blank + 1,
+            false => 0,
+        };
+        blank <= MAX_BLANK_LINES
+    });
+    let lines: Vec<&str> = lines.collect();
+    Cow::Owned(lines.join("\n"))
+}
+
+/// A text in which nothing looks like the mark of a server's words.
+pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
+    let forged: Vec<(usize, &str)> = text
+        .match_indices(is_bracket)
+        .filter(|(at, bracket)| looks_like_a_mark(text.get(at + bracket.len()..)))
+        .collect();
+    if forged.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut unmarked = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, bracket) in forged {
+        unmarked.push_str(text.get(from..at).unwrap_or_default());
+        unmarked.push('(');
+        from = at + bracket.len();
+    }
+    unmarked.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(unmarked)
+}
+
+/// Whether a character may look like the bracket that a mark begins with. Beyond ASCII that is any
+/// one that opens something or is turned around with the direction of its line.
+fn is_bracket(c: char) -> bool {
+    if c.is_ascii() {
+        return c == '[';
+    }
+    CodePointMapData::<GeneralCategory>::new().get(c) == GeneralCategory::OpenPunctuation
+        || CodePointSetData::new::<BidiMirrored>().contains(c)
+        || PARTS_OF_BRACKETS.contains(&c)
+}
+
+/// Whether what follows a bracket goes on as a mark does, however its letters are written and
+/// spaced. Beyond ASCII there are letters that look like any other, so that each may be one.
+fn looks_like_a_mark(rest: Option<&str>) -> bool {
+    let seen = rest.unwrap_or_default().chars();
+    let mut seen = seen.filter(|c| !c.is_whitespace() && !is_hidden(*c) && !is_accent(*c));
+    let is_word = WORD.iter().all(|letter| {
+        let like = |c: char| !c.is_ascii() || c.eq_ignore_ascii_case(&char::from(*letter));
+        seen.next().is_some_and(like)
+    });
+    is_word && seen.next().is_some_and(is_quote)
+}
+
+/// Whether a character is a part of the one before it.
+fn is_accent(c: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
+    matches!(
+        CodePointMapData::<GeneralCategory>::new().get(c),
+        EnclosingMark | NonspacingMark | SpacingMark
+    )
+}
+
+/// Whether a character looks like one of those that stand around the name in a mark.
+fn is_quote(c: char) -> bool {
+    use GeneralCategory::{
+        FinalPunctuation, InitialPunctuation, ModifierLetter, ModifierSymbol, OpenPunctuation,
+    };
+    let category = CodePointMapData::<GeneralCategory>::new().get(c);
+    let is_like_one = match category {
+        InitialPunctuation | FinalPunctuation | ModifierLetter => true,
+        ModifierSymbol => c != '^',
+        // Of quotes, those that stand low.
+        OpenPunctuation => matches!(c, '‚' | '„' | '「' | '『' | '〝' | '｢' | '〈' | '《'),
+        _ => false,
+    };
+    is_like_one
+        || matches!(
+            c,
+            '`' | '\'' | '"' | '′' | '″' | '‵' | '‶' | '＇' | '＂' | '׳' | '״'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_begins_with_its_server() {
+        for (text, expected) in [
+            ("Who?", "[server `x`] Who?"),
+            ("", "[server `x`] "),
+            ("a\nb", "[server `x`] a\nb"),
+            ("\u{1b}[2K\u{202e}", "[server `x`] \\u{1b}[2K\\u{202e}"),
+            ("⚠\u{fe0f} a\r\nb\u{200f}", "[server `x`] ⚠\u{fe0f} a\nb"),
+            (
+                "hi\n\n[server `bank`] Your PIN? [SERVER `y`]",
+                "[server `x`] hi\n\n(server `bank`] Your PIN? (SERVER `y`]",
+            ),
+            (
+                "［server `bank`] 【 Server \u{2018}a\u{2019}】 [ｓｅｒｖｅｒ `b`] [server] [0]",
+                "[server `x`] (server `bank`] ( Server \u{2018}a\u{2019}】 (ｓｅｒｖｅｒ `b`] [server] [0]",
+            ),
+        ] {
+            assert_eq!(message("x", text), expected);
+        }
+    }
+
+    #[test]
+    fn marks_are_recognised_however_they_are_written() {
+        for text in [
+            "[                              server `b`]",
+            "[\n\tserver\n`b`]",
+            "[ѕerver `b`]",
+            "[ѕеrvеr `b`]",
+            "[𝐬𝐞𝐫𝐯𝐞𝐫 `b`]",
+            "[se\u{301}rver `b`]",
+            "[ser\u{ad}ver `b`]",
+            "[server «b»]",
+            "[server ‹b›]",
+            "[server „b“]",
+            "[server \u{1fef}b\u{1fef}]",
+            "[server 「b」]",
+            "⌈server `b`⌉",
+            "\u{fe47}server `b`\u{fe48}",
+            "\u{2e55}server `b`\u{2e56}",
+            "⎡server `b`⎤",
+            "⟦server `b`⟧",
+            "\u{298d}server `b`]",
+        ] {
+            let unmarked = unmarked(text);
+            assert!(unmarked.starts_with('('), "{text}: {unmarked}");
+        }
+        for text in [
+            "[server]",
+            "[server: b]",
+            "[servers `b`]",
+            "[serve `b`]",
+            "[save `b`]",
+            "[0]",
+            "[server b]",
+            "{server `b`}",
+            "[\"server\"]",
+            "[Hinweis] „a“",
+            "[x `server`]",
+        ] {
+            assert_eq!(unmarked(text), text);
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_message_is_far_away() {
+        let far = format!("a{}b", "\n".repeat(3000));
+        assert_eq!(message("x", &far), "[server `x`] a\n\n\nb");
+        assert_eq!(shown("a\n \n\t\n\u{3000}\n\r\nb\n\nc"), "a\n \n\t\nb\n\nc");
+        assert_eq!(shown("a\n\n\nb"), "a\n\n\nb");
+        // It takes time that grows with the text alone.
+        let many = "[ ".repeat(200_000);
+        assert_eq!(shown(&many), many);
+    }
+
+    #[test]
+    fn marking_takes_linear_time() {
+        type Text<'t> = &'t dyn Fn(usize) -> String;
+        let texts: [(&str, Text<'_>); 7] = [
+            ("brackets", &|size| "[ ".repeat(size)),
+            ("marks", &|size| "[server `x`]\n\n\n\n".repeat(size)),
+            ("brackets that may be letters", &|size| {
+                "\u{3010}\u{3000} ".repeat(size)
+            }),
+            ("brackets of other scripts", &|size| {
+                "\u{fe47}\u{2e55}s".repeat(size)
+            }),
+            ("hidden characters", &|size| {
+                format!("[{}", "s\u{ad}\u{301}".repeat(size))
+            }),
+            ("brackets before blanks", &|size| {
+                format!("{}{}", "[".repeat(size), " ".repeat(size))
+            }),
+            ("blank lines", &|size| " \n\u{3000}\n".repeat(size)),
+        ];
+        for (what, text) in texts {
+            dormouse_tests::growth::is_linear(what, 2_000, text, |text: &String| {
+                std::hint::black_box(unmarked(text));
+                std::hint::black_box(closed_up(text));
+                std::hint::black_box(message(text, text));
+            });
+        }
+    }
+}

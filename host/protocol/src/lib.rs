@@ -1,0 +1,36 @@
+//! The vocabulary of a call as data: who is told and asked while it runs, what is asked, what is
+//! answered, and how that is marked as a server's.
+//!
+//! Both sides use it, the plugins' and the upstreams', and the agents' side.
+
+#![forbid(unsafe_code)]
+
+mod able;
+mod answer;
+pub mod attribution;
+mod awaited;
+mod capability;
+mod client_era;
+mod client_key;
+pub mod form;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod listener;
+mod question;
+mod question_limit;
+pub mod question_links;
+mod session_id;
+
+pub use able::{Able, passed_extensions};
+pub use answer::{Answer, Edit};
+pub use awaited::Awaited;
+pub use capability::Capability;
+pub use client_era::{ClientEra, NEWEST_HANDSHAKE};
+pub use client_key::ClientKey;
+pub use form::{Choice, Field, Form, Kind};
+pub use listener::{Catalog, LEVELS, Listener, Notice, SessionClients, severity};
+pub use question::{
+    AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, Question, VALUE_BYTES, check_size,
+};
+pub use question_limit::{QuestionLimit, WaitingQuestions};
+pub use session_id::SessionId;

@@ -1,0 +1,274 @@
+//! The other end of a call: whoever hears what it says and answers what it asks.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::{Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Question, SessionId};
+use crate::Able;
+
+/// The levels of MCP logging, the least severe first.
+pub const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// The severity of a level of MCP logging, from 0 (debug) to 7 (emergency). One that is not known
+/// counts as `info`.
+#[must_use]
+pub fn severity(level: &str) -> u8 {
+    const INFO: u8 = 1;
+    let place = LEVELS.iter().position(|known| *known == level);
+    place
+        .and_then(|place| u8::try_from(place).ok())
+        .unwrap_or(INFO)
+}
+
+/// Clients of sessions, which can be told something between their requests.
+pub trait SessionClients: Send + Sync {
+    /// That of a session, unless the session has ended.
+    fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>>;
+
+    /// Tells the client of a session what has become of what a server has kept for it: at once, or
+    /// beside the next result of a tool of that server, where it hears no such logs. Without a
+    /// session, the next client is told that calls a tool of that server and has none either.
+    fn tell(&self, session: Option<SessionId>, server: &str, text: String);
+}
+
+/// Whoever has made a call, or could have: hears what is said meanwhile, has questions
+/// answered, and knows what its agent has said of itself. Nothing but
+/// [`ask`](Self::ask) may take time.
+pub trait Listener: Send + Sync {
+    /// `dormouse:plugin/call.progress`, and what an upstream says of its progress.
+    fn progress(&self, progress: f64, total: Option<f64>, message: Option<String>);
+
+    /// The host is still busy with what has to be there before the call can begin, and says
+    /// with what: about once a second.
+    fn preparing(&self, _what: String) {}
+
+    /// `dormouse:plugin/call.log`; the level is MCP's name for it.
+    fn log(&self, level: &'static str, logger: Option<String>, data: Value);
+
+    /// Whether the agent is told logs of that level.
+    fn hears(&self, _level: &str) -> bool {
+        true
+    }
+
+    /// The agent's client.
+    fn client(&self) -> ClientKey {
+        ClientKey::Name(String::new())
+    }
+
+    /// The era of MCP that the agent's client speaks.
+    fn era(&self) -> ClientEra {
+        ClientEra::default()
+    }
+
+    /// What the agent's client has declared that it can be asked: the members `elicitation`,
+    /// `sampling` and `roots` of its MCP `ClientCapabilities`, as it has written them, and
+    /// whatever it is doing at the moment; and in `extensions`, whether it shows pages.
+    fn declared(&self) -> Map<String, Value> {
+        Able::with(|capability| self.supports(capability)).into_members()
+    }
+
+    /// Whether the agent's client can be asked something.
+    fn supports(&self, _capability: Capability) -> bool {
+        false
+    }
+
+    /// Whether what the client answers is what the user of this host says, so that it may
+    /// decide what is trusted, approved or granted. It is over a connection that nobody
+    /// else can have: a terminal, or the standard streams. Over HTTP, whoever has reached
+    /// the port answers.
+    fn may_decide(&self) -> bool {
+        false
+    }
+
+    /// Whether this process goes on when the call is over, so that what it has begun (a page that
+    /// the user is to open) can still be answered then.
+    fn outlives_call(&self) -> bool {
+        true
+    }
+
+    /// Why the client is not asked what it does not [support](Self::supports). Whoever
+    /// has to tell the client so takes note of it here.
+    fn lacks(&self, lacked: &[Capability]) -> String {
+        let lacked = lacked.first().map(|lacked| format!(" (`{lacked}`)"));
+        let lacked = lacked.unwrap_or_default();
+        format!("there is no client here that could be asked{lacked}")
+    }
+
+    /// The client's answers, in the same order. Whoever asks goes through
+    /// `put`, so that nobody is asked here what they do
+    /// not support.
+    fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        let lacked: Vec<_> = questions.iter().flat_map(Question::needs).collect();
+        let lacks = AskError::Unsupported(self.lacks(&lacked));
+        Box::pin(std::future::ready(Err(lacks)))
+    }
+
+    /// The call is busy with an instance that other calls may wait for.
+    fn holds(&self, _awaited: Awaited) {}
+
+    /// `dormouse:plugin/notify`.
+    fn notify(&self, _notice: Notice) {}
+
+    /// The least severe level, by MCP's name for it, of the logs that a plugin is to tell, and
+    /// that an upstream is to be asked for where it has to be; none where it is not to be asked
+    /// for any.
+    fn level(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the agent's request has in its `_meta` for whoever answers it: all but what
+    /// concerns the agent's own connection.
+    fn meta(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+impl dyn Listener + '_ {
+    /// Sees that the client supports all that it would be asked for.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn check_support(&self, needed: impl Iterator<Item = Capability>) -> Result<(), AskError> {
+        let lacked: Vec<_> = needed.filter(|needed| !self.supports(*needed)).collect();
+        match lacked.is_empty() {
+            true => Ok(()),
+            false => Err(AskError::Unsupported(self.lacks(&lacked))),
+        }
+    }
+
+    /// Has the client asked all of that, or nothing if there is something that it cannot
+    /// be asked. (`dormouse:plugin/client.ask`, and what upstreams ask)
+    pub fn put(
+        &self,
+        questions: Vec<Question>,
+    ) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        if let Err(lacks) = self.check_support(questions.iter().flat_map(Question::needs)) {
+            return Box::pin(std::future::ready(Err(lacks)));
+        }
+        let context = self.supports(Capability::SamplingContext);
+        let questions = questions.into_iter().map(|question| match context {
+            true => question,
+            false => question.without_context(),
+        });
+        self.ask(questions.collect())
+    }
+}
+
+/// What a plugin has agents told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The resource of this URI is no longer what it was.
+    Updated(String),
+    /// A list is no longer what it was.
+    Changed(Catalog),
+}
+
+/// The lists that MCP has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "named after what they list")]
+pub enum Catalog {
+    Tools,
+    Prompts,
+    /// With the templates.
+    Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures::FutureExt as _;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// An upstream's question.
+    fn upstream(capability: Capability, text: &str) -> Question {
+        Question {
+            id: "who".into(),
+            capability,
+            params: serde_json::from_str(text).unwrap(),
+            text: RawValue::from_string(text.to_owned()).ok(),
+        }
+    }
+
+    /// A client that can be asked some things, and notes what it is asked in spite of that.
+    struct Some {
+        able: Vec<Capability>,
+        asked: Mutex<Vec<String>>,
+    }
+
+    impl Listener for Some {
+        fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+
+        fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+
+        fn supports(&self, capability: Capability) -> bool {
+            self.able.contains(&capability)
+        }
+
+        fn ask(
+            &self,
+            questions: Vec<Question>,
+        ) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+            let texts = questions.iter().map(Question::to_text);
+            self.asked.lock().unwrap().extend(texts);
+            std::future::ready(Ok(Vec::new())).boxed()
+        }
+    }
+
+    fn put(able: &[Capability], questions: Vec<Question>) -> (Option<AskError>, Vec<String>) {
+        let client = Some {
+            able: able.to_vec(),
+            asked: Mutex::default(),
+        };
+        let listener: &dyn Listener = &client;
+        let error = listener.put(questions).now_or_never().unwrap().err();
+        (error, client.asked.into_inner().unwrap())
+    }
+
+    #[test]
+    fn nobody_is_asked_what_they_do_not_support() {
+        use Capability::{ElicitationForm, Roots, Sampling, SamplingTools};
+        let roots = || upstream(Roots, "{}");
+        let form = || upstream(ElicitationForm, "{}");
+        let tools = || upstream(Sampling, r#"{"tools":[]}"#);
+        let choice = || upstream(Sampling, r#"{"toolChoice":{"mode":"none"}}"#);
+        for (able, questions, lacked) in [
+            (vec![], vec![roots()], "roots"),
+            (vec![Roots], vec![roots(), form()], "elicitation"),
+            (vec![Sampling], vec![tools()], "sampling.tools"),
+            (vec![Sampling], vec![choice()], "sampling.tools"),
+            (vec![SamplingTools], vec![tools()], "sampling"),
+        ] {
+            let (error, asked) = put(&able, questions);
+            let Some(AskError::Unsupported(why)) = error else {
+                panic!("{able:?}: {error:?}");
+            };
+            assert!(why.contains(&format!("`{lacked}`")), "{why}");
+            assert_eq!(asked, [""; 0], "{able:?}");
+        }
+        let (error, asked) = put(&[Sampling, SamplingTools], vec![tools()]);
+        assert_eq!((error, asked), (None, vec![r#"{"tools":[]}"#.to_owned()]));
+    }
+
+    #[test]
+    fn context_is_asked_of_those_who_add_it() {
+        use Capability::{Sampling, SamplingContext};
+        let text = r#"{"maxTokens": 1.0, "includeContext":"thisServer","x":[1.10]}"#;
+        let asked = |able: &[Capability]| put(able, vec![upstream(Sampling, text)]).1;
+        assert_eq!(asked(&[Sampling, SamplingContext]), [text]);
+        assert_eq!(asked(&[Sampling]), [r#"{"maxTokens": 1.0,"x":[1.10]}"#]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Questions to a client, as MCP asks them.
+
+use std::fmt;
+
+use dormouse_jsonrpc::{Object, member};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::Capability;
+
+/// One question, as MCP asks it.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Its name among the questions of a call.
+    pub id: String,
+    /// What a client has to be able to do.
+    pub capability: Capability,
+    /// The MCP request: its parameters. Of one that was written elsewhere, those that a
+    /// person or a model is shown, or that lead somewhere.
+    pub params: Map<String, Value>,
+    /// All parameters as they were written, if that was elsewhere: they go out like that.
+    pub text: Option<Box<RawValue>>,
+}
+
+/// The most text that a question may have, in bytes. Nobody reads as much, and as values it is
+/// many times as large.
+pub const MAX_QUESTION_BYTES: usize = 1 << 20;
+
+/// Texts of a sampling from which on they are no words of the question, in bytes: images and whole
+/// documents.
+pub const LONG_TEXT_BYTES: usize = 64 << 10;
+
+/// Bytes that a value counts for, besides its text.
+pub const VALUE_BYTES: usize = 63;
+
+/// Sees that a question is no longer than it may be.
+///
+/// # Errors
+/// How long it is, and may be.
+pub fn check_size(bytes: usize) -> Result<(), AskError> {
+    match bytes > MAX_QUESTION_BYTES {
+        true => Err(AskError::Invalid(format!(
+            "a question has {bytes} bytes, and {MAX_QUESTION_BYTES} are allowed\n\
+             hint: ask for less at once; images and other long texts of a sampling do not count"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskError {
+    /// The client cannot be asked that.
+    Unsupported(String),
+    /// The question makes no sense.
+    Invalid(String),
+    /// The client answered with an error, or with something else.
+    Failed(String),
+    /// The call that it was asked in was over before there was an answer.
+    Over,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unsupported(why) | Self::Invalid(why) | Self::Failed(why) => why,
+            Self::Over => "the call is over",
+        })
+    }
+}
+
+impl Question {
+    /// The MCP method that asks it.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        self.capability.method()
+    }
+
+    /// All that a client has to be able to do.
+    pub fn needs(&self) -> impl Iterator<Item = Capability> + use<> {
+        let sampling = self.capability == Capability::Sampling;
+        let has = |name: &&str| match &self.text {
+            Some(text) => member(text.get(), name).is_some(),
+            None => self.params.contains_key(*name),
+        };
+        let tools = sampling && ["tools", "toolChoice"].iter().any(has);
+        let tools = tools.then_some(Capability::SamplingTools);
+        [self.capability].into_iter().chain(tools)
+    }
+
+    /// The same for a client that adds no context to what it samples. It may ignore
+    /// that it is to, so that leaving it out says the same.
+    #[must_use]
+    pub fn without_context(mut self) -> Self {
+        const WANTS: &str = "includeContext";
+        if self.capability == Capability::Sampling && self.params.shift_remove(WANTS).is_some() {
+            let text = self.text.take();
+            let text = text.and_then(|text| {
+                let mut object = Object::parse(text.get(), usize::MAX).ok()?;
+                object.remove(WANTS);
+                RawValue::from_string(object.into_text().into_owned()).ok()
+            });
+            self.text = text;
+        }
+        self
+    }
+
+    /// The text of its parameters.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match &self.text {
+            Some(text) => text.get().to_owned(),
+            None => Value::Object(self.params.clone()).to_string(),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Sessions of agents.
+
+/// One agent's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(pub u64);

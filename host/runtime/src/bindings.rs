@@ -1,0 +1,10 @@
+//! The host's side of `dormouse:plugin`, generated from the contract's WIT.
+
+wasmtime::component::bindgen!({
+    path: "../../wit/plugin",
+    world: "imports",
+    imports: {
+        "dormouse:plugin/client.ask": async,
+        "dormouse:plugin/upstream.request": async,
+    },
+});

@@ -1,0 +1,360 @@
+//! Compiled components on disk, and the only `unsafe` of Dormouse.
+//!
+//! An entry is a `.cwasm` file, and beside it a `.mac` file with a BLAKE3 hash,
+//! keyed with a random key of the user's, over what it was compiled from and by
+//! and over its bytes. Only an entry whose hash verifies is loaded: wasmtime
+//! trusts compiled code blindly, and a flipped bit in it is a crash at best.
+//!
+//! Whoever can write into the directory between the check and the mapping can
+//! write as the user already: the directory is the user's alone (0700), or it is
+//! not used at all.
+#![allow(
+    unsafe_code,
+    reason = "deserialising compiled code is unsafe by nature"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use dormouse_catalog::{open_regular_file, read_regular_file};
+use dormouse_files::replace::{Access, replace};
+use sha2::{Digest, Sha256};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::compiler::{CompileError, Compiler, Job};
+
+/// How large the cache may grow, in bytes, before the entries that were not used
+/// for the longest time go.
+const CAPACITY: u64 = 2 << 30;
+
+/// Version of what is done to a component before it is compiled. To be raised when that changes:
+/// code that was compiled before is not used any more then.
+const CODE_VERSION: u32 = 1;
+
+/// How long the hash of an entry is, in bytes.
+const MAC_BYTES: u64 = 32;
+
+/// A component as compiled code, on its way to where it is kept.
+pub(super) struct Compiled(Vec<u8>);
+
+impl Compiled {
+    /// Compiles a component. Blocks, for seconds where it is large.
+    ///
+    /// # Errors
+    /// It is no component, has what no engine here runs, or takes more than it may.
+    pub(super) fn new(compiler: &Compiler, job: &Job<'_>) -> Result<Self, CompileError> {
+        compiler.compile(job).map(Self)
+    }
+
+    /// Loads it without keeping it.
+    ///
+    /// # Errors
+    /// The engine does not take it: it has no room for such a component.
+    pub(super) fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        // SAFETY: only `Compiled::new` makes one, of what a process of this very
+        // program has just compiled and handed over in a file of its own that nobody
+        // but this user can write to, and nothing has touched it since.
+        unsafe { Component::deserialize(engine, &self.0) }
+    }
+}
+
+/// What a cache has under a name.
+pub(super) enum Cached {
+    /// Nothing that verifies.
+    Missing,
+    /// A component that the engine takes.
+    Loaded(Component),
+    /// One that verifies, and that the engine does not take: why.
+    Refused(wasmtime::Error),
+}
+
+/// A directory of compiled components.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// The directory.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The name of the entry for a component and an engine.
+    pub(super) fn name(engine: &Engine, component: &[u8]) -> String {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        CODE_VERSION.hash(&mut hasher);
+        let mut name = String::with_capacity(81);
+        for byte in Sha256::digest(component) {
+            name.push_str(&format!("{byte:02x}"));
+        }
+        format!("{name}-{:016x}", hasher.finish())
+    }
+
+    /// The compiled component of that name, if it is there and verifies.
+    pub(super) fn load(&self, engine: &Engine, name: &str) -> Cached {
+        let Some(code) = self.verified(name) else {
+            return Cached::Missing;
+        };
+        // SAFETY: the file holds exactly the bytes that this user's Dormouse got
+        // from `Engine::precompile_component` with this very engine configuration: their
+        // keyed hash, which covers the name and thus both, has just verified. The
+        // directory is writable by this user only, and entries are replaced by
+        // renaming, never changed in place.
+        match unsafe { Component::deserialize_file(engine, &code) } {
+            Ok(component) => {
+                // Its age is what eviction goes by.
+                let now = fs::FileTimes::new().set_modified(std::time::SystemTime::now());
+                let _ = File::open(self.path(name, "mac")).and_then(|file| file.set_times(now));
+                Cached::Loaded(component)
+            }
+            Err(error) => Cached::Refused(error),
+        }
+    }
+
+    /// The file of the entry of that name, if it is there and verifies.
+    fn verified(&self, name: &str) -> Option<PathBuf> {
+        let key = self.key().ok()?;
+        let code = self.path(name, "cwasm");
+        let expected = read_regular_file(&self.path(name, "mac"), MAC_BYTES).ok()??;
+        let found = match mac(&key, name, &code) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                tracing::warn!(
+                    "compiled component `{}` cannot be read: {error}",
+                    code.display()
+                );
+                return None;
+            }
+        };
+        // `blake3::Hash` compares in constant time.
+        if <[u8; 32]>::try_from(expected.as_slice())
+            .ok()
+            .map(blake3::Hash::from)
+            != Some(found)
+        {
+            tracing::warn!(
+                "compiled component `{}` does not verify and is compiled again",
+                code.display()
+            );
+            return None;
+        }
+        Some(code)
+    }
+
+    /// Keeps what `engine` has compiled, and loads it. That it cannot be kept
+    /// costs time at the next start, and nothing else.
+    ///
+    /// # Errors
+    /// The engine does not take it: it has no room for such a component.
+    pub(super) fn store(
+        &self,
+        engine: &Engine,
+        name: &str,
+        compiled: Compiled,
+    ) -> wasmtime::Result<Component> {
+        match self.try_store(name, &compiled) {
+            Ok(()) => {
+                if let Cached::Loaded(component) = self.load(engine, name) {
+                    return Ok(component);
+                }
+            }
+            Err(error) => tracing::warn!(
+                "compiled components cannot be kept in `{}`: {error}",
+                self.dir.display()
+            ),
+        }
+        compiled.load(engine)
+    }
+
+    fn try_store(&self, name: &str, compiled: &Compiled) -> io::Result<()> {
+        let key = self.key()?;
+        self.evict(compiled.0.len() as u64);
+        let code = self.path(name, "cwasm");
+        replace(&code, &compiled.0, Access::Private).map_err(io::Error::other)?;
+        let mac = mac(&key, name, &code)?;
+        replace(&self.path(name, "mac"), mac.as_bytes(), Access::Private).map_err(io::Error::other)
+    }
+
+    /// Removes every entry, and says how many bytes that freed.
+    pub(super) fn clean(&self) -> io::Result<u64> {
+        let mut freed = 0;
+        for entry in self.entries()? {
+            freed += entry.size;
+            let _ = fs::remove_file(self.path(&entry.name, "mac"));
+            fs::remove_file(self.path(&entry.name, "cwasm"))?;
+        }
+        Ok(freed)
+    }
+
+    fn evict(&self, coming: u64) {
+        let Ok(mut entries) = self.entries() else {
+            return;
+        };
+        let mut size: u64 = entries.iter().map(|entry| entry.size).sum();
+        entries.sort_by_key(|entry| entry.used);
+        for entry in entries {
+            if size + coming <= CAPACITY {
+                break;
+            }
+            size -= entry.size;
+            let _ = fs::remove_file(self.path(&entry.name, "mac"));
+            let _ = fs::remove_file(self.path(&entry.name, "cwasm"));
+        }
+    }
+
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let files = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            files => files?,
+        };
+        let mut entries = Vec::new();
+        for file in files {
+            let path = file?.path();
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            if path.extension().is_some_and(|kind| kind == "cwasm") {
+                let used = fs::metadata(self.path(name, "mac")).and_then(|meta| meta.modified());
+                entries.push(Entry {
+                    name: name.to_owned(),
+                    size: fs::metadata(&path)?.len(),
+                    used: used.ok(),
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn path(&self, name: &str, kind: &str) -> PathBuf {
+        self.dir.join(format!("{name}.{kind}"))
+    }
+
+    /// The user's key, made on first use.
+    fn key(&self) -> io::Result<[u8; 32]> {
+        private_dir(&self.dir)?;
+        let path = self.dir.join("key");
+        match read_key(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            key => return key,
+        }
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
+        file.write_all(&key)?;
+        file.as_file().sync_all()?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(key),
+            // Another host was faster: its key is everybody's.
+            Err(_) => read_key(&path),
+        }
+    }
+}
+
+struct Entry {
+    name: String,
+    size: u64,
+    used: Option<std::time::SystemTime>,
+}
+
+/// The key, if nobody but its user can have read it or put it there.
+fn read_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut file = open_regular_file(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = file.metadata()?;
+        if metadata.uid() != own_user() || metadata.mode() & 0o077 != 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "the key `{}` is somebody else's, or others can read or write it\n\
+                     hint: delete its folder; it is made anew",
+                    path.display()
+                ),
+            ));
+        }
+    }
+    let mut key = [0; 32];
+    file.read_exact(&mut key)?;
+    Ok(key)
+}
+
+/// The keyed hash of an entry.
+fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    hasher.update(&(name.len() as u64).to_le_bytes());
+    hasher.update(name.as_bytes());
+    let code = read_regular_file(code, CAPACITY)?.ok_or(io::ErrorKind::NotFound)?;
+    hasher.update(&code);
+    Ok(hasher.finalize())
+}
+
+/// Makes the directory if need be, and refuses one that is another user's or that others
+/// can write to, or put another in place of: they can where they may write to any
+/// folder that leads to it, unless only the owners of what is in it may take it away.
+#[cfg(unix)]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    const STICKY: u32 = 0o1000;
+    dormouse_files::replace::make_folder(dir)?;
+    let dir = dir.canonicalize()?;
+    let me = own_user();
+    for (above, folder) in dir.ancestors().enumerate() {
+        let metadata = fs::metadata(folder)?;
+        let (owner, mode) = (metadata.uid(), metadata.mode());
+        // The directory and Dormouse's own one above it are nobody else's business. Above
+        // that, who is in a user's group is for that user to say.
+        let is_safe = match above {
+            0 => owner == me && mode & 0o077 == 0,
+            1 => owner == me && mode & 0o022 == 0,
+            // Its owner may put another folder in the place of what is in it.
+            _ => (owner == me || is_root(owner)) && (mode & 0o002 == 0 || mode & STICKY != 0),
+        };
+        if !is_safe {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!(
+                    "`{}` is another user's, or open to others (mode {:o})\n\
+                     hint: `chmod go-rwx '{0}'`, if it is yours",
+                    folder.display(),
+                    mode & 0o7777
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Who this process acts as.
+#[cfg(unix)]
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether a user is root, who can do anything anyway. In a namespace of users, root is
+/// somebody without a name there.
+#[cfg(unix)]
+fn is_root(user: u32) -> bool {
+    let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse().ok();
+    let is_nobody = || Some(user) == number("/proc/sys/kernel/overflowuid");
+    let maps_all = || {
+        let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+        Some(map.split_whitespace().eq(["0", "0", "4294967295"]))
+    };
+    user == 0 || is_nobody() && maps_all() == Some(false)
+}
+
+#[cfg(not(unix))]
+fn private_dir(dir: &Path) -> io::Result<()> {
+    dormouse_files::replace::make_folder(dir)
+}

@@ -1,0 +1,552 @@
+//! Compiling components, each in a process of its own.
+//!
+//! What a compile takes is up to whoever wrote the component: a few hundred kilobytes can
+//! be made to take minutes and gigabytes, and nothing inside of a process can stop that.
+//! So this program is started once more for each compile, gives itself
+//! limits that the system enforces, and is ended when its time is over. It ends by itself
+//! when its host has gone.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, Read as _, Seek as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use dormouse_policy::HostLimits;
+use serde::{Deserialize, Serialize};
+
+use super::compile_places::{CompilePlace, CompilePlaces, Length};
+use super::engine::{Kind, Machine, Origin};
+
+/// How large compiled code may be, in bytes. The largest that toolchains make have less
+/// than a tenth of it.
+const MAX_CODE_BYTES: u64 = 1 << 30;
+
+/// How much is read of what a compile says when it fails, in bytes.
+const MAX_STDERR_BYTES: u64 = 16 << 10;
+
+/// How much of it is shown, in bytes.
+const SHOWN_STDERR_BYTES: usize = 600;
+
+/// The longest first line that the process reads, in bytes.
+const MAX_ORDER_BYTES: u64 = 64 << 10;
+
+/// Globals and items of passive element segments that a core module may declare. Each takes
+/// 16 bytes of every instance, which no limit of a memory or a table counts; what toolchains
+/// make has some thousands at most.
+const MAX_MODULE_ITEMS: u64 = 1 << 16;
+
+/// Part of the time that a compile may take, after which it is a long one, and leaves its place to
+/// another. What toolchains make takes less on a machine that has nothing else to do.
+const LONG_PART: u32 = 20;
+
+/// How often it is looked whether a process has ended.
+const POLL: Duration = Duration::from_millis(2);
+
+/// For how many components it is remembered that they cannot be compiled within the limits.
+const REMEMBERED: usize = 256;
+
+/// What the process is told, as one line of JSON; the component follows.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    /// Whether the code is for the engine that has the component model's concurrency.
+    concurrent: bool,
+    /// How many bytes the component has.
+    length: u64,
+    /// How many seconds of all processors together it may take.
+    seconds: u64,
+    /// How much address space it may take, in bytes.
+    memory: u64,
+}
+
+/// Why a component was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CompileError {
+    /// The compiler's own words.
+    #[error("it is no component that runs here: {0}")]
+    Refused(String),
+    #[error(
+        "compiling it takes longer than {} s\nhint: `compile_time` in `[limits]` of dormouse.toml sets how long that may take, if you trust the component", .0.as_secs_f64()
+    )]
+    Time(Duration),
+    #[error(
+        "compiling it takes more than {0} bytes of memory\nhint: `compile_memory` in `[limits]` of dormouse.toml sets how much that may take, if you trust the component"
+    )]
+    Memory(u64),
+    #[error("the process that compiles it {0}")]
+    Failed(String),
+}
+
+impl CompileError {
+    /// Whether it would fail again, at the same cost.
+    fn is_costly(&self) -> bool {
+        matches!(self, Self::Time(_) | Self::Memory(_))
+    }
+}
+
+/// How this program is started once more, to [compile](run): which words say that is the program's.
+pub type CompileCommand = fn() -> io::Result<Command>;
+
+/// Compiles components, about as many at once as there are processors for.
+pub(super) struct Compiler {
+    command: CompileCommand,
+    limits: Mutex<CompileLimits>,
+    places: CompilePlaces,
+    /// What has failed at some cost, by the name of what it would have become, with the
+    /// limits of that time.
+    failed: Mutex<HashMap<String, (CompileLimits, CompileError)>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CompileLimits {
+    time: Duration,
+    memory: u64,
+}
+
+impl From<&HostLimits> for CompileLimits {
+    fn from(limits: &HostLimits) -> Self {
+        Self {
+            time: limits.compile_time,
+            memory: limits.compile_memory,
+        }
+    }
+}
+
+/// What is to be compiled.
+pub(super) struct Job<'a> {
+    /// What it will be called.
+    pub name: &'a str,
+    /// The component.
+    pub component: &'a [u8],
+    /// Whether it is for the engine that has the component model's concurrency.
+    pub concurrent: bool,
+    /// Where the code may be kept on its way here, if the system has no temporary folder.
+    pub folder: &'a Path,
+}
+
+impl Compiler {
+    pub(super) fn new(limits: &HostLimits, command: CompileCommand) -> Self {
+        // Each takes all processors for a while.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            command,
+            limits: Mutex::new(limits.into()),
+            places: CompilePlaces::new(processors.clamp(2, 4)),
+            failed: Mutex::default(),
+        }
+    }
+
+    pub(super) fn set_limits(&self, limits: &HostLimits) {
+        *lock(&self.limits) = limits.into();
+    }
+
+    /// Compiles a component. Blocks, for seconds where it is large.
+    ///
+    /// # Errors
+    /// It is no component, has what no engine here runs, or takes more than the limits.
+    pub(super) fn compile(&self, job: &Job<'_>) -> Result<Vec<u8>, CompileError> {
+        let limits = *lock(&self.limits);
+        if let Some((then, error)) = lock(&self.failed).get(job.name)
+            && *then == limits
+        {
+            return Err(error.clone());
+        }
+        let mut place = self.places.take(Length::Short);
+        let compiled = match run_process(self.command, job, limits, &mut place) {
+            Ok(code) => Ok(code),
+            Err(NotCompiled::Failed(error)) => Err(error),
+            Err(NotCompiled::Long) => {
+                drop(place);
+                let mut place = self.places.take(Length::Long);
+                run_process(self.command, job, limits, &mut place).map_err(NotCompiled::into_error)
+            }
+        };
+        if let Err(error) = &compiled
+            && error.is_costly()
+        {
+            let mut failed = lock(&self.failed);
+            if failed.len() >= REMEMBERED {
+                failed.clear();
+            }
+            failed.insert(job.name.to_owned(), (limits, error.clone()));
+        }
+        compiled
+    }
+}
+
+/// Why a process has not compiled a component.
+enum NotCompiled {
+    Failed(CompileError),
+    /// It takes long, and there was no place for that.
+    Long,
+}
+
+impl NotCompiled {
+    fn into_error(self) -> CompileError {
+        match self {
+            Self::Failed(error) => error,
+            Self::Long => CompileError::Failed("has lost its place".to_owned()),
+        }
+    }
+}
+
+impl From<CompileError> for NotCompiled {
+    fn from(error: CompileError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Compiles in a process, which is ended where it takes long and there is no place for that.
+fn run_process(
+    command: CompileCommand,
+    job: &Job<'_>,
+    limits: CompileLimits,
+    place: &mut CompilePlace<'_>,
+) -> Result<Vec<u8>, NotCompiled> {
+    let cannot = |what: &str, error: io::Error| CompileError::Failed(format!("{what}: {error}"));
+    // A file without a name: code that is loaded must not be reached by anybody else, whoever
+    // may write to the folder.
+    let output = tempfile::tempfile()
+        .or_else(|_| tempfile::tempfile_in(job.folder))
+        .map_err(|error| cannot("has nowhere to write to", error))?;
+    let order = Order {
+        concurrent: job.concurrent,
+        length: job.component.len() as u64,
+        seconds: limits.time.as_secs().max(1),
+        memory: limits.memory,
+    };
+    let mut process = CompileProcess::start(command, &output)
+        .map_err(|error| cannot("cannot be started", error))?;
+    let sent = process.send(&order, job.component);
+    let stderr = process.child.stderr.take().map(read_stderr);
+    let start = Instant::now();
+    let status = loop {
+        let status = process.child.try_wait();
+        if let Some(status) = status.map_err(|error| cannot("cannot be waited for", error))? {
+            break status;
+        }
+        let time = start.elapsed();
+        if time >= limits.time {
+            return Err(CompileError::Time(limits.time).into());
+        }
+        if time >= limits.time / LONG_PART && place.is_short() && !place.leave_for_long() {
+            return Err(NotCompiled::Long);
+        }
+        std::thread::sleep(POLL);
+    };
+    let said = stderr.and_then(|thread| thread.join().ok());
+    let said = said.unwrap_or_default();
+    if !status.success() {
+        return Err(failure(status, said.trim(), limits).into());
+    }
+    sent.map_err(|error| cannot("did not read the component", error))?;
+    let code = read_code(output);
+    Ok(code.map_err(|error| cannot("has not written all of the code", error))?)
+}
+
+/// Reads what a process has written: the code, and then its length.
+fn read_code(mut output: File) -> io::Result<Vec<u8>> {
+    output.rewind()?;
+    let mut written = Vec::new();
+    output.take(MAX_CODE_BYTES).read_to_end(&mut written)?;
+    let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    let (before, length) = written.split_last_chunk::<8>().ok_or_else(cut)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut())?;
+    let (end, start) = (
+        before.len(),
+        before.len().checked_sub(length).ok_or_else(cut)?,
+    );
+    written.truncate(end);
+    Ok(written.split_off(start))
+}
+
+/// Reads what a process says, for as long as it says anything, and keeps the beginning.
+fn read_stderr(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = (&mut stderr).take(MAX_STDERR_BYTES).read_to_end(&mut said);
+        let _ = io::copy(&mut stderr, &mut io::sink());
+        String::from_utf8_lossy(&said).into_owned()
+    })
+}
+
+/// Why a process has not done what it was to do.
+fn failure(status: ExitStatus, said: &str, limits: CompileLimits) -> CompileError {
+    if status.code() == Some(i32::from(REFUSED)) {
+        let said = said.strip_prefix("dormouse: ").unwrap_or(said);
+        return CompileError::Refused(cut(said).to_owned());
+    }
+    if is_out_of_time(status) {
+        return CompileError::Time(limits.time);
+    }
+    let no_memory = [
+        "memory allocation of",
+        "annot allocate memory",
+        "os error 12",
+        "os error 11",
+        // The same, where it stands in a panic: a thread that finds no room.
+        "emporarily unavailable",
+    ];
+    if no_memory.iter().any(|words| said.contains(words)) {
+        return CompileError::Memory(limits.memory);
+    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.map(|line| format!("; it said: {}", cut(line.trim())));
+    CompileError::Failed(format!("has failed ({status}){}", last.unwrap_or_default()))
+}
+
+fn cut(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(SHOWN_STDERR_BYTES))
+        .unwrap_or(text)
+}
+
+/// Whether the system has ended a process because it took too long.
+#[cfg(unix)]
+fn is_out_of_time(status: ExitStatus) -> bool {
+    use rustix::process::Signal;
+    use std::os::unix::process::ExitStatusExt as _;
+    // Of the two limits of that time the first one ends it. A `SIGKILL` is somebody else's,
+    // such as the system's when it runs out of memory.
+    status.signal() == Some(Signal::XCPU.as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_out_of_time(_: ExitStatus) -> bool {
+    false
+}
+
+/// A process that compiles, and is ended when it is dropped.
+struct CompileProcess {
+    child: Child,
+}
+
+impl CompileProcess {
+    fn start(command: CompileCommand, output: &File) -> io::Result<Self> {
+        let mut command = command()?;
+        // Nothing of its environment is of any use to it.
+        #[cfg(unix)]
+        command.env_clear();
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .stderr(Stdio::piped())
+            .spawn()?;
+        Ok(Self { child })
+    }
+
+    /// Sends it what it is to do. Its input stays open: it ends when that does.
+    fn send(&mut self, order: &Order, component: &[u8]) -> io::Result<()> {
+        let Some(stdin) = &mut self.child.stdin else {
+            return Err(io::Error::other("it has no input"));
+        };
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        stdin.write_all(&line)?;
+        stdin.write_all(component)?;
+        stdin.flush()
+    }
+}
+
+impl Drop for CompileProcess {
+    fn drop(&mut self) {
+        // One that has ended already is no problem.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The exit code of a process that was given something that cannot be compiled.
+const REFUSED: u8 = 1;
+
+/// What such a process does: limits itself, reads an order and a component from its
+/// input, and writes compiled code and its length to its output.
+///
+/// # Errors
+/// The component cannot be compiled, or the code cannot be written.
+pub fn run() -> anyhow::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    (&mut input)
+        .take(MAX_ORDER_BYTES)
+        .read_until(b'\n', &mut line)?;
+    let order: Order = serde_json::from_slice(&line)?;
+    limit(&order)?;
+    let mut component = Vec::new();
+    (&mut input)
+        .take(order.length)
+        .read_to_end(&mut component)?;
+    drop(input);
+    end_with_host()?;
+    let items = dormouse_catalog::max_module_items(&component);
+    anyhow::ensure!(
+        items <= MAX_MODULE_ITEMS,
+        "a core module of it has `{items}` globals and items of passive element segments, more than the {MAX_MODULE_ITEMS} that one may have"
+    );
+    let kind = Kind {
+        origin: Origin::Demand,
+        concurrent: order.concurrent,
+    };
+    let engine = Machine::engine(kind).map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    let code = match dormouse_catalog::with_epoch_checks(&component) {
+        Ok(component) => engine.precompile_component(&component),
+        // What cannot be read is no component for the engine either, which says more of it.
+        Err(error) => match engine.precompile_component(&component) {
+            Ok(_) => Err(error.into()),
+            refused => refused,
+        },
+    };
+    let code = code.map_err(|error| anyhow::anyhow!("{error:#}"))?;
+    let mut output = io::stdout().lock();
+    output.write_all(&code)?;
+    output.write_all(&(code.len() as u64).to_le_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Ends this process when its input does: then its host has gone.
+fn end_with_host() -> io::Result<()> {
+    let wait = || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        std::process::exit(i32::from(REFUSED));
+    };
+    let thread = std::thread::Builder::new().name("host".into());
+    thread.spawn(wait).map(drop)
+}
+
+/// Has the system end this process when it takes more than it may.
+#[cfg(unix)]
+fn limit(order: &Order) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let set = |resource, current: u64, maximum: u64| {
+        // Nobody may have more than they were given.
+        let given = getrlimit(resource);
+        let least =
+            |wanted: u64, given: Option<u64>| given.map_or(wanted, |given| wanted.min(given));
+        let limit = Rlimit {
+            current: Some(least(current, given.maximum)),
+            maximum: Some(least(maximum, given.maximum)),
+        };
+        setrlimit(resource, limit).map_err(io::Error::from)
+    };
+    set(Resource::Core, 0, 0)?;
+    set(
+        Resource::Cpu,
+        order.seconds,
+        order.seconds.saturating_add(2),
+    )?;
+    set(Resource::As, order.memory, order.memory)?;
+    set(Resource::Fsize, MAX_CODE_BYTES, MAX_CODE_BYTES)
+}
+
+/// Elsewhere the host's clock alone ends a compile.
+#[cfg(not(unix))]
+fn limit(_: &Order) -> io::Result<()> {
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can be left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The program of the unit tests, which has a test in place of the subcommand.
+    pub(crate) fn command() -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--exact", "compiler::tests::compile_process"]);
+        command.args(["--ignored", "--nocapture"]);
+        Ok(command)
+    }
+
+    /// What such a process does, for the other tests here: started by them alone.
+    #[test]
+    #[ignore = "the process that the other tests compile in"]
+    fn compile_process() {
+        let code = match run() {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("{error:#}");
+                i32::from(REFUSED)
+            }
+        };
+        std::process::exit(code);
+    }
+
+    fn compile(compiler: &Compiler, wat: &str) -> Result<Vec<u8>, CompileError> {
+        compiler.compile(&Job {
+            name: "it",
+            component: &wat::parse_str(wat).unwrap(),
+            concurrent: false,
+            folder: Path::new("/none"),
+        })
+    }
+
+    fn limits(time: Duration, memory: u64) -> Compiler {
+        let limits = HostLimits {
+            compile_time: time,
+            compile_memory: memory,
+            ..HostLimits::default()
+        };
+        Compiler::new(&limits, command)
+    }
+
+    /// A component of one module with that many functions, each with long chains of
+    /// additions between many locals, which take a compiler much time and memory.
+    fn bomb(functions: usize) -> String {
+        let body = (0..20_000).map(|at| {
+            let (to, from) = (at % 500, (at * 7 + 3) % 500);
+            format!("(local.set {to} (i64.add (local.get {to}) (local.get {from})))\n")
+        });
+        let body: String = body.collect();
+        let locals = " i64".repeat(500);
+        let function =
+            format!("(func (local{locals}) (loop {body} (br_if 0 (i64.eqz (local.get 1)))))\n");
+        format!("(component (core module {}))", function.repeat(functions))
+    }
+
+    #[test]
+    fn what_is_small_compiles_and_what_is_none_says_why() {
+        let compiler = Compiler::new(&HostLimits::default(), command);
+        assert!(compile(&compiler, "(component)").unwrap().len() > 100);
+        let module = compile(&compiler, "(module)").unwrap_err();
+        assert!(matches!(&module, CompileError::Refused(_)), "{module}");
+    }
+
+    #[test]
+    fn a_compile_ends_in_its_time_and_is_not_tried_again() {
+        let compiler = limits(Duration::from_secs(1), 4 << 30);
+        let bomb = bomb(40);
+        let error = compile(&compiler, &bomb).unwrap_err();
+        assert_eq!(error, CompileError::Time(Duration::from_secs(1)));
+        // Not a second one.
+        let started = cpu_of_children();
+        assert_eq!(compile(&compiler, &bomb).unwrap_err(), error);
+        assert_eq!(started, cpu_of_children());
+        assert!(compile(&limits(Duration::from_secs(60), 4 << 30), "(component)").is_ok());
+    }
+
+    #[test]
+    fn a_compile_ends_in_its_memory() {
+        let compiler = limits(Duration::from_secs(300), 200 << 20);
+        let error = compile(&compiler, &bomb(40)).unwrap_err();
+        assert_eq!(error, CompileError::Memory(200 << 20), "{error}");
+    }
+
+    /// How much time of processors the children of this process have taken that have
+    /// ended, in ticks.
+    fn cpu_of_children() -> u64 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let fields: Vec<_> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .collect();
+        fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap()
+    }
+}

@@ -1,0 +1,237 @@
+//! Secrets that a plugin is given by its user.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use dormouse_launch::redaction::{
+    HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, is_secret_name,
+};
+use dormouse_policy::Grants;
+use serde_json::{Map, Value};
+
+/// Variables and settings that a plugin can read, and that are not shown where it prints, logs
+/// or reports them. Nothing is looked for, and nothing prepared for that, before it does.
+pub(crate) struct GivenSecrets {
+    variables: Vec<String>,
+    settings: Arc<Map<String, Value>>,
+    texts: OnceLock<HiddenTexts>,
+}
+
+impl GivenSecrets {
+    /// What a plugin with these grants and settings is given.
+    pub(crate) fn new(grants: &Grants, settings: &Arc<Map<String, Value>>) -> Arc<Self> {
+        Arc::new(Self {
+            variables: grants.env.clone(),
+            settings: Arc::clone(settings),
+            texts: OnceLock::new(),
+        })
+    }
+
+    /// The first `bytes` of a text without any of them.
+    pub(crate) fn redact_beginning<'t>(&self, text: &'t str, bytes: usize) -> Cow<'t, str> {
+        let end = text.floor_char_boundary(bytes);
+        match self.texts() {
+            Some(texts) => {
+                let with_more =
+                    text.floor_char_boundary(end.saturating_add(MAX_WRITTEN_PIECE_BYTES));
+                let text = text.get(..with_more).unwrap_or(text);
+                Cow::Owned(texts.redact_beginning(text, end))
+            }
+            None => Cow::Borrowed(text.get(..end).unwrap_or(text)),
+        }
+    }
+
+    /// The end of a text without any of them, from the byte `start` on.
+    pub(crate) fn redact_end<'t>(&self, text: &'t str, start: usize) -> Cow<'t, str> {
+        let start = text.ceil_char_boundary(start);
+        match self.texts() {
+            Some(texts) => Cow::Owned(texts.redact_end(text, start)),
+            None => Cow::Borrowed(text.get(start..).unwrap_or(text)),
+        }
+    }
+
+    /// A value without any of them.
+    pub(crate) fn redact_value(&self, value: Value) -> Value {
+        match self.texts() {
+            Some(texts) => texts.redact_value(&value),
+            None => value,
+        }
+    }
+
+    /// All of them, as they are looked for; none where nothing is given.
+    fn texts(&self) -> Option<&HiddenTexts> {
+        if self.variables.is_empty() && self.settings.is_empty() {
+            return None;
+        }
+        Some(self.texts.get_or_init(|| {
+            let mut texts = HiddenTextsBuilder::default();
+            for name in &self.variables {
+                if let Ok(value) = std::env::var(name) {
+                    texts.add_variable(name, &value);
+                }
+            }
+            for (name, value) in self.settings.as_ref() {
+                add(&mut texts, value, is_secret_name(name));
+            }
+            texts.build()
+        }))
+    }
+}
+
+/// Adds the secrets of a setting: what stands below a name of a secret, and what is written as
+/// secrets are in arguments and in URLs.
+fn add(texts: &mut HiddenTextsBuilder, value: &Value, is_secret: bool) {
+    match value {
+        Value::String(text) if is_secret => {
+            texts.add_credential(text);
+            if text.contains("://") {
+                texts.add_url(text);
+            }
+        }
+        Value::Number(number) if is_secret => texts.add(&number.to_string()),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(written @ (Value::Array(_) | Value::Object(_))) => add(texts, &written, false),
+            _ => texts.add_line(text),
+        },
+        Value::Array(items) => {
+            if !is_secret {
+                let args: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                texts.add_arguments("", &args);
+            }
+            items.iter().for_each(|item| add(texts, item, is_secret));
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                add(texts, member, is_secret || is_secret_name(name));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_plugin_is_given_is_not_shown() {
+        let settings = json!({
+            "api_key": "setting-secret-1", "url": "https://example.com/",
+            "deep": [{ "password": ["setting-secret-2"] }],
+            "database": "postgres://me:secret-of-base@db.example/x",
+            "site": "https://api.example/?api_key=secret-of-query",
+            "headers": ["Authorization: Bearer secret-of-header", "Accept: text/plain"],
+            "args": ["--token", "secret-of-args", "--mode", "careful"],
+            "pin_token": 123_456_789_012_u64,
+            "written": r#"{"auth":{"password":"secret-in-json"},"mode":"careful"}"#,
+            "greeting": "Hello to everybody", "port": 8080,
+        });
+        let settings = Arc::new(settings.as_object().unwrap().clone());
+        let secrets = GivenSecrets::new(&Grants::default(), &settings);
+        assert_eq!(
+            secrets.redact_end(
+                "setting-secret-1, setting-secret-2 and https://example.com/",
+                0
+            ),
+            "…, … and https://example.com/"
+        );
+        for (said, shown) in [
+            (
+                "postgres://me:secret-of-base@db.example/x or secret-of-base",
+                "postgres://…@db.example/x or …",
+            ),
+            (
+                "key secret-of-query of https://api.example/",
+                "key … of https://api.example/",
+            ),
+            ("secret-of-header, text/plain", "…, text/plain"),
+            (
+                "--token secret-of-args --mode careful",
+                "--token … --mode careful",
+            ),
+            ("123456789012 at 8080", "… at 8080"),
+            ("secret-in-json, careful", "…, careful"),
+            ("Hello to everybody", "Hello to everybody"),
+        ] {
+            assert_eq!(secrets.redact_end(said, 0), shown);
+        }
+        assert_eq!(
+            secrets.redact_value(json!({ "a": ["setting-secret-2", 1] })),
+            json!({ "a": ["…", 1] })
+        );
+        // Whoever runs the tests has that, and it is no secret of a name.
+        let grants = Grants {
+            env: vec!["CARGO_MANIFEST_DIR".to_owned(), "DORMOUSE_NONE".to_owned()],
+            ..Grants::default()
+        };
+        let secrets = GivenSecrets::new(&grants, &Arc::default());
+        assert_eq!(secrets.redact_end("nothing to hide", 0), "nothing to hide");
+        let settings = json!({ "token": "t0ken".repeat(200) });
+        let settings = Arc::new(settings.as_object().unwrap().clone());
+        let secrets = GivenSecrets::new(&Grants::default(), &settings);
+        let said = format!("it was {} é", "t0ken".repeat(200));
+        for bytes in [10, 100, 999, 1006] {
+            assert_eq!(
+                secrets.redact_beginning(&said, bytes),
+                "it was …",
+                "{bytes}"
+            );
+        }
+        assert_eq!(secrets.redact_beginning(&said, 5), "it wa");
+        for start in [0, 5] {
+            let shown = secrets.redact_end(&said, start);
+            assert_eq!(shown, format!("{}… é", &"it was "[start..]));
+        }
+        for start in [7, 8, 500, 1006] {
+            assert_eq!(secrets.redact_end(&said, start), "… é", "{start}");
+        }
+        let none = GivenSecrets::new(&Grants::default(), &Arc::default());
+        assert_eq!(none.redact_beginning("aé", 2), "a");
+        assert_eq!(none.redact_end("éa", 1), "a");
+        assert!(matches!(none.redact_end("x", 0), Cow::Borrowed("x")));
+        assert_eq!(none.redact_value(json!("x")), json!("x"));
+    }
+
+    #[test]
+    fn many_secrets_are_looked_for_in_linear_time() {
+        let secret = |n: usize| format!("s3cret-{n}-{n}-{n}");
+        type Settings<'s> = &'s dyn Fn(usize) -> Value;
+        let cases: [(&str, Settings<'_>); 5] = [
+            ("secrets", &|size| {
+                let all = (0..size).map(|n| (format!("token{n}"), secret(n).into()));
+                Value::Object(all.collect())
+            }),
+            ("arguments", &|size| {
+                let words = (0..size).map(|n| format!("--token={}", secret(n)));
+                json!({ "args": words.collect::<Vec<_>>() })
+            }),
+            ("words of one setting", &|size| {
+                let words = (0..size).map(|n| format!("Bearer {}", secret(n)));
+                json!({ "headers": words.collect::<Vec<_>>().join(" ") })
+            }),
+            ("URLs of one setting", &|size| {
+                let urls = (0..size).map(|n| format!("https://u{n}:{}@h", secret(n)));
+                json!({ "urls": urls.collect::<Vec<_>>().join(" ") })
+            }),
+            (
+                "one secret",
+                &|size| json!({ "tokens": vec![secret(7); size] }),
+            ),
+        ];
+        for (what, settings) in cases {
+            let input = |size: usize| {
+                let settings = settings(size).as_object().unwrap().clone();
+                let said: Vec<_> = (0..size).map(secret).collect();
+                (Arc::new(settings), said.join(" "))
+            };
+            dormouse_tests::growth::is_linear(what, 100, input, |(settings, said)| {
+                let secrets = GivenSecrets::new(&Grants::default(), settings);
+                std::hint::black_box(secrets.redact_end(said, 0));
+                std::hint::black_box(secrets.redact_beginning(said, said.len()));
+                std::hint::black_box(secrets.redact_value(json!([said])));
+            });
+        }
+    }
+}

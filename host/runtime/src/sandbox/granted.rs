@@ -1,0 +1,206 @@
+//! The granted folders of one server, open for as long as it is awake.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dormouse_policy::{
+    FsGrant, FsMode, Grants, Identity, OpenError, OpenFolder, OwnPlaces, real_path,
+};
+use wasmtime_wasi::FsPerms;
+use wasmtime_wasi::filesystem::{Dir, OpenMode};
+
+/// Why a grant cannot be given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
+pub enum GrantError {
+    #[error(
+        "the granted folder `{path}` cannot be opened: {reason}\nhint: create it, or change `fs` in `[servers.{server}.grants]`"
+    )]
+    Folder {
+        server: String,
+        path: PathBuf,
+        reason: String,
+    },
+    #[error(
+        "the granted folder `{path}` is another than the one that was granted: `{at}` is a link now\nhint: put the folder back, or name another in `fs` of `[servers.{server}.grants]`"
+    )]
+    Link {
+        server: String,
+        path: PathBuf,
+        at: PathBuf,
+    },
+    #[error(
+        "the granted folder `{path}` is another than the one that was granted: it was `{granted}`, and is `{now}` now\nhint: `dormouse grant {server}` grants what it is now"
+    )]
+    Moved {
+        server: String,
+        path: PathBuf,
+        granted: PathBuf,
+        now: PathBuf,
+    },
+    #[error(
+        "the granted folder `{path}` leads through a link to `{now}`, which could not be recorded when it was granted\nhint: see the log for why; or name `{now}` in `fs` of `[servers.{server}.grants]`"
+    )]
+    Unrecorded {
+        server: String,
+        path: PathBuf,
+        now: PathBuf,
+    },
+    #[error(
+        "the granted folder `{path}` overlaps `{own}`, {what}\nhint: grant another folder: no plugin may reach what decides about plugins"
+    )]
+    Own {
+        path: PathBuf,
+        own: PathBuf,
+        what: String,
+    },
+    #[error(
+        "the granted folder `{inner}` is in the granted folder `{outer}`, so that a grant of the one is no protection of the other\nhint: keep one of them in `fs` of `[servers.{server}.grants]`, or make two servers of it"
+    )]
+    Nested {
+        server: String,
+        outer: PathBuf,
+        inner: PathBuf,
+    },
+}
+
+/// The folders that an instance gets, each under the path that its guest sees.
+pub(crate) type Preopens = Arc<[(Dir, String)]>;
+
+/// The granted folders of one server. Each is opened once and then kept, until
+/// something else is at its path.
+pub struct GrantedFolders {
+    server: String,
+    grants: Vec<FsGrant>,
+    own: OwnPlaces,
+    open: Mutex<Opened>,
+}
+
+struct Opened {
+    /// What each of the folders is, in the order of the grants.
+    identities: Vec<Identity>,
+    preopens: Preopens,
+}
+
+impl GrantedFolders {
+    /// Opens the folders that a server is granted, and judges what was opened.
+    ///
+    /// # Errors
+    /// One of them cannot be opened, or may not be granted.
+    pub fn open(server: &str, grants: &Grants, own: &OwnPlaces) -> Result<Self, GrantError> {
+        Ok(Self {
+            server: server.to_owned(),
+            open: Mutex::new(opened(server, &grants.fs, own)?),
+            grants: grants.fs.clone(),
+            own: own.clone(),
+        })
+    }
+
+    /// The folders for an instance that is made or called now. All of them are judged anew, for a
+    /// file of a client may be made in one, or become a link into one, at any time; where a path
+    /// names another folder than the one that is kept, they are opened anew as well.
+    ///
+    /// # Errors
+    /// One of them cannot be opened any more, or may not be granted.
+    pub(crate) fn preopens(&self) -> Result<Preopens, GrantError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.grants.iter().zip(&open.identities);
+        let same = pairs.all(|(grant, identity)| {
+            Identity::at(grant.real_path()).is_ok_and(|found| found == *identity)
+        });
+        if !same || !self.grants.is_empty() {
+            let now = opened(&self.server, &self.grants, &self.own)?;
+            if !same {
+                *open = now;
+            }
+        }
+        Ok(Arc::clone(&open.preopens))
+    }
+}
+
+/// Opens the folders of some grants and judges them together.
+fn opened(server: &str, grants: &[FsGrant], own: &OwnPlaces) -> Result<Opened, GrantError> {
+    let mut folders = Vec::with_capacity(grants.len());
+    for grant in grants {
+        folders.push((grant, folder(server, grant)?));
+    }
+    judge(server, &folders, own)?;
+    let mut identities = Vec::with_capacity(grants.len());
+    let mut preopens = Vec::with_capacity(grants.len());
+    for (grant, folder) in folders {
+        identities.extend(folder.identity().cloned());
+        let (perms, mode) = match grant.mode {
+            FsMode::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
+            FsMode::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
+        };
+        // File operations of guests run on threads that may block.
+        let dir = Dir::new(folder.file, perms, mode, false);
+        preopens.push((dir, grant.path.to_string_lossy().into_owned()));
+    }
+    Ok(Opened {
+        identities,
+        preopens: preopens.into(),
+    })
+}
+
+fn folder(server: &str, grant: &FsGrant) -> Result<OpenFolder, GrantError> {
+    let (server, path) = (server.to_owned(), grant.path.clone());
+    let now = real_path(&grant.path);
+    match &grant.real {
+        Some(granted) if *granted != now => {
+            return Err(GrantError::Moved {
+                server,
+                path,
+                granted: granted.clone(),
+                now,
+            });
+        }
+        None if now != grant.path => return Err(GrantError::Unrecorded { server, path, now }),
+        _ => {}
+    }
+    OpenFolder::open(grant.real_path()).map_err(|error| match error {
+        OpenError::Link { at } => GrantError::Link { server, path, at },
+        error => GrantError::Folder {
+            server,
+            path,
+            reason: error.to_string(),
+        },
+    })
+}
+
+/// Refuses grants that reach what is Dormouse's own, and those of one server that
+/// contain one another.
+fn judge(
+    server: &str,
+    folders: &[(&FsGrant, OpenFolder)],
+    own: &OwnPlaces,
+) -> Result<(), GrantError> {
+    if folders.is_empty() {
+        return Ok(());
+    }
+    let own = own.resolved();
+    for (index, (grant, folder)) in folders.iter().enumerate() {
+        if let Some(own) = own.iter().find(|own| own.overlaps(folder)) {
+            return Err(GrantError::Own {
+                path: grant.path.clone(),
+                own: own.place.path.clone(),
+                what: own.place.what.clone(),
+            });
+        }
+        for (other, (other_grant, other_folder)) in folders.iter().enumerate() {
+            let within = |identity| folder.is_within(identity);
+            if other != index && other_folder.identity().is_some_and(within) {
+                return Err(GrantError::Nested {
+                    server: server.to_owned(),
+                    outer: other_grant.path.clone(),
+                    inner: grant.path.clone(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! What a guest may do, wired into WASI: the decisions are `dormouse-policy`'s.
+
+#[cfg(unix)]
+mod directory_entries;
+mod file_streams;
+#[cfg(unix)]
+mod files_left;
+mod filesystem;
+mod given_secrets;
+mod granted;
+mod http;
+mod network;
+mod output;
+mod wasi;
+
+#[cfg(unix)]
+pub(crate) use directory_entries::DirectoryStreams;
+pub(crate) use filesystem::{Charge, FilesystemState};
+pub(crate) use given_secrets::GivenSecrets;
+pub(crate) use granted::Preopens;
+pub use granted::{GrantError, GrantedFolders};
+pub(crate) use http::{HttpHooks, HttpMemory, HttpState, http_context};
+pub(crate) use network::{NetworkGate, NetworkState};
+pub(crate) use output::Output;
+pub(crate) use wasi::{WASI_VERSION, add_to_linker, context};

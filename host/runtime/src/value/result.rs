@@ -1,0 +1,185 @@
+//! What a function returned → MCP `CallToolResult`.
+
+use dormouse_wit::Type;
+use serde_json::{Map, Value, json};
+use wasmtime::component::Val;
+
+use super::bytes::base64_of;
+use super::encode::{encode, part};
+use super::left_out::LeftOutHints;
+use crate::hint;
+
+/// A tool's result: a record as structured content and as text, a string as
+/// text, content blocks as they are, anything else as `{"result": …}`. The error
+/// side of a `result` is a tool error, of content blocks if that is what it is.
+///
+/// `server` is whose result it is, for the log.
+pub(crate) fn tool_result(server: &str, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    let left_out = LeftOutHints::new(server);
+    if let (Some(Type::Result { err: Some(ty), .. }), Some(Val::Result(Err(Some(error))))) =
+        (ty, value)
+        && let Some(blocks) = blocks(&left_out, ty, error)
+    {
+        return json!({ "content": blocks, "isError": true });
+    }
+    match either(ty, value) {
+        Ok((ty, value)) => success(&left_out, ty, value),
+        Err(text) => json!({ "content": [text_block(text)], "isError": true }),
+    }
+}
+
+fn success(left_out: &LeftOutHints<'_>, ty: Option<&Type>, value: Option<&Val>) -> Value {
+    if let (Some(ty), Some(value)) = (ty, value)
+        && let Some(blocks) = blocks(left_out, ty, value)
+    {
+        return json!({ "content": blocks, "isError": false });
+    }
+    match (ty, value) {
+        (Some(Type::String), Some(Val::String(text))) => {
+            json!({ "content": [text_block(text.clone())], "isError": false })
+        }
+        (Some(ty @ Type::Record(_)), Some(value)) => structured(encode(ty, value)),
+        (Some(ty), Some(value)) => structured(json!({ "result": encode(ty, value) })),
+        _ => json!({ "content": [], "isError": false }),
+    }
+}
+
+/// Content blocks; none where a value is something else.
+fn blocks(left_out: &LeftOutHints<'_>, ty: &Type, value: &Val) -> Option<Vec<Value>> {
+    let block = |content| block(left_out, content);
+    match (ty, value) {
+        (Type::Content, content) => Some(vec![block(content)]),
+        (Type::Contents, Val::List(contents)) => Some(contents.iter().map(block).collect()),
+        _ => None,
+    }
+}
+
+fn structured(value: Value) -> Value {
+    json!({
+        "content": [text_block(value.to_string())],
+        "structuredContent": value,
+        "isError": false,
+    })
+}
+
+fn text_block(text: String) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// The ok side of a result, or the text of its error side.
+pub(super) fn either<'a>(
+    ty: Option<&'a Type>,
+    value: Option<&'a Val>,
+) -> Result<(Option<&'a Type>, Option<&'a Val>), String> {
+    match (ty, value) {
+        (Some(Type::Result { err, .. }), Some(Val::Result(Err(error)))) => {
+            Err(error_text(err.as_deref(), error.as_deref()))
+        }
+        (Some(Type::Result { ok, .. }), Some(Val::Result(Ok(value)))) => {
+            Ok((ok.as_deref(), value.as_deref()))
+        }
+        (ty, value) => Ok((ty, value)),
+    }
+}
+
+fn error_text(ty: Option<&Type>, error: Option<&Val>) -> String {
+    match part(ty, error) {
+        Value::String(text) if !text.trim().is_empty() => text,
+        Value::Null | Value::String(_) => "the plugin failed and did not say why".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// One `content` of `dormouse:plugin/types` as an MCP content block.
+pub(super) fn block(left_out: &LeftOutHints<'_>, value: &Val) -> Value {
+    let Val::Variant(case, Some(payload)) = value else {
+        return Value::Null;
+    };
+    let Val::Record(fields) = payload.as_ref() else {
+        return Value::Null;
+    };
+    let kind = if case == "resource-link" {
+        "resource_link"
+    } else {
+        case
+    };
+    let mut members = Map::new();
+    members.insert("type".into(), Value::from(kind));
+    let mut parts = flat(left_out, fields);
+    // An embedded resource nests what it carries; everything else is flat.
+    if case == "resource" {
+        let annotations = parts.shift_remove("annotations");
+        members.insert("resource".into(), Value::Object(parts));
+        members.extend(annotations.map(|hints| ("annotations".to_owned(), hints)));
+    } else {
+        members.append(&mut parts);
+    }
+    Value::Object(members)
+}
+
+/// The parts of a content block, under MCP's names.
+pub(super) fn flat(left_out: &LeftOutHints<'_>, fields: &[(String, Val)]) -> Map<String, Value> {
+    let mut members = Map::new();
+    for (name, value) in fields {
+        match plain(left_out, name, value) {
+            Some(Value::Object(body)) if name == "body" => members.extend(body),
+            Some(value) => {
+                members.insert(camel(name), value);
+            }
+            None => {}
+        }
+    }
+    members
+}
+
+/// The JSON of a part of a content block; none where there is nothing to say.
+fn plain(left_out: &LeftOutHints<'_>, name: &str, value: &Val) -> Option<Value> {
+    let odd = |why: &String| left_out.add(why);
+    Some(match value {
+        Val::Option(None) => return None,
+        Val::Option(Some(value)) => return plain(left_out, name, value),
+        Val::List(items) if name == "data" => Value::from(base64_of(items)),
+        Val::List(items) if items.is_empty() => return None,
+        Val::List(items) => items
+            .iter()
+            .filter_map(|item| plain(left_out, "", item))
+            .collect(),
+        Val::Enum(case) => Value::from(case.as_str()),
+        Val::String(when) if name == "last-modified" => {
+            let checked = hint::last_modified(when).inspect_err(odd);
+            return checked.ok().map(|()| Value::from(when.as_str()));
+        }
+        Val::String(text) => Value::from(text.as_str()),
+        Val::U64(n) => Value::from(*n),
+        // The only ones in content.
+        Val::Float64(n) => return hint::priority(*n).inspect_err(odd).ok(),
+        Val::Variant(case, Some(payload)) => match payload.as_ref() {
+            Val::List(bytes) => json!({ case: base64_of(bytes) }),
+            Val::String(text) => json!({ case: text }),
+            _ => return None,
+        },
+        Val::Record(fields) => Value::Object(
+            fields
+                .iter()
+                .filter_map(|(name, value)| Some((camel(name), plain(left_out, name, value)?)))
+                .collect(),
+        ),
+        _ => return None,
+    })
+}
+
+/// MCP's names are camelCase where WIT's are kebab-case.
+fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (index, word) in name.split('-').enumerate() {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(first) if index > 0 => {
+                out.push(first.to_ascii_uppercase());
+                out.push_str(chars.as_str());
+            }
+            _ => out.push_str(word),
+        }
+    }
+    out
+}

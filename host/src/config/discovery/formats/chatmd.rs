@@ -1,5 +1,0 @@
-//! chat.md: the literal key `chatmd.mcpServers` in the settings of VS Code.
-
-use crate::config::discovery::dialect::{COMMON, Dialect};
-
-pub(super) const DIALECT: Dialect = COMMON;

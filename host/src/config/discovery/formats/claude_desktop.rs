@@ -1,5 +1,0 @@
-//! Claude Desktop: `mcpServers`, programs only, nothing filled in.
-
-use crate::config::discovery::dialect::{COMMON, Dialect};
-
-pub(super) const DIALECT: Dialect = COMMON;

@@ -1,0 +1,14 @@
+//! Texts that strangers have written: made safe to show to a person, and compared with what they
+//! may mean.
+//!
+//! Nothing here reads a file or knows whose a text is.
+
+#![forbid(unsafe_code)]
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+pub mod log_text;
+pub mod nearest;
+pub mod server_url;
+pub mod visible;
+pub mod wildcard;

@@ -1,0 +1,58 @@
+//! What was probably meant by a name that does not exist.
+
+/// The candidate that is most like a name, if any is like it enough to be what was
+/// meant. Upper and lower case are alike.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Comparing takes time by the product of the lengths, and nobody mistypes a
+    // name into one that is many times as long.
+    const COMPARED: usize = 256;
+    if name.len() > COMPARED {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= COMPARED)
+        .map(|candidate| {
+            let likeness = strsim::jaro_winkler(&wanted, &candidate.to_lowercase());
+            (likeness, candidate)
+        })
+        .filter(|(likeness, _)| *likeness > 0.8)
+        // The first of equals wins, so that the answer does not depend on chance.
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        let have = ["component", "command", "env", "enabled", "time", "url"];
+        for (name, meant) in [
+            ("comand", Some("command")),
+            ("COMPONENT", Some("component")),
+            ("Enabeld", Some("enabled")),
+            ("tmie", Some("time")),
+            ("weather", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, have), meant, "{name}");
+        }
+        assert_eq!(nearest(&"time".repeat(100), have), None);
+        assert_eq!(nearest("x", []), None);
+    }
+
+    #[test]
+    fn many_candidates_take_linear_time() {
+        let names = |number: usize| {
+            let names = (0..number).map(|one| format!("server__tool_number_{one}"));
+            names.collect::<Vec<_>>()
+        };
+        dormouse_tests::growth::is_linear("nearest names", 500, names, |names: &Vec<String>| {
+            let names = names.iter().map(String::as_str);
+            std::hint::black_box(nearest("server__tool_numbr", names));
+        });
+    }
+}

@@ -1,0 +1,269 @@
+//! The URL of a server, as it is written and as it is connected to.
+//!
+//! People are shown the text, where variables may stand in it. The connection is made to what
+//! the parser of URLs makes of it. A URL whose text could be taken for
+//! one that leads to another host is refused.
+
+use url::Url;
+
+/// Why a URL cannot be one of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WrongUrl {
+    /// It is none, or of another protocol.
+    #[error("is no URL of a server")]
+    NoUrl,
+    /// It has a character in it that readers of URLs do not agree on.
+    #[error("has {} in it, which no URL has", named(*.0))]
+    Character(char),
+    /// A value that is filled in changes which part of it the host is.
+    #[error("leads to another host than it says, with its variables filled in")]
+    OtherHost,
+}
+
+impl WrongUrl {
+    /// Advice for the user.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::NoUrl => "it begins with `https://` or `http://`",
+            Self::Character(_) => "write it as its bytes, each with a `%`, as `%20` is a space",
+            Self::OtherHost => {
+                "what is before the `@` of a URL has its `/`, `?`, `#` and `@` as `%2F`, `%3F`, `%23` and `%40`"
+            }
+        }
+    }
+}
+
+fn named(c: char) -> String {
+    match c {
+        '\\' => "a backslash".to_owned(),
+        ' ' => "a space".to_owned(),
+        _ => format!("the character `{}`", c.escape_unicode()),
+    }
+}
+
+/// A URL that is none, or not one of a server, as an error shows it: without all that stands
+/// before its last `@`. Readers of such a text do not agree on where its user name ends.
+#[must_use]
+pub fn shown_wrong(shown: &str) -> String {
+    let Some((before, rest)) = shown.rsplit_once('@') else {
+        return shown.to_owned();
+    };
+    let scheme = before.split_once("://").map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &&str| scheme.bytes().all(|byte| byte.is_ascii_alphabetic());
+    match scheme.filter(is_scheme) {
+        Some(scheme) => format!("{scheme}://…@{rest}"),
+        None => format!("…@{rest}"),
+    }
+}
+
+/// Reads a URL of the web in which it is seen what the host is.
+pub fn parse(url: &str) -> Result<Url, WrongUrl> {
+    let odd = |c: &char| *c == '\\' || c.is_whitespace() || c.is_control();
+    if let Some(odd) = url.chars().find(odd) {
+        return Err(WrongUrl::Character(odd));
+    }
+    let parsed = Url::parse(url).map_err(|_| WrongUrl::NoUrl)?;
+    // Parsers take `http:host` and `http:///host` as well, where it is not seen what is the host.
+    let parts = UrlParts::of(url);
+    let scheme = parts.scheme.to_ascii_lowercase();
+    if !matches!(scheme.as_str(), "http://" | "https://")
+        || parts.host().is_empty()
+        || !parsed.has_host()
+    {
+        return Err(WrongUrl::NoUrl);
+    }
+    match host(&format!("{scheme}{}/", parts.host())) == shown(&parsed) {
+        true => Ok(parsed),
+        false => Err(WrongUrl::OtherHost),
+    }
+}
+
+/// A URL of the web with its host as it is connected to, where it is written in other letters than
+/// those of ASCII: some of them look like these.
+pub fn with_host_in_ascii(url: &str) -> Option<String> {
+    let host = UrlParts::of(url).host();
+    let is_plain = host.is_ascii() && !host.contains('%');
+    (!is_plain)
+        .then(|| parse(url).ok().map(String::from))
+        .flatten()
+}
+
+/// Checks the URL of a server. `written` is the same before variables were filled in.
+pub fn check(url: &str, written: &str) -> Result<(), WrongUrl> {
+    let parsed = parse(url)?;
+    let written = UrlParts::of(written);
+    // Behind what is shown as a user name stands what is taken for the host.
+    let shows_host = written.user.is_some()
+        || ["http://", "https://"]
+            .iter()
+            .any(|scheme| written.scheme.eq_ignore_ascii_case(scheme));
+    let same = host(&format!("{}://{}/", parsed.scheme(), written.host())) == shown(&parsed);
+    let has_variable = written.host().contains(['$', '{', '}', '%']);
+    match shows_host && !has_variable && !same {
+        true => Err(WrongUrl::OtherHost),
+        false => Ok(()),
+    }
+}
+
+/// The host of a URL that is connected to, and its port where that is named.
+pub fn host(url: &str) -> Option<String> {
+    shown(&Url::parse(url).ok()?)
+}
+
+fn shown(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+/// A URL as it is written, in parts. It need not be one: variables may stand in it.
+pub struct UrlParts<'a> {
+    /// The scheme with `://`.
+    scheme: &'a str,
+    /// The user name and the password.
+    pub user: Option<&'a str>,
+    /// Host, port and path.
+    pub rest: &'a str,
+    /// Query, without the `?`.
+    pub query: Option<&'a str>,
+}
+
+impl<'a> UrlParts<'a> {
+    /// Takes a text apart.
+    #[must_use]
+    pub fn of(url: &'a str) -> Self {
+        let url = url.split_once('#').map_or(url, |(url, _)| url);
+        let (url, query) = match url.split_once('?') {
+            // In a variable's default (`${A:?}`) there is none.
+            Some((url, query)) => (url, Some(query)),
+            None => (url, None),
+        };
+        let (scheme, rest) = match url.find("://") {
+            Some(at) => url.split_at(at + 3),
+            None => ("", url),
+        };
+        let at = authority(scheme, rest).rfind('@');
+        let (user, rest) = match at {
+            Some(at) => (rest.get(..at), rest.get(at + 1..).unwrap_or_default()),
+            None => (None, rest),
+        };
+        Self {
+            scheme,
+            user,
+            rest,
+            query,
+        }
+    }
+
+    /// Whether it is of the web, or of no kind that is named.
+    pub fn is_web(&self) -> bool {
+        let schemes = ["", "http://", "https://"];
+        schemes
+            .iter()
+            .any(|scheme| self.scheme.eq_ignore_ascii_case(scheme))
+    }
+
+    /// The host, and its port where there is one.
+    fn host(&self) -> &'a str {
+        authority(self.scheme, self.rest)
+    }
+}
+
+/// Part before the path. In a URL of the web, `\` is another way to write `/`.
+fn authority<'a>(scheme: &str, rest: &'a str) -> &'a str {
+    let is_web = scheme.eq_ignore_ascii_case("http://") || scheme.eq_ignore_ascii_case("https://");
+    let end = rest.find(|c| c == '/' || (is_web && c == '\\'));
+    rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_url_is_shown_without_what_may_be_its_password() {
+        for (url, shown) in [
+            (r"https://u:PW\x@h/mcp", "https://…@h/mcp"),
+            (r"https://u:PW/x@h/mcp", "https://…@h/mcp"),
+            ("https://u:P@W?x#@h/mcp", "https://…@h/mcp"),
+            ("//u:PW@h", "…@h"),
+            ("u:PW://x@h", "…@h"),
+            ("u:PW@h", "…@h"),
+            ("htp://h/mcp", "htp://h/mcp"),
+        ] {
+            assert_eq!(shown_wrong(url), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_leads_to_another_host_than_it_shows_is_refused() {
+        use WrongUrl::{Character, NoUrl, OtherHost};
+        for (url, written, wrong) in [
+            ("https://example.com/mcp", None, None),
+            ("HTTPS://Example.com:443?x", None, None),
+            ("http://[::1]:8080/", None, None),
+            ("https://b\u{fc}cher.example/", None, None),
+            ("https://user:p%40ss@example.com/@scope", None, None),
+            ("https://example.com/", Some("https://${HOST}/"), None),
+            ("https://example.com/", Some("${URL}"), None),
+            (
+                "https://example.com/mcp",
+                Some("${BASE:-https://example.org}/mcp"),
+                None,
+            ),
+            (
+                "https://u:p@example.com/",
+                Some("https://${U}:${P}@example.com/"),
+                None,
+            ),
+            (
+                r"http://127.0.0.1:1\@example.com/mcp",
+                None,
+                Some(Character('\\')),
+            ),
+            (r"http:\\example.com/", None, Some(Character('\\'))),
+            ("https://example.com/a b", None, Some(Character(' '))),
+            ("https://exam\tple.com/", None, Some(Character('\t'))),
+            (
+                "https://example.com/\u{7f}",
+                None,
+                Some(Character('\u{7f}')),
+            ),
+            (" https://example.com/", None, Some(Character(' '))),
+            ("example.com", None, Some(NoUrl)),
+            ("ftp://example.com/", None, Some(NoUrl)),
+            ("file:///etc/passwd", None, Some(NoUrl)),
+            ("http:example.com@example.org/", None, Some(NoUrl)),
+            ("http:///example.com/", None, Some(NoUrl)),
+            ("http:x://y@example.com/", None, Some(NoUrl)),
+            ("https://", None, Some(NoUrl)),
+            ("https://${HOST}:${PORT}/", None, Some(NoUrl)),
+            (
+                "http://127.0.0.1:1/home/me@example.com/mcp",
+                Some("http://127.0.0.1:1${HOME}@example.com/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example?@example.com/mcp",
+                Some("http://${USER}@example.com/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example#@example.com/mcp",
+                Some("http://${USER}@example.com/mcp"),
+                Some(OtherHost),
+            ),
+            (
+                "http://evil.example/@example.com/mcp",
+                Some("${HOMEPAGE}@example.com/mcp"),
+                Some(OtherHost),
+            ),
+        ] {
+            let found = check(url, written.unwrap_or(url)).err();
+            assert_eq!(found, wrong, "{url} {written:?}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What is known of an authorization server.
+
+use std::time::Duration;
+
+use dormouse_launch::Http;
+use reqwest::{Client, StatusCode, Url};
+use rmcp::transport::auth::{
+    AuthorizationManager, AuthorizationMetadata, AuthorizationMetadataSource,
+};
+
+use super::reach::LoginReach;
+use super::server::causes;
+use crate::http::{Reach, client};
+
+/// How long the metadata of an authorization server may take to come.
+const FETCH: Duration = Duration::from_secs(30);
+
+/// How long all that is asked before a login may take together. Whom to ask is an upstream's to
+/// say, and it may name thousands.
+const DISCOVERY: Duration = Duration::from_secs(60);
+
+/// How large that metadata may be, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// What is known of the authorization server: what the user has said of it, else what
+/// it and the upstream say. True where nobody has said anything, so that it is a guess
+/// (MCP of 2025-03-26). The error is for people.
+pub(super) async fn metadata(
+    manager: &AuthorizationManager,
+    http: &Http,
+    reach: &LoginReach,
+    challenge: Option<&str>,
+) -> Result<(AuthorizationMetadata, bool), String> {
+    let found = found(manager, (http, reach), challenge);
+    let found = tokio::time::timeout(DISCOVERY, found).await;
+    let (metadata, is_guessed) = found.map_err(|_| {
+        let seconds = DISCOVERY.as_secs();
+        format!("it was not found within {seconds} s where to log in")
+    })??;
+    reach.check(&metadata)?;
+    Ok((metadata, is_guessed))
+}
+
+async fn found(
+    manager: &AuthorizationManager,
+    (http, reach): (&Http, &LoginReach),
+    challenge: Option<&str>,
+) -> Result<(AuthorizationMetadata, bool), String> {
+    let oauth = &http.oauth;
+    if let (Some(authorization), Some(token)) = (&oauth.authorization_url, &oauth.token_url) {
+        let mut metadata = AuthorizationMetadata::default();
+        metadata.authorization_endpoint.clone_from(authorization);
+        metadata.token_endpoint.clone_from(token);
+        return Ok((metadata, false));
+    }
+    if let Some(url) = &oauth.metadata_url {
+        let metadata = fetch_configured(url).await;
+        let metadata = metadata.map_err(|why| format!("`{url}` (`metadata_url`): {why}"))?;
+        return Ok((metadata, false));
+    }
+    let resolution = manager
+        .resolve_metadata_from_challenge(challenge)
+        .await
+        .map_err(|error| causes(&error))?;
+    let guessed = resolution.source == AuthorizationMetadataSource::LegacyEndpointFallback;
+    confirm(reach, &resolution.metadata).await?;
+    Ok((resolution.metadata, guessed))
+}
+
+/// Sees that metadata that an upstream has led to are those of whom they name: whoever is named by
+/// an upstream may have written them, and another's issuer or page beside their own endpoints. The
+/// error is for people.
+async fn confirm(reach: &LoginReach, metadata: &AuthorizationMetadata) -> Result<(), String> {
+    let page = Url::parse(&metadata.authorization_endpoint)
+        .map_err(|_| "its `authorization_endpoint` is no URL".to_owned())?;
+    let is_elsewhere = |from: &Url| {
+        let endpoints = endpoints(metadata).into_iter().flatten();
+        let mut urls = endpoints.filter_map(|endpoint| Url::parse(endpoint).ok());
+        urls.any(|endpoint| endpoint.origin() != from.origin())
+    };
+    let Some(issuer) = &metadata.issuer else {
+        return match is_elsewhere(&page) {
+            false => Ok(()),
+            true => Err(
+                "it does not say who the authorization server is (`issuer`), whose page is at \
+                 another host than what it gives goes to"
+                    .to_owned(),
+            ),
+        };
+    };
+    let issuer_url = Url::parse(issuer).map_err(|_| format!("its issuer `{issuer}` is no URL"))?;
+    if is_elsewhere(&issuer_url) {
+        let is_same = |own: &AuthorizationMetadata| {
+            let is_issuer = own.issuer.as_deref().map(without_slash) == Some(without_slash(issuer));
+            is_issuer && endpoints(own) == endpoints(metadata)
+        };
+        if !of_itself(reach, &issuer_url).await.iter().any(is_same) {
+            return Err(format!(
+                "it names the authorization server `{issuer}`, which does not say the same of \
+                 itself, so nothing is sent to the hosts that it names"
+            ));
+        }
+    }
+    if page.origin() == issuer_url.origin() || !is_elsewhere(&page) {
+        return Ok(());
+    }
+    // Whoever logs in at that page is known there, and what they are given would go elsewhere.
+    let origin = page.join("/").unwrap_or(page);
+    let own = of_itself(reach, &origin).await;
+    let token = |metadata: &AuthorizationMetadata| {
+        Url::parse(&metadata.token_endpoint).map(|url| url.origin())
+    };
+    match own.is_empty() || own.iter().any(|own| token(own) == token(metadata)) {
+        true => Ok(()),
+        false => Err(format!(
+            "it has people log in at `{origin}`, which has its tokens elsewhere by what it says of \
+             itself, so nothing is sent to the hosts that are named"
+        )),
+    }
+}
+
+/// What an authorization server says of itself, at each place where it may.
+async fn of_itself(reach: &LoginReach, issuer: &Url) -> Vec<AuthorizationMetadata> {
+    let mut all = Vec::new();
+    let Ok(client) = reach.client() else {
+        return all;
+    };
+    for url in places_of_metadata(issuer) {
+        if reach.allows_url(&url)
+            && let Ok(own) = fetch(&client, url).await
+        {
+            all.push(own);
+        }
+    }
+    all
+}
+
+/// Where secrets are sent, by metadata.
+fn endpoints(metadata: &AuthorizationMetadata) -> [Option<&str>; 3] {
+    let revocation = metadata.additional_fields.get("revocation_endpoint");
+    [
+        Some(metadata.token_endpoint.as_str()),
+        metadata.registration_endpoint.as_deref(),
+        revocation.and_then(serde_json::Value::as_str),
+    ]
+}
+
+fn without_slash(issuer: &str) -> &str {
+    issuer.strip_suffix('/').unwrap_or(issuer)
+}
+
+/// The URLs at which an authorization server says what it is (RFC 8414, OpenID Connect Discovery).
+fn places_of_metadata(issuer: &Url) -> impl Iterator<Item = Url> {
+    let path = issuer.path().trim_matches('/');
+    let behind = if path.is_empty() { "" } else { "/" };
+    let places = [
+        format!("/.well-known/oauth-authorization-server{behind}{path}"),
+        format!("/.well-known/openid-configuration{behind}{path}"),
+        format!("{behind}{path}/.well-known/openid-configuration"),
+    ];
+    let issuer = issuer.clone();
+    places.into_iter().map(move |path| {
+        let mut url = issuer.clone();
+        url.set_path(&path);
+        url.set_query(None);
+        url.set_fragment(None);
+        url
+    })
+}
+
+/// The metadata at a URL that the user has named. Redirects are not followed: who is
+/// at their end has not been named.
+async fn fetch_configured(url: &str) -> Result<AuthorizationMetadata, String> {
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
+    // Its user has named it.
+    let client = client(&url, Reach::Configured).map_err(|lost| lost.to_string())?;
+    fetch(&client, url).await
+}
+
+async fn fetch(client: &Client, url: Url) -> Result<AuthorizationMetadata, String> {
+    let request = client
+        .get(url)
+        .header("accept", "application/json")
+        .timeout(FETCH);
+    let mut response = request.send().await.map_err(|error| causes(&error))?;
+    if response.status() != StatusCode::OK {
+        return Err(format!("the answer is HTTP {}", response.status()));
+    }
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|error| causes(&error))? {
+        if body.len() + part.len() > LARGEST {
+            return Err(format!("the answer is larger than {} KiB", LARGEST >> 10));
+        }
+        body.extend_from_slice(&part);
+    }
+    serde_json::from_slice(&body)
+        .map_err(|error| format!("this is no metadata of an authorization server: {error}"))
+}
+
+/// The host that the code of a login goes to, where that is not the one at which its user logs in.
+pub(super) fn host_elsewhere(metadata: &AuthorizationMetadata) -> Option<String> {
+    let page = Url::parse(&metadata.authorization_endpoint).ok()?;
+    let token = Url::parse(&metadata.token_endpoint).ok()?;
+    (page.host() != token.host()).then(|| token.host_str().unwrap_or_default().to_owned())
+}
+
+/// Where tokens are given back: to the host that they have come from, and to no other, whoever
+/// has written the metadata.
+pub(super) fn revocation(metadata: &AuthorizationMetadata) -> Option<Url> {
+    let endpoint = metadata.additional_fields.get("revocation_endpoint")?;
+    let endpoint = Url::parse(endpoint.as_str()?).ok()?;
+    let token = Url::parse(&metadata.token_endpoint).ok()?;
+    (endpoint.origin() == token.origin()).then_some(endpoint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_issuer_says_of_itself_is_looked_for_where_it_says_it() {
+        let places = |issuer: &str| -> Vec<String> {
+            let issuer = Url::parse(issuer).unwrap();
+            places_of_metadata(&issuer).map(Into::into).collect()
+        };
+        assert_eq!(
+            places("https://a.example/t/?x"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server/t",
+                "https://a.example/.well-known/openid-configuration/t",
+                "https://a.example/t/.well-known/openid-configuration",
+            ]
+        );
+        assert_eq!(
+            places("https://a.example")[0],
+            "https://a.example/.well-known/oauth-authorization-server"
+        );
+    }
+}

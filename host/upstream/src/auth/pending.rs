@@ -1,0 +1,274 @@
+//! A login that waits for its user.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_launch::{Http, Redirect};
+use reqwest::Url;
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
+
+use super::Failure;
+use super::callback::{Answer, Arrival, Callback};
+use super::server::{Attempt, shown};
+use super::store::Store;
+use crate::server_secrets::ServerSecrets;
+
+/// How long the link of a login is good for.
+pub(super) const LIFE: Duration = Duration::from_secs(600);
+
+/// A login that waits for its user to follow a link. It goes on by itself, whoever
+/// waits for it, until they have, or for ten minutes.
+pub struct Pending {
+    id: String,
+    url: String,
+    link: String,
+    host_elsewhere: Option<String>,
+    arrivals: mpsc::Sender<Arrival>,
+    outcome: watch::Receiver<Option<Result<(), Failure>>>,
+    /// Ends it, when something is sent.
+    decline: mpsc::Sender<()>,
+    /// Held by the caller whose user is being asked.
+    pub(super) asking: Mutex<()>,
+}
+
+impl Pending {
+    /// Opens a port for the redirect, and gets a link that leads there and is good for
+    /// a while (`life`).
+    pub(super) async fn begin(
+        http: &Http,
+        secrets: &Arc<ServerSecrets>,
+        challenge: Option<&str>,
+        (store, life): (Store, Duration),
+    ) -> Result<Arc<Self>, Failure> {
+        let (arrivals, arrived) = mpsc::channel(1);
+        let (decline, declined) = mpsc::channel(1);
+        let (sender, outcome) = watch::channel(None);
+        let redirect = match http.oauth.redirect_uri.as_deref().map(Redirect::parse) {
+            Some(Ok(redirect)) => redirect,
+            // One that is wrong has been refused before.
+            Some(Err(_)) | None => Redirect::default(),
+        };
+        let port = redirect.port;
+        let listen = |error: std::io::Error| match port {
+            0 => Failure::Listen(error.to_string()),
+            port => Failure::Port {
+                port,
+                why: error.to_string(),
+            },
+        };
+        let callback = Callback::open(redirect, arrivals.clone())
+            .await
+            .map_err(listen)?;
+        let redirect = callback.url().map_err(listen)?;
+        // A damaged file is of no use, and will be replaced.
+        let granted = store.read().ok().flatten();
+        let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
+        let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect).await?;
+        let link = attempt.link.clone();
+        let host_elsewhere = attempt.host_elsewhere.clone();
+        // Not the state itself, which is for the browser alone.
+        let id = blake3::hash(attempt.state.as_bytes()).to_hex().to_string();
+        let waiting = Waiting {
+            attempt,
+            store,
+            url: http.shown(),
+            life,
+        };
+        // Not the caller's own: whoever follows the link when the caller has gone is
+        // logged in all the same, and no code is exchanged for a token that is lost.
+        tokio::spawn(waiting.run(callback, arrived, declined, sender));
+        Ok(Arc::new(Self {
+            id,
+            url: http.shown(),
+            link,
+            host_elsewhere,
+            arrivals,
+            outcome,
+            decline,
+            asking: Mutex::new(()),
+        }))
+    }
+
+    /// The link that the user has to follow.
+    #[must_use]
+    pub fn link(&self) -> &str {
+        &self.link
+    }
+
+    /// The host that gets what its user is given at the link's, where that is another.
+    #[must_use]
+    pub fn host_elsewhere(&self) -> Option<&str> {
+        self.host_elsewhere.as_deref()
+    }
+
+    /// What tells it from others, for clients.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether it still waits.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.outcome.borrow().is_none() && !self.arrivals.is_closed()
+    }
+
+    /// Waits until the user is logged in. The token is kept by then.
+    ///
+    /// # Errors
+    /// They are not, and will not be with this link.
+    pub async fn finish(&self) -> Result<(), Failure> {
+        let mut outcome = self.outcome.clone();
+        let outcome = outcome.wait_for(Option::is_some).await;
+        match outcome.as_deref() {
+            Ok(Some(outcome)) => outcome.clone(),
+            _ => Err(Failure::Exchange {
+                url: self.url.clone(),
+                why: "the host is ending".into(),
+            }),
+        }
+    }
+
+    /// Takes the URL that a browser was sent to on a machine where nobody listens
+    /// there (over SSH), as its user has copied it.
+    ///
+    /// # Errors
+    /// It is not the URL of this login.
+    pub async fn paste(&self, text: &str) -> Result<(), String> {
+        let text = text.trim();
+        let url = Url::parse(text).map_err(|error| format!("`{text}` is no URL: {error}"))?;
+        let (answer, answered) = oneshot::channel();
+        let query = url.query().unwrap_or_default().to_owned();
+        if self.arrivals.send(Arrival { query, answer }).await.is_err() {
+            return Err("the login is over".into());
+        }
+        match answered.await {
+            Ok(Answer::Foreign(why)) => Err(why),
+            // Who waits for the outcome hears it.
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends it: its user does not want to log in.
+    pub(super) fn decline(&self) {
+        // If there is one already, that is enough.
+        let _ = self.decline.try_send(());
+    }
+}
+
+/// The part that goes on by itself.
+struct Waiting {
+    attempt: Attempt,
+    store: Store,
+    url: String,
+    life: Duration,
+}
+
+/// What a redirect has brought.
+struct Reply {
+    state: String,
+    outcome: Result<String, String>,
+    issuer: Option<String>,
+}
+
+impl Waiting {
+    async fn run(
+        self,
+        mut callback: Callback,
+        mut arrived: mpsc::Receiver<Arrival>,
+        mut declined: mpsc::Receiver<()>,
+        sender: watch::Sender<Option<Result<(), Failure>>>,
+    ) {
+        let end = tokio::time::Instant::now() + self.life;
+        let url = || self.url.clone();
+        let (outcome, answer) = loop {
+            let arrival = tokio::select! {
+                Some(arrival) = arrived.recv() => arrival,
+                () = callback.run() => continue,
+                _ = declined.recv() => break (Err(Failure::Declined { url: url() }), None),
+                () = tokio::time::sleep_until(end) => {
+                    let minutes = self.life.as_secs() / 60;
+                    break (Err(Failure::Late { url: url(), minutes }), None);
+                }
+            };
+            // Nothing interrupts this: it may be about to get the only token there is.
+            match self.take(&arrival.query).await {
+                Some(outcome) => break (outcome, Some(arrival.answer)),
+                None => drop(arrival.answer.send(Answer::Foreign(
+                    "This is not the answer to the login that Dormouse waits for.".into(),
+                ))),
+            }
+        };
+        // In this order, so that whoever hears of the end finds the port closed.
+        let flushed = callback.close();
+        drop(arrived);
+        if let Some(answer) = answer {
+            let _ = answer.send(match &outcome {
+                Ok(()) => Answer::Done(format!(
+                    "You are logged in at {}. You can close this page.",
+                    self.url
+                )),
+                Err(failure) => Answer::Failed(failure.to_string()),
+            });
+        }
+        sender.send_replace(Some(outcome));
+        flushed.await;
+    }
+
+    /// What came of a redirect; `None` where it is not of this login.
+    async fn take(&self, query: &str) -> Option<Result<(), Failure>> {
+        let reply = parse(query, &self.attempt.secrets)?;
+        // Whoever knows the state has the link, or has come from it.
+        if reply.state != self.attempt.state {
+            return None;
+        }
+        let code = match reply.outcome {
+            Ok(code) => code,
+            Err(why) => {
+                let url = self.url.clone();
+                return Some(Err(Failure::Denied { url, why }));
+            }
+        };
+        let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
+        let login = match exchanged.await? {
+            Ok(login) => login,
+            Err(failure) => return Some(Err(failure)),
+        };
+        // A refresh of the old login, which may be going on, would replace this one.
+        let kept = match self.store.lock().await {
+            Ok(_lock) => self.store.write(&login),
+            Err(failure) => Err(failure),
+        };
+        Some(kept)
+    }
+}
+
+fn parse(query: &str, secrets: &ServerSecrets) -> Option<Reply> {
+    let clean = |text: &str| shown(secrets, text);
+    let url = Url::parse(&format!("http://localhost/?{query}")).ok()?;
+    let (mut state, mut code, mut error, mut issuer) = (None, None, None, None);
+    let mut description = None;
+    for (name, value) in url.query_pairs() {
+        let place = match name.as_ref() {
+            "state" => &mut state,
+            "code" => &mut code,
+            "error" => &mut error,
+            "error_description" => &mut description,
+            "iss" => &mut issuer,
+            _ => continue,
+        };
+        *place = Some(value.into_owned());
+    }
+    let outcome = match (error, code) {
+        (Some(error), _) => Err(match description {
+            Some(description) => format!("{} (`{}`)", clean(&description), clean(&error)),
+            None => format!("`{}`", clean(&error)),
+        }),
+        (None, Some(code)) => Ok(code),
+        (None, None) => return None,
+    };
+    Some(Reply {
+        state: state?,
+        outcome,
+        issuer,
+    })
+}

@@ -1,0 +1,379 @@
+//! Where logins are kept: one file for each upstream, which only its user can read.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dormouse_files::paths;
+use dormouse_files::replace::{Access, replace};
+use dormouse_launch::redaction::basic_credentials;
+use dormouse_launch::{Http, Secret};
+use oauth2::TokenResponse as _;
+use rmcp::transport::auth::StoredCredentials;
+use serde::{Deserialize, Serialize};
+
+use super::Failure;
+
+/// How many seconds before its end a token is no longer taken: a request with it
+/// has to arrive before that. Less for one that lives only shortly.
+const MARGIN: u64 = 30;
+
+/// How often it is tried whether the lock is free.
+const RETRY: Duration = Duration::from_millis(20);
+
+/// How long another process may hold the lock. A refresh is a few requests, and
+/// each of them ends after half a minute.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A user's login at one upstream.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Login {
+    /// The upstream: nobody else gets the token.
+    pub(super) url: String,
+    /// The `WWW-Authenticate` header that the login began with. It says where the
+    /// authorization server is; without one the upstream is asked for it each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) challenge: Option<String>,
+    /// The secret that a registration has given to the client. One from the
+    /// configuration is not kept here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_secret: Option<String>,
+    /// Where tokens are given back, if the authorization server takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) revocation: Option<String>,
+    /// Where its tokens have come from: nobody else gets them for renewal, whatever the upstream
+    /// says of its authorization server then. None in a login that an older version has kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) token_endpoint: Option<String>,
+    /// Tokens, client, scopes, issuer.
+    pub(super) credentials: StoredCredentials,
+}
+
+impl Login {
+    /// The token for requests.
+    pub(super) fn access(&self) -> Option<Secret> {
+        let response = self.credentials.token_response.as_ref()?;
+        Some(Secret::new(response.access_token().secret().clone()))
+    }
+
+    /// The token for new tokens.
+    pub(super) fn refresh(&self) -> Option<Secret> {
+        let response = self.credentials.token_response.as_ref()?;
+        Some(Secret::new(response.refresh_token()?.secret().clone()))
+    }
+
+    /// All of it that must not be seen.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let tokens = [self.access(), self.refresh()].into_iter().flatten();
+        let mut secrets: Vec<_> = tokens.map(|token| token.expose().to_owned()).collect();
+        if let Some(secret) = &self.client_secret {
+            secrets.push(secret.clone());
+            secrets.extend(basic_credentials(&self.credentials.client_id, secret));
+        }
+        secrets
+    }
+
+    /// Whether the token for requests has to be renewed before the next one.
+    pub(super) fn ends_soon(&self) -> bool {
+        let lifetime = self.lifetime().unwrap_or_default();
+        self.left()
+            .is_some_and(|left| left < MARGIN.min(lifetime / 4).max(1))
+    }
+
+    /// Whether the token for requests is of no use any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.left() == Some(0)
+    }
+
+    /// How many seconds the token for requests is still good for, if that was said.
+    fn left(&self) -> Option<u64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let received = self.credentials.token_received_at?;
+        Some(
+            received
+                .saturating_add(self.lifetime()?)
+                .saturating_sub(now),
+        )
+    }
+
+    /// What may be told of it.
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            left: self.left().map(Duration::from_secs),
+            renews: self.refresh().is_some(),
+        }
+    }
+
+    fn lifetime(&self) -> Option<u64> {
+        let response = self.credentials.token_response.as_ref()?;
+        Some(response.expires_in()?.as_secs())
+    }
+}
+
+/// What may be told of a login that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// For how long its token is still good, if that was said; zero where it has
+    /// ended.
+    pub left: Option<Duration>,
+    /// Whether the next call gets another token by itself.
+    pub renews: bool,
+}
+
+/// The place of one upstream's login.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    url: String,
+    file: PathBuf,
+    lock: PathBuf,
+}
+
+impl Store {
+    /// The place of an upstream's login in a folder. Upstreams of one URL share it,
+    /// unless they are reached as different clients, or log in elsewhere: a token for
+    /// new tokens must not go to whom another entry names.
+    pub(super) fn new(folder: &Path, http: &Http) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        let oauth = &http.oauth;
+        let client = oauth.client_id.as_deref().unwrap_or_default();
+        hasher.update(http.url.as_bytes());
+        // With a zero between them, no two lists are one text.
+        hasher.update(b"\0").update(client.as_bytes());
+        let elsewhere = [
+            &oauth.metadata_url,
+            &oauth.authorization_url,
+            &oauth.token_url,
+        ];
+        if elsewhere.iter().any(|url| url.is_some()) {
+            for url in elsewhere {
+                let url = url.as_deref().unwrap_or_default();
+                hasher.update(b"\0").update(url.as_bytes());
+            }
+        }
+        let key = hasher.finalize().to_hex();
+        Self {
+            url: http.url.clone(),
+            file: folder.join(format!("{key}.json")),
+            lock: folder.join(format!("{key}.lock")),
+        }
+    }
+
+    /// The login, if there is one.
+    ///
+    /// It is read each time that it is needed: that costs microseconds, and so a
+    /// login in another process counts at once.
+    pub(super) fn read(&self) -> Result<Option<Login>, Failure> {
+        let text = match fs::read(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failure("read", &error)),
+        };
+        match serde_json::from_slice::<Login>(&text) {
+            // A file that was moved here is another upstream's.
+            Ok(login) => Ok((login.url == self.url).then_some(login)),
+            // What serde says may quote a part of the text.
+            Err(_) => {
+                let error = io::Error::new(ErrorKind::InvalidData, "it is not what was written");
+                Err(self.failure("read", &error))
+            }
+        }
+    }
+
+    /// Keeps a login in place of the one before. All or nothing, and on the disk
+    /// when this returns: what it replaces may be of no use any more.
+    pub(super) fn write(&self, login: &Login) -> Result<(), Failure> {
+        let write = || -> anyhow::Result<()> {
+            if let Some(folder) = self.file.parent() {
+                paths::make_private(folder)?;
+            }
+            replace(&self.file, &serde_json::to_vec(login)?, Access::Private)
+        };
+        write().map_err(|error| self.failure("written", &error))
+    }
+
+    /// Forgets the login. False if there was none.
+    pub(super) fn remove(&self) -> Result<bool, Failure> {
+        match fs::remove_file(&self.file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.failure("removed", &error)),
+        }
+    }
+
+    /// Waits until nobody else changes the login, and keeps others from it until
+    /// what this returns is dropped.
+    ///
+    /// The lock has a file of its own, since the login's is replaced by each change,
+    /// and with it would go the lock. It is waited for without blocking a thread,
+    /// so that whoever waits can be cancelled.
+    pub(super) async fn lock(&self) -> Result<File, Failure> {
+        let open = || -> io::Result<File> {
+            if let Some(folder) = self.lock.parent() {
+                paths::make_private(folder)?;
+            }
+            File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&self.lock)
+        };
+        let failure = |error: &io::Error| self.failure("locked", error);
+        let file = open().map_err(|error| failure(&error))?;
+        let end = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if tokio::time::Instant::now() < end => {
+                    tokio::time::sleep(RETRY).await;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let error = io::Error::new(
+                        ErrorKind::TimedOut,
+                        "another process has held its lock for two minutes",
+                    );
+                    return Err(failure(&error));
+                }
+                Err(TryLockError::Error(error)) => return Err(failure(&error)),
+            }
+        }
+    }
+
+    fn failure(&self, what: &'static str, error: &dyn fmt::Display) -> Failure {
+        Failure::Store {
+            file: self.file.clone(),
+            what,
+            why: error.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::OAuth;
+
+    use super::*;
+
+    fn login(received: u64, lifetime: u64) -> Login {
+        let response = serde_json::json!({
+            "access_token": "a-secret", "token_type": "Bearer",
+            "expires_in": lifetime, "refresh_token": "r-secret",
+        });
+        let response = serde_json::from_value(response).unwrap();
+        Login {
+            url: "https://x/mcp".into(),
+            challenge: None,
+            client_secret: Some("c-secret".into()),
+            revocation: None,
+            token_endpoint: None,
+            credentials: StoredCredentials::new(
+                "client".into(),
+                Some(response),
+                Vec::new(),
+                Some(received),
+            ),
+        }
+    }
+
+    fn now() -> u64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_secs()
+    }
+
+    fn http(url: &str, client: Option<&str>) -> Http {
+        Http {
+            url: url.into(),
+            oauth: OAuth {
+                client_id: client.map(Into::into),
+                ..OAuth::default()
+            },
+            ..Http::default()
+        }
+    }
+
+    #[test]
+    fn a_login_is_kept_for_its_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("data/tokens");
+        let store = Store::new(&tokens, &http("https://x/mcp", None));
+        assert!(store.read().unwrap().is_none());
+        assert!(!store.remove().unwrap());
+
+        store.write(&login(now(), 3600)).unwrap();
+        let kept = store.read().unwrap().unwrap();
+        assert_eq!(kept.access().unwrap().expose(), "a-secret");
+        assert_eq!(kept.refresh().unwrap().expose(), "r-secret");
+        assert_eq!(kept.client_secret.as_deref(), Some("c-secret"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(&store.file), 0o600);
+            assert_eq!(mode(&tokens), 0o700);
+        }
+        // Nothing is left over of how it was written.
+        assert_eq!(fs::read_dir(&tokens).unwrap().count(), 1);
+
+        assert!(store.remove().unwrap());
+        assert!(store.read().unwrap().is_none());
+    }
+
+    #[test]
+    fn each_upstream_and_client_has_its_own() {
+        let folder = Path::new("/tokens");
+        let all = [
+            http("https://x/mcp", None),
+            http("https://x/mcp", Some("a")),
+            http("https://x/mcpa", None),
+            http("https://y/mcp", None),
+        ]
+        .map(|http| Store::new(folder, &http).file);
+        for (i, file) in all.iter().enumerate() {
+            assert_eq!(all.iter().position(|other| other == file), Some(i));
+        }
+    }
+
+    #[test]
+    fn a_token_is_renewed_before_its_end() {
+        for (received, lifetime, soon, over) in [
+            (now(), 3600, false, false),
+            (now() - 3580, 3600, true, false),
+            (now() - 3601, 3600, true, true),
+            (now(), 20, false, false),
+            (now() - 17, 20, true, false),
+            (0, u64::MAX, false, false),
+        ] {
+            let login = login(received, lifetime);
+            assert_eq!(login.ends_soon(), soon, "{received} {lifetime}");
+            assert_eq!(login.is_over(), over, "{received} {lifetime}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_without_its_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path(), &http("https://x/mcp", None));
+        fs::write(&store.file, r#"{"url": 7, "access_token": "a-secret"}"#).unwrap();
+        let error = store.read().err().unwrap().to_string();
+        assert!(error.contains(&store.file.display().to_string()), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_lock_is_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path(), &http("https://x/mcp", None));
+        let held = store.lock().await.unwrap();
+        let second = tokio::spawn({
+            let store = store.clone();
+            async move { store.lock().await.map(drop) }
+        });
+        tokio::time::sleep(RETRY * 3).await;
+        assert!(!second.is_finished());
+        drop(held);
+        second.await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,415 @@
+//! One connection to an upstream, from its first word to its last.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use dormouse_jsonrpc::{Object, ObjectError};
+use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
+use dormouse_protocol::{Listener, QuestionLimit, SessionId, check_size};
+use dormouse_text::visible::visible_line;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::callers::Callers;
+use super::channel::{Lost, Outlet};
+use super::connection_room::ConnectionPermit;
+use super::descendants::{self, StartOrder};
+use super::first_request::{Beginning, FirstRequest, Reaction, Reactions};
+use super::follow::{self, FetchTurns};
+use super::handshake::{self, Hello};
+use super::inbound::{counted_bytes, question};
+use super::introduction::Introduction;
+use super::level::Level;
+use super::message;
+use super::peer::{Asking, Peer, PeerPolicy, lock};
+use super::server_secrets::ServerSecrets;
+use super::subscriptions::Follower;
+use super::{Failure, Gate, Hub, Offered, lists};
+
+/// How often one request may be answered with questions.
+const ROUNDS: usize = 32;
+
+/// Most names of tools that an error lists.
+const MAX_NAMES_TOLD: usize = 20;
+
+/// A connection that has been made. It is closed when nobody has it any more.
+pub(crate) struct Connection {
+    hub: Arc<Hub>,
+    outlet: Arc<dyn Outlet>,
+    peer: Arc<Peer>,
+    pub(super) hello: Hello,
+    level: Level,
+    pub(super) since: SystemTime,
+    pub(super) opened: Instant,
+    /// Processes that were there when it was opened.
+    opened_after: Option<StartOrder>,
+    /// Kept until what is behind the connection is gone.
+    permit: Option<Arc<ConnectionPermit>>,
+}
+
+/// What is needed to make one.
+pub(super) struct Opening<'a> {
+    pub(super) hub: &'a Arc<Hub>,
+    pub(super) server: &'a str,
+    pub(super) launch: &'a Launch,
+    /// How long it may take.
+    pub(super) patience: Duration,
+    pub(super) callers: Arc<Callers>,
+    pub(super) questions: QuestionLimit,
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    /// How the upstream hears of the client that the connection is made for.
+    pub(super) introduction: Introduction,
+    /// What it has done with the first requests before, as far as that is known.
+    pub(super) known: Reactions,
+    /// How much it may say.
+    pub(super) limits: UpstreamLimits,
+    /// Its place among the connections of its server; none where it is made to look only.
+    pub(super) permit: Option<Arc<ConnectionPermit>>,
+}
+
+/// Why a connection could not be made.
+struct Unopened {
+    lost: Lost,
+    /// The first requests that the upstream had before it when it was lost: it may have been
+    /// lost because of them.
+    sent: Vec<FirstRequest>,
+}
+
+impl From<Lost> for Unopened {
+    fn from(lost: Lost) -> Self {
+        Self {
+            lost,
+            sent: Vec::new(),
+        }
+    }
+}
+
+impl Opening<'_> {
+    /// Connects, greets, and asks for all that there is.
+    ///
+    /// A server may die of the first request of an era that it does not know, and is then
+    /// started once more and greeted in the other way. Nobody wants to see a start that fails
+    /// for another reason twice, with all that it does before, so that is done only where it
+    /// has taken the request before it died. It is not sent that one again by those who know.
+    pub(super) async fn open(self) -> Result<(Connection, Offered), Lost> {
+        let end = Instant::now() + self.patience;
+        let may_end = matches!(self.launch, Launch::Stdio(_));
+        let era = &self.introduction.era;
+        let mut beginning = Beginning::new(era, self.known, self.patience, may_end);
+        let secrets = self.hub.secrets(self.server, self.launch);
+        let mut failed: Option<(FirstRequest, Lost)> = None;
+        loop {
+            let Unopened { lost, sent } = match self.attempt(beginning, end, &secrets).await {
+                Ok((connection, mut offered)) => {
+                    if let Some((request, _)) = failed {
+                        offered.reactions.set(request, Reaction::Fails);
+                    }
+                    return Ok((connection, offered));
+                }
+                Err(unopened) => unopened,
+            };
+            // What refuses a start may say what it was started with.
+            let lost = match lost {
+                Lost::Broken(why) => Lost::Broken(secrets.redact(&why)),
+                lost => lost,
+            };
+            let other = beginning.after_end(&sent, self.known);
+            let other = other.filter(|_| failed.is_none() && matches!(lost, Lost::Broken(_)));
+            let Some(other) = other else {
+                return Err(match failed {
+                    // The handshake is what its other clients know it by.
+                    Some((FirstRequest::Initialize, first)) => first,
+                    _ => lost,
+                });
+            };
+            tracing::debug!(
+                "server `{}` is begun with in another way ({:?}): {lost}",
+                self.server,
+                other.first
+            );
+            failed = Some((other.first.other(), lost));
+            beginning = other;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        beginning: Beginning,
+        end: Instant,
+        secrets: &Arc<ServerSecrets>,
+    ) -> Result<(Connection, Offered), Unopened> {
+        let late = |what: &str| {
+            let limit = self.patience.as_secs_f64();
+            let hint = "`start_timeout` in its table says how long a start may take";
+            Lost::Broken(format!(
+                "it did not answer within {limit} s: {what}\nhint: {hint}"
+            ))
+        };
+        let opening = self
+            .hub
+            .open(self.server, self.launch, secrets, &self.limits);
+        // Whoever cannot even be started is not started another way.
+        let channel = tokio::time::timeout_at(end, opening)
+            .await
+            .map_err(|_| late("it cannot be reached"))??;
+        let (outlet, inlet) = (channel.outlet, channel.inlet);
+        let asking = Asking {
+            callers: Arc::clone(&self.callers),
+            introduction: self.introduction.clone(),
+            questions: self.questions.clone(),
+        };
+        let gate = self.gate.clone();
+        let ends = (Arc::clone(&outlet), inlet);
+        let policy = PeerPolicy {
+            gate,
+            limits: self.limits,
+            secrets: Arc::clone(secrets),
+            log: self.hub.log_budget(self.server, &self.limits),
+        };
+        let peer = Peer::new(self.server, ends, asking, policy);
+        let mut connection = Connection {
+            hub: Arc::clone(self.hub),
+            outlet,
+            peer,
+            hello: Hello::default(),
+            level: Level::default(),
+            since: SystemTime::now(),
+            opened: Instant::now(),
+            opened_after: None,
+            permit: self.permit.clone(),
+        };
+        let peer = Arc::clone(&connection.peer);
+        let greeting = handshake::greet(&peer, beginning, &self.introduction);
+        let hello = tokio::time::timeout_at(end, greeting)
+            .await
+            .map_err(|_| late(&peer.epitaph()))?
+            .map_err(|unmet| {
+                let mut sent = unmet.sent;
+                if connection.outlet.unheard() {
+                    sent.clear();
+                }
+                Unopened {
+                    lost: unmet.failure.into_lost(),
+                    sent,
+                }
+            })?;
+        connection.hello = hello;
+        let offered = tokio::time::timeout_at(end, lists::all(&peer, &connection.hello))
+            .await
+            .map_err(|_| late(&peer.epitaph()))?
+            .map_err(Failure::into_lost)?;
+        connection.opened = Instant::now();
+        connection.opened_after = StartOrder::now();
+        Ok((connection, offered))
+    }
+}
+
+impl Connection {
+    /// Hears from now on what has changed, for the gate.
+    pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
+        if let Some(gate) = self.peer.gate.clone() {
+            let (peer, hello) = (Arc::clone(&self.peer), self.hello.clone());
+            tokio::spawn(follow::follow(peer, hello, gate, (follower, turns)));
+        }
+    }
+
+    /// Has the upstream know which logs the sessions want whose connection it is, if it
+    /// has not been told yet.
+    pub(super) async fn set_level(&self) {
+        self.level.tell(&self.peer, &self.hello).await;
+    }
+
+    /// Has the upstream know that a session has other roots now. In the stateless era it
+    /// asks for them each time that it wants to know.
+    pub(super) async fn roots_changed(&self) {
+        if self.peer.is_modern() {
+            return;
+        }
+        let method = "notifications/roots/list_changed";
+        if let Err(lost) = self.peer.tell(method, "{}").await {
+            tracing::debug!(
+                "server `{}` is not told of other roots: {lost}",
+                self.peer.server
+            );
+        }
+    }
+
+    /// Sends a request and waits for its result. What the upstream wants to know
+    /// first, the caller's client is asked.
+    pub(super) async fn request(
+        &self,
+        (session, listener): (Option<SessionId>, &Arc<dyn Listener>),
+        method: &str,
+        params: &str,
+    ) -> Result<Box<RawValue>, Failure> {
+        let _calling = self.peer.callers.join(session, listener);
+        self.set_level().await;
+        let mut params = Cow::Borrowed(params);
+        for _ in 0..ROUNDS {
+            let answer = self.peer.request(method, &params, Some(listener)).await;
+            let answer = answer.map_err(|failure| self.shown(failure))?;
+            let Some(wanted) = InputRequired::read(&answer) else {
+                return Ok(answer);
+            };
+            let answered = wanted.answer(&self.peer, listener, &params).await;
+            params = Cow::Owned(answered.map_err(|failure| self.shown(failure))?);
+        }
+        let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
+        Err(Lost::Broken(why).into())
+    }
+
+    /// Asks again for all that there is.
+    pub(super) async fn list(&self) -> Result<Offered, Failure> {
+        let listed = lists::all(&self.peer, &self.hello).await;
+        listed.map_err(|failure| self.shown(failure))
+    }
+
+    /// A failure as it may be shown: what is wrong with an answer may be told with a part of it.
+    fn shown(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Lost(Lost::Broken(why)) => Lost::Broken(self.peer.secrets.redact(&why)).into(),
+            // The others have been looked at, or have no words of the upstream's.
+            other => other,
+        }
+    }
+
+    /// Why a tool that its server is known to have cannot be called over this
+    /// connection, if so. Of what it has instead only that is named which its user has seen: a
+    /// model reads this.
+    pub(super) fn withholds(&self, tool: &str) -> Option<String> {
+        let tools = lock(&self.peer.tools);
+        let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
+        let server = &self.peer.server;
+        let gate = self.peer.gate.as_ref();
+        let seen = gate.map(|gate| gate.seen_tools()).unwrap_or_default();
+        let names: Vec<_> = tools
+            .intersection(&seen)
+            .take(MAX_NAMES_TOLD)
+            .map(|name| format!("`{}`", visible_line(name)))
+            .collect();
+        let hint = match names.is_empty() {
+            true => format!("`dormouse tools {server}` shows what it has"),
+            false => format!("it has {}", names.join(", ")),
+        };
+        Some(format!(
+            "server `{server}` does not offer its tool `{tool}` here: it is gone, or only there for \
+             clients that can be asked more than this one\nhint: {hint}"
+        ))
+    }
+
+    /// How the upstream has heard of the client that the connection was made for.
+    pub(super) fn introduction(&self) -> &Introduction {
+        &self.peer.introduction
+    }
+
+    /// Whether each request says for itself what its client can be asked.
+    pub(super) fn is_modern(&self) -> bool {
+        self.peer.is_modern()
+    }
+
+    /// Why it can no longer be used, if so.
+    pub(super) fn ended(&self) -> Option<String> {
+        self.peer.ended()
+    }
+
+    /// The process behind it.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.outlet.pid()
+    }
+
+    /// Whether its process has started others since it was opened that still run: a browser, a
+    /// shell. Takes some milliseconds.
+    pub(super) fn has_new_processes(&self) -> bool {
+        let started = self.pid().zip(self.opened_after);
+        started.is_some_and(|(pid, since)| descendants::has_started_since(pid, since))
+    }
+
+    /// Ends it, and waits until it has ended.
+    pub(super) async fn close(self) {
+        self.outlet.close().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let (closed, permit) = (self.outlet.close(), self.permit.take());
+        self.hub.closing(async move {
+            closed.await;
+            drop(permit);
+        });
+    }
+}
+
+/// A result that asks for something first (MCP 2026-07-28).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InputRequired<'a> {
+    result_type: String,
+    #[serde(borrow, default)]
+    input_requests: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    request_state: Option<&'a RawValue>,
+}
+
+impl<'a> InputRequired<'a> {
+    const TYPE: &'static str = "input_required";
+
+    fn read(answer: &'a RawValue) -> Option<Self> {
+        // Most answers are none, and some are large.
+        let members = answer.get().contains(Self::TYPE).then_some(answer.get())?;
+        let wanted: Self = serde_json::from_str(members).ok()?;
+        (wanted.result_type == Self::TYPE).then_some(wanted)
+    }
+
+    /// Has everything asked. Gives the parameters of the request with the answers in them.
+    async fn answer(
+        self,
+        peer: &Peer,
+        listener: &Arc<dyn Listener>,
+        params: &str,
+    ) -> Result<String, Failure> {
+        let unreadable = |error: ObjectError| {
+            Lost::Broken(format!("what the upstream asks cannot be read: {error}"))
+        };
+        let mut params = message::object(params).map_err(unreadable)?;
+        let requests = self.input_requests.map_or("{}", RawValue::get);
+        let requests = message::object(requests).map_err(unreadable)?;
+        let mut responses = Object::new();
+        if !requests.is_empty() {
+            let unanswered =
+                |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
+            // Before any of them is read: as values they are many times as large.
+            let client = listener.client();
+            let count = requests.iter().count();
+            let counted = peer.questions.take(&peer.server, client, count);
+            let _counted = counted.map_err(unanswered)?;
+            let mut bytes = 0;
+            let mut questions = Vec::new();
+            for member in requests.iter() {
+                let request = message::object(&member.value).unwrap_or_default();
+                let method = request.string("method").unwrap_or_default();
+                let asked = request.get("params");
+                let asked = asked.filter(|params| *params != "null");
+                bytes += counted_bytes(&method, asked.unwrap_or_default());
+                check_size(bytes).map_err(unanswered)?;
+                let of = (peer.server.as_str(), peer.secrets.as_ref());
+                let question = question(of, &member.name, &method, asked);
+                questions.push(question.map_err(|(_, why)| {
+                    Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
+                })?);
+            }
+            let answers = listener.put(questions).await.map_err(unanswered)?;
+            for (member, answer) in requests.iter().zip(answers) {
+                responses.set(&member.name, answer.into_text());
+            }
+        }
+        params.set("inputResponses", responses.into_text().into_owned());
+        if let Some(state) = self.request_state {
+            params.set("requestState", state.get());
+        }
+        Ok(params.into_text().into_owned())
+    }
+}

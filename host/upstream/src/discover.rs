@@ -1,0 +1,44 @@
+//! Asking an upstream what it offers, and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dormouse_launch::Launch;
+use dormouse_policy::UpstreamLimits;
+use dormouse_protocol::QuestionLimit;
+
+use super::channel::Lost;
+use super::connection::Opening;
+use super::introduction::Introduction;
+use super::{Hub, Offered, Reactions};
+
+/// Connects to an upstream, asks what it offers, and disconnects. `start_timeout` is
+/// how long that may take, `known` what it has done with the first requests before.
+///
+/// # Errors
+/// Why it cannot be asked.
+pub async fn discover(
+    hub: &Arc<Hub>,
+    server: &str,
+    launch: &Launch,
+    limits: UpstreamLimits,
+    (start_timeout, known): (Duration, Reactions),
+) -> Result<Offered, Lost> {
+    let opening = Opening {
+        hub,
+        server,
+        launch,
+        patience: start_timeout,
+        callers: Arc::default(),
+        // Nobody is there to be asked.
+        questions: QuestionLimit::new(0),
+        gate: None,
+        introduction: Introduction::of_nobody(),
+        known,
+        limits,
+        permit: None,
+    };
+    let (connection, offered) = opening.open().await?;
+    connection.close().await;
+    Ok(offered)
+}

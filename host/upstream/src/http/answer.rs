@@ -1,0 +1,157 @@
+//! The answer to a request: as JSON, or at the end of a stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Response;
+
+use super::body::{self, Kind};
+use super::cursor::Cursor;
+use super::events::{Cut, Events};
+use super::message::Refusal;
+use super::streamable::{Closed, Streamable};
+use super::{PATIENCE, Site, headers, message};
+use crate::Lost;
+use crate::channel::Outgoing;
+
+/// Most bytes of an event that comes after the answer.
+const REST_BYTES: usize = 64 << 10;
+
+/// How long the rest of a stream is read after the answer has come.
+const REST_TIME: Duration = Duration::from_secs(5);
+
+/// Hands the answer to a request to the peer, and what comes with it.
+///
+/// # Errors
+/// There is no answer, or not all of it.
+pub(super) async fn read(
+    connection: &Arc<Streamable>,
+    response: Response,
+    request: &Outgoing,
+    id: u64,
+) -> Result<(), Lost> {
+    let shown = Site::shown(response.url());
+    let unanswered = || {
+        Lost::Broken(format!(
+            "`{shown}` has taken the request, but not answered it"
+        ))
+    };
+    match body::kind(&response) {
+        _ if matches!(response.status().as_u16(), 202 | 204) => Err(unanswered()),
+        Kind::Events => {
+            let events = Events::new(response, &connection.site.read_room);
+            let read = follow(connection, events, request).await;
+            read.map_err(|lost| match lost {
+                Lost::Broken(why) => {
+                    Lost::Broken(format!("`{shown}` has not finished its answer: {why}"))
+                }
+                other => other,
+            })
+        }
+        Kind::Json => {
+            let text = body::message(response, &connection.site.read_room).await?;
+            let messages = match message::refusal(&text, Some(id)) {
+                // An error without an id can only mean this request.
+                Some(Refusal {
+                    addressed: false,
+                    answer: Some(answer),
+                    ..
+                }) => vec![answer],
+                _ if text.trim().is_empty() => Vec::new(),
+                _ => {
+                    let most = connection.site.read_room.batch_messages();
+                    connection
+                        .site
+                        .taken(message::parse(&text, most).map_err(|why| {
+                            Lost::Broken(format!("the answer of `{shown}` is no message: {why}"))
+                        })?)
+                }
+            };
+            match connection.hand_on(messages, Some(request)).await? {
+                true => Ok(()),
+                false => Err(unanswered()),
+            }
+        }
+        Kind::Other(kind) => Err(Lost::Broken(format!(
+            "`{shown}` has answered with `{}` instead of JSON\n\
+             hint: check that the URL is that of an MCP endpoint",
+            message::excerpt(&kind)
+        ))),
+    }
+}
+
+/// Reads the stream that a request is answered on, over several connections if need be.
+async fn follow(
+    connection: &Arc<Streamable>,
+    mut events: Events,
+    request: &Outgoing,
+) -> Result<(), Lost> {
+    // Since 2026-07-28 a stream that has ended stays ended.
+    let resumable = !headers::is_modern(request.version.as_deref());
+    let mut cursor = Cursor::default();
+    loop {
+        let (orderly, why) = match events.next().await {
+            Ok(Some(event)) => {
+                cursor.read(&event);
+                if connection
+                    .hand_on(connection.site.messages(event), Some(request))
+                    .await?
+                {
+                    read_rest(connection, events);
+                    return Ok(());
+                }
+                continue;
+            }
+            Ok(None) => (true, "the server has ended the stream".to_owned()),
+            Err(Cut::Broken(why)) => (false, why),
+            Err(large @ Cut::Large(_)) => return Err(Lost::Broken(large.to_string())),
+        };
+        if !resumable || cursor.after().is_none() {
+            return Err(Lost::Broken(why));
+        }
+        cursor.leave(&events);
+        events = resume(connection, &mut cursor, orderly, why).await?;
+    }
+}
+
+/// Asks for the rest of a stream until there is one.
+async fn resume(
+    connection: &Streamable,
+    cursor: &mut Cursor,
+    mut orderly: bool,
+    mut why: String,
+) -> Result<Events, Lost> {
+    while let Some(wait) = cursor.wait(orderly) {
+        tokio::time::sleep(wait).await;
+        match connection.open(cursor.after(), Some(PATIENCE)).await {
+            Ok(events) => return Ok(events),
+            Err(Closed::ForGood(lost)) => return Err(lost),
+            Err(Closed::ForNow(reason)) => why = reason,
+        }
+        orderly = false;
+    }
+    Err(Lost::Broken(why))
+}
+
+/// Reads what may come after an answer, so that the connection can be used again: little, for
+/// it may come after each answer.
+fn read_rest(connection: &Arc<Streamable>, mut events: Events) {
+    events.limit(REST_BYTES);
+    let connection = Arc::clone(connection);
+    tokio::spawn(async move {
+        let rest = async {
+            while let Ok(Some(event)) = events.next().await {
+                if connection
+                    .hand_on(connection.site.messages(event), None)
+                    .await
+                    .is_err()
+                {
+                    break;
+                }
+            }
+        };
+        // Neither a late end nor a closed connection matters any more.
+        let rest = tokio::time::timeout(REST_TIME, rest);
+        let _ = connection.inbox.during(rest).await;
+    });
+}

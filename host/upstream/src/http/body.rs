@@ -1,0 +1,101 @@
+//! Bodies of answers, as far as anybody wants to read them.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+
+use super::Site;
+use super::client::causes;
+use crate::Lost;
+use crate::read_room::{NoRoom, ReadRoom};
+
+/// How much of an error's body is read, in bytes.
+const ERROR: usize = 64 * 1024;
+/// How long the body of what is no answer may take.
+const ERROR_TIME: Duration = Duration::from_secs(5);
+
+/// What kind of body an answer has.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One message, or a batch.
+    Json,
+    /// A stream of events.
+    Events,
+    /// Neither; its content type, as the server writes it.
+    Other(String),
+}
+
+/// What kind of body an answer has. Where the server does not say, it is taken for JSON.
+pub(super) fn kind(response: &Response) -> Kind {
+    let Some(value) = response.headers().get(CONTENT_TYPE) else {
+        return Kind::Json;
+    };
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    match essence.to_ascii_lowercase().as_str() {
+        "text/event-stream" => Kind::Events,
+        "application/json" => Kind::Json,
+        other if other.ends_with("+json") => Kind::Json,
+        // As it was written: a secret in it is found by its letters.
+        _ => Kind::Other(essence.to_owned()),
+    }
+}
+
+/// A message's text.
+///
+/// # Errors
+/// It is longer than a message may be, or has been cut off.
+pub(super) async fn message(mut response: Response, room: &ReadRoom) -> Result<String, Lost> {
+    let shown = Site::shown(response.url());
+    let large = |why: NoRoom| {
+        let hint = "`message` in the server's `limits` sets how long an answer may be";
+        Lost::Broken(format!("`{shown}` has answered with {why}\nhint: {hint}"))
+    };
+    let mut place = room.place();
+    let announced = response.content_length().unwrap_or(0);
+    if announced > room.message_bytes() as u64 {
+        return Err(large(NoRoom::Message(room.message_bytes())));
+    }
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                place.hold(body.len() + chunk.len()).map_err(large)?;
+                body.extend_from_slice(&chunk);
+            }
+            Ok(None) => break,
+            Err(error) => {
+                return Err(Lost::Broken(format!(
+                    "the answer of `{shown}` has been cut off: {}",
+                    causes(error)
+                )));
+            }
+        }
+    }
+    // A letter in another encoding is no reason to lose the rest.
+    Ok(String::from_utf8(body)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// What can be read of a body that only explains something, in reasonable time. To
+/// read to the end lets the connection be used again.
+pub(super) async fn explanation(mut response: Response) -> String {
+    // A stream that nobody has asked for may never end.
+    if kind(&response) == Kind::Events {
+        return String::new();
+    }
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > ERROR {
+                break;
+            }
+        }
+    };
+    // What has come until then has to do.
+    let _ = tokio::time::timeout(ERROR_TIME, read).await;
+    body.truncate(ERROR);
+    String::from_utf8_lossy(&body).into_owned()
+}

@@ -1,0 +1,132 @@
+//! The HTTP headers that MCP puts on its messages.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use crate::channel::Outgoing;
+
+/// The session that a server has opened (until 2025-11-25).
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The first version without sessions, GET streams and resumption, whose servers
+/// want methods and names in the headers, too.
+const MODERN: &str = "2026-07-28";
+
+/// Whether a protocol version is of the era of 2026-07-28.
+pub(super) fn is_modern(version: Option<&str>) -> bool {
+    // They are dates, so the order of their texts is the order of their days.
+    version.is_some_and(|version| version >= MODERN)
+}
+
+/// The headers of a message that is posted.
+pub(super) fn of_post(message: &Outgoing) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let accepted = HeaderValue::from_static("application/json, text/event-stream");
+    headers.insert(ACCEPT, accepted);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let version = message.version.as_deref();
+    insert(&mut headers, VERSION, version);
+    if is_modern(version) {
+        insert(&mut headers, METHOD, message.method.as_deref());
+        insert(
+            &mut headers,
+            NAME,
+            message.name.as_deref().map(encode).as_deref(),
+        );
+    }
+    headers
+}
+
+/// The headers of a request for a stream, of one that goes on after an event if need be.
+pub(super) fn of_get(version: Option<&str>, last_event: Option<&str>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    insert(&mut headers, VERSION, version);
+    if let Some(Ok(last)) = last_event.map(|id| HeaderValue::from_bytes(id.as_bytes())) {
+        headers.insert(LAST_EVENT, last);
+    }
+    headers
+}
+
+/// The headers of a request that ends a session.
+pub(super) fn of_delete(version: Option<&str>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    insert(&mut headers, VERSION, version);
+    headers
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: Option<&str>) {
+    // What no header can hold (a method with a line break in it) is refused by the
+    // server then, in words that are better than ours would be.
+    if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
+        headers.insert(name, value);
+    }
+}
+
+/// A value as 2026-07-28 wants it in a header: as it is, or in Base64 where a header
+/// could not hold it, or where it looks as if it were in Base64 already.
+pub(super) fn encode(value: &str) -> String {
+    let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && value.trim_matches(' ') == value
+        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    match plain {
+        true => value.to_owned(),
+        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_encoded_as_the_specification_shows() {
+        for (value, encoded) in [
+            ("us-west1", "us-west1"),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+            ("", ""),
+            ("two words", "two words"),
+        ] {
+            assert_eq!(encode(value), encoded);
+        }
+    }
+
+    #[test]
+    fn each_era_gets_its_own_headers() {
+        let mut message = Outgoing {
+            text: String::new(),
+            method: Some("tools/call".to_owned()),
+            id: Some(1),
+            name: Some("grüße".to_owned()),
+            version: None,
+        };
+        let names = |headers: &HeaderMap| {
+            let mut names: Vec<_> = headers
+                .keys()
+                .map(|name| name.as_str().to_owned())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&of_post(&message)), ["accept", "content-type"]);
+        message.version = Some("2025-06-18".to_owned());
+        let legacy = of_post(&message);
+        assert_eq!(
+            names(&legacy),
+            ["accept", "content-type", "mcp-protocol-version"]
+        );
+        message.version = Some("2026-07-28".to_owned());
+        let modern = of_post(&message);
+        assert_eq!(modern[METHOD], "tools/call");
+        assert_eq!(modern[NAME], "=?base64?Z3LDvMOfZQ==?=");
+        assert_eq!(modern[VERSION], "2026-07-28");
+    }
+}

@@ -1,0 +1,90 @@
+//! Where all that an upstream says arrives, over whichever of its streams.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::Lost;
+use crate::channel::{QueueRoom, Said};
+
+/// The way to the peer of one connection.
+pub(super) struct Inbox {
+    /// Gone once nothing more can come: that is how the peer notices.
+    sender: Mutex<Option<mpsc::Sender<Said>>>,
+    room: QueueRoom,
+    epitaph: Mutex<Option<String>>,
+    /// The end of everything that runs for the connection.
+    ended: CancellationToken,
+}
+
+impl Inbox {
+    /// A new one, whose messages come out of the receiver.
+    pub(super) fn new(message_bytes: usize) -> (Self, mpsc::Receiver<Said>) {
+        // Enough for a burst; whoever sends more waits until the peer has read.
+        let (sender, receiver) = mpsc::channel(64);
+        let inbox = Self {
+            sender: Mutex::new(Some(sender)),
+            room: QueueRoom::new(message_bytes),
+            epitaph: Mutex::new(None),
+            ended: CancellationToken::new(),
+        };
+        (inbox, receiver)
+    }
+
+    /// Hands a message to the peer.
+    ///
+    /// # Errors
+    /// The peer has gone, or the connection has been closed.
+    pub(super) async fn put(&self, message: Said) -> Result<(), Lost> {
+        let sender = self
+            .sender
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let gone = || Lost::Broken("the connection has been closed".to_owned());
+        let sender = sender.ok_or_else(gone)?;
+        let message = self.room.take(message).await;
+        sender.send(message).await.map_err(|_| gone())
+    }
+
+    /// Ends the connection and all that runs for it.
+    pub(super) fn close(&self, why: &str) {
+        self.note(why);
+        *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.ended.cancel();
+    }
+
+    /// Runs something for as long as the connection lasts.
+    ///
+    /// # Errors
+    /// The connection has ended first.
+    pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T, Lost> {
+        match self.ended.run_until_cancelled(work).await {
+            Some(done) => Ok(done),
+            None => Err(Lost::Broken(self.epitaph().unwrap_or_default())),
+        }
+    }
+
+    /// Waits for the end of the connection.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Keeps why something has failed, as the last words of the upstream.
+    pub(super) fn note(&self, why: &str) {
+        let mut epitaph = self.epitaph.lock().unwrap_or_else(PoisonError::into_inner);
+        // What came first after the end explains it.
+        if !self.ended.is_cancelled() {
+            *epitaph = Some(why.to_owned());
+        }
+    }
+
+    /// The last words, if there were any.
+    pub(super) fn epitaph(&self) -> Option<String> {
+        self.epitaph
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}

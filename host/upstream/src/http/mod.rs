@@ -1,0 +1,193 @@
+//! Upstreams that speak MCP over HTTP: messages as they are, over whichever of MCP's
+//! two HTTP transports the server knows.
+//!
+//! Nothing is dialled, and no client made, before the first message is sent.
+
+mod address;
+mod annotations;
+mod answer;
+mod body;
+mod client;
+mod credentials;
+mod cursor;
+mod events;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
+mod headers;
+mod inbox;
+mod listen;
+mod message;
+mod redirect;
+mod site;
+mod sse;
+mod streamable;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use dormouse_launch::{Http, HttpTransport};
+use futures::future::BoxFuture;
+use reqwest::Response;
+
+pub(crate) use address::{AddressKind, Reach};
+pub(crate) use client::{client, named_hosts_client};
+pub(crate) use credentials::Credentials;
+use inbox::Inbox;
+pub(crate) use message::excerpt;
+use site::Site;
+use sse::Sse;
+use streamable::{Failure, Streamable};
+
+use super::Lost;
+use super::channel::{Channel, Outgoing, Outlet, Said};
+use crate::read_room::ReadRoom;
+
+/// How long a server may take to begin an answer that needs no work. Some have to be
+/// woken up themselves, far away. The tests do not wait that long for one that hangs.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
+
+/// Connects to an upstream over HTTP: with [`HttpTransport::Sse`] by opening its
+/// stream, else without saying anything before the first message is sent.
+///
+/// # Errors
+/// The entry leads nowhere, or the stream cannot be opened.
+pub(super) async fn connect(
+    http: &Http,
+    auth: Option<Arc<dyn Credentials>>,
+    room: &ReadRoom,
+) -> Result<Channel, Lost> {
+    let site = Arc::new(Site::new(http, auth, room)?);
+    let (inbox, inlet) = Inbox::new(room.message_bytes());
+    let inbox = Arc::new(inbox);
+    let old = OnceLock::new();
+    if http.transport == HttpTransport::Sse {
+        let sse = Sse::open(Arc::clone(&site), Arc::clone(&inbox)).await;
+        let sse = sse.map_err(|lost| site.redacted(lost))?;
+        let _ = old.set(sse);
+    }
+    let connection = Arc::new(Connection {
+        streamable: Arc::new(Streamable::new(site, inbox)),
+        old,
+        transport: http.transport,
+    });
+    Ok(Channel {
+        outlet: Arc::new(Door(connection)),
+        inlet,
+    })
+}
+
+/// A connection over whichever transport the server has turned out to know.
+struct Connection {
+    streamable: Arc<Streamable>,
+    /// The old transport, once it is known that the server speaks only that.
+    old: OnceLock<Sse>,
+    transport: HttpTransport,
+}
+
+impl Connection {
+    async fn send(&self, message: &Outgoing) -> Result<(), Lost> {
+        if let Some(old) = self.old.get() {
+            return old.post(message).await;
+        }
+        let (why, answer) = match self.streamable.post(message).await {
+            Ok(()) => return Ok(()),
+            Err(Failure::Lost(lost)) => return Err(lost),
+            Err(Failure::Unknown { why, answer }) => (why, answer),
+        };
+        let inbox = &self.streamable.inbox;
+        let first = message.method.as_deref() == Some("initialize");
+        let mut also = String::new();
+        if first && self.transport == HttpTransport::Auto {
+            let site = Arc::clone(&self.streamable.site);
+            match Sse::open(site, Arc::clone(inbox)).await {
+                Ok(sse) => return self.old.get_or_init(|| sse).post(message).await,
+                Err(Lost::Broken(old)) => also = format!("; nor is there a stream: {old}"),
+                Err(lost) => return Err(lost),
+            }
+        }
+        let answer = match (answer, message.id) {
+            // Whoever asks for the newest era is answered in the words of one who
+            // does not know it, and goes on with the older one.
+            (None, Some(id)) if !first => message::error(id, -32601, &why),
+            (answer, _) => answer,
+        };
+        match answer {
+            Some(answer) => inbox.put(Said::new(answer)).await,
+            None => Err(Lost::Broken(format!("{why}{also}"))),
+        }
+    }
+}
+
+/// The peer's hold on a connection, with which it ends.
+struct Door(Arc<Connection>);
+
+impl Outlet for Door {
+    fn send(&self, message: Outgoing) -> BoxFuture<'static, Result<(), Lost>> {
+        let connection = Arc::clone(&self.0);
+        Box::pin(async move {
+            let inbox = &connection.streamable.inbox;
+            let sent = inbox.during(connection.send(&message)).await.flatten();
+            let sent = sent.map_err(|lost| connection.streamable.site.redacted(lost));
+            if let Err(lost) = &sent {
+                inbox.note(&lost.to_string());
+            }
+            sent
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'static, ()> {
+        let connection = Arc::clone(&self.0);
+        Box::pin(async move {
+            connection
+                .streamable
+                .inbox
+                .close("the connection has been closed");
+            connection.streamable.close().await;
+        })
+    }
+
+    fn epitaph(&self) -> String {
+        let streamable = &self.0.streamable;
+        let shown = || {
+            format!(
+                "`{}` says nothing any more",
+                Site::shown(streamable.site.url())
+            )
+        };
+        let said = streamable.inbox.epitaph().unwrap_or_else(shown);
+        streamable.site.redact(&said)
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.0
+            .streamable
+            .inbox
+            .close("the connection has been closed");
+    }
+}
+
+/// An error's text for an answer that is none, and the answer's body.
+async fn unexpected(site: &Site, response: Response) -> (String, String) {
+    let shown = Site::shown(response.url());
+    let status = response.status();
+    let retry = response.headers().get(reqwest::header::RETRY_AFTER);
+    let retry = retry
+        .and_then(|value| value.to_str().ok())
+        .map(|value| message::excerpt(&site.redact(value)));
+    let body = body::explanation(response).await;
+    let mut why = format!("`{shown}` has answered {status}");
+    let excerpt = message::excerpt(&site.redact(&body));
+    if !excerpt.is_empty() {
+        why.push_str(&format!(": `{excerpt}`"));
+    }
+    if let Some(retry) = retry {
+        why.push_str(&format!(
+            "\nhint: the server wants to be asked again later (`{retry}`)"
+        ));
+    }
+    (why, body)
+}

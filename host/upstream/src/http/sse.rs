@@ -1,0 +1,149 @@
+//! HTTP with server-sent events (2024-11-05): one stream for all that the server says,
+//! whose first event says where messages are posted.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use reqwest::{Method, StatusCode, Url};
+
+use super::body::{self, Kind};
+use super::events::Events;
+use super::site::Ask;
+use super::{Inbox, PATIENCE, Site, headers, message, unexpected};
+use crate::Lost;
+use crate::channel::{Outgoing, Said};
+
+/// A connection over the old transport. It lasts as long as its stream.
+pub(super) struct Sse {
+    site: Arc<Site>,
+    inbox: Arc<Inbox>,
+    /// Where messages are posted.
+    endpoint: Url,
+}
+
+impl Sse {
+    /// Opens the stream and waits for its first event.
+    ///
+    /// # Errors
+    /// There is no such stream, or it does not begin as it has to.
+    pub(super) async fn open(site: Arc<Site>, inbox: Arc<Inbox>) -> Result<Self, Lost> {
+        let shown = Site::shown(site.url());
+        let late = |_| {
+            let seconds = PATIENCE.as_secs();
+            Lost::Broken(format!(
+                "`{shown}` has not said within {seconds} s where messages are posted"
+            ))
+        };
+        let (events, endpoint) = tokio::time::timeout(PATIENCE, begin(&site))
+            .await
+            .map_err(late)??;
+        let sse = Self {
+            site,
+            inbox,
+            endpoint,
+        };
+        let (site, inbox) = (Arc::clone(&sse.site), Arc::clone(&sse.inbox));
+        tokio::spawn(async move {
+            let why = tokio::select! {
+                biased;
+                () = inbox.ended() => return,
+                why = read(events, &site, &inbox) => why,
+            };
+            inbox.close(&format!("the stream of `{shown}` has ended: {why}"));
+        });
+        Ok(sse)
+    }
+
+    /// Posts a message; answers come on the stream.
+    pub(super) async fn post(&self, message: &Outgoing) -> Result<(), Lost> {
+        let ask = Ask {
+            method: Method::POST,
+            url: Some(&self.endpoint),
+            headers: headers::of_post(message),
+            body: Bytes::from(message.text.clone()),
+            session: None,
+            // Most servers take a request at once, and some not before it is done.
+            patience: message.id.is_none().then_some(PATIENCE),
+        };
+        let response = self.site.ask(&ask).await?;
+        let status = response.status();
+        if status.is_success() {
+            // Most say `Accepted` here; it means nothing.
+            body::explanation(response).await;
+            return Ok(());
+        }
+        let (why, body) = unexpected(&self.site, response).await;
+        if status == StatusCode::NOT_FOUND {
+            // The endpoint was made for this very connection.
+            return Err(Lost::Session);
+        }
+        match message::refusal(&body, message.id).and_then(|refusal| refusal.answer) {
+            Some(answer) => self.inbox.put(Said::new(answer)).await,
+            None => Err(Lost::Broken(why)),
+        }
+    }
+}
+
+async fn begin(site: &Site) -> Result<(Events, Url), Lost> {
+    let ask = Ask {
+        method: Method::GET,
+        url: None,
+        headers: headers::of_get(None, None),
+        body: Bytes::new(),
+        session: None,
+        patience: None,
+    };
+    let response = site.ask(&ask).await?;
+    if !response.status().is_success() || body::kind(&response) != Kind::Events {
+        return Err(Lost::Broken(unexpected(site, response).await.0));
+    }
+    let base = response.url().clone();
+    let shown = Site::shown(&base);
+    let mut events = Events::new(response, &site.read_room);
+    loop {
+        let event = match events.next().await {
+            Ok(Some(event)) => event,
+            Ok(None) => {
+                return Err(Lost::Broken(format!(
+                    "the stream of `{shown}` has ended at once"
+                )));
+            }
+            Err(cut) => {
+                let why = format!("the stream of `{shown}` has ended: {cut}");
+                return Err(Lost::Broken(why));
+            }
+        };
+        if event.kind != "endpoint" {
+            continue;
+        }
+        let endpoint = base.join(event.data.trim()).ok();
+        // A message holds what the user has said, and secrets go along with it: no
+        // server has a say in whom they are sent to.
+        return match endpoint.filter(|url| url.origin() == site.url().origin()) {
+            Some(endpoint) => Ok((events, endpoint)),
+            None => Err(Lost::Broken(format!(
+                "`{shown}` wants messages posted to `{}`, which is not at `{}`\n\
+                 hint: configure the URL that the server really has",
+                message::excerpt(&site.redact(&event.data)),
+                site.url().origin().ascii_serialization()
+            ))),
+        };
+    }
+}
+
+/// Reads the stream to its end, and says what that was.
+async fn read(mut events: Events, site: &Site, inbox: &Inbox) -> String {
+    loop {
+        match events.next().await {
+            Ok(Some(event)) => {
+                for message in site.messages(event) {
+                    if inbox.put(Said::new(message)).await.is_err() {
+                        return "nobody listens".to_owned();
+                    }
+                }
+            }
+            Ok(None) => return "the server has closed it".to_owned(),
+            Err(cut) => return cut.to_string(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Streamable HTTP (2025-03-26 and later): a POST for each message.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use dormouse_jsonrpc::member;
+use reqwest::{Method, Response, StatusCode};
+use serde_json::value::RawValue;
+
+use super::annotations::Annotations;
+use super::answer;
+use super::body::{self, Kind};
+use super::events::Events;
+use super::message::{self, Refusal};
+use super::site::{Ask, Session};
+use super::{Inbox, PATIENCE, Site, headers, unexpected};
+use crate::Lost;
+use crate::channel::{Outgoing, Said};
+use crate::large::without_blocking;
+
+/// How long the end of a session may take.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
+
+/// A connection over streamable HTTP. It holds no socket of its own.
+pub(super) struct Streamable {
+    pub(super) site: Arc<Site>,
+    pub(super) inbox: Arc<Inbox>,
+    annotations: Annotations,
+    known: Mutex<Known>,
+}
+
+/// What is known of the connection, for requests that carry no message.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    session: Option<Session>,
+    version: Option<String>,
+}
+
+/// Why a message has not been taken.
+pub(super) enum Failure {
+    /// As it is told to the peer.
+    Lost(Lost),
+    /// The server does not know the first message: it may speak something older.
+    Unknown {
+        /// What it has said to it.
+        why: String,
+        /// The same as the answer to the message, if it can be one.
+        answer: Option<Box<RawValue>>,
+    },
+}
+
+impl From<Lost> for Failure {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+/// Why there is no stream.
+pub(super) enum Closed {
+    /// There never will be one.
+    ForGood(Lost),
+    /// There may be one later.
+    ForNow(String),
+}
+
+impl Streamable {
+    pub(super) fn new(site: Arc<Site>, inbox: Arc<Inbox>) -> Self {
+        Self {
+            site,
+            inbox,
+            annotations: Annotations::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Posts a message, and hands to the peer what comes back. Dropping it ends the
+    /// POST, which since 2026-07-28 is what cancels a request.
+    pub(super) async fn post(self: &Arc<Self>, message: &Outgoing) -> Result<(), Failure> {
+        let method = message.method.as_deref();
+        let version = message.version.as_deref();
+        let modern = headers::is_modern(version);
+        if modern && method == Some("notifications/cancelled") {
+            // Over HTTP this message no longer exists.
+            return Ok(());
+        }
+        let mut headers = headers::of_post(message);
+        if let Some(tool) = message
+            .name
+            .as_deref()
+            .filter(|_| modern && method == Some("tools/call"))
+        {
+            self.annotations.apply(tool, &message.text, &mut headers);
+        }
+        let session = self
+            .known()
+            .session
+            .filter(|_| method != Some("initialize"));
+        let first = matches!(method, Some("initialize" | "server/discover"));
+        let response = self
+            .site
+            .ask(&Ask {
+                method: Method::POST,
+                url: None,
+                headers,
+                body: Bytes::from(message.text.clone()),
+                session: session.as_ref(),
+                // A call may take as long as it likes, and some servers send nothing,
+                // not even headers, before it is done. Its caller has a deadline.
+                patience: (message.id.is_none() || first).then_some(PATIENCE),
+            })
+            .await?;
+        if !response.status().is_success() {
+            return self
+                .refused(response, message, session.is_some(), first)
+                .await;
+        }
+        {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if method == Some("initialize") {
+                known.session = Site::session(&response);
+            }
+            if version.is_some() {
+                known.version = message.version.clone();
+            }
+        }
+        let Some(id) = message.id else {
+            body::explanation(response).await;
+            if method == Some("notifications/initialized") && !modern {
+                super::listen::start(self);
+            }
+            return Ok(());
+        };
+        Ok(answer::read(self, response, message, id).await?)
+    }
+
+    /// Ends the session, where there is one.
+    pub(super) async fn close(&self) {
+        let known = std::mem::take(&mut *self.known.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some(session) = known.session else { return };
+        let ask = Ask {
+            method: Method::DELETE,
+            url: None,
+            headers: headers::of_delete(known.version.as_deref()),
+            body: Bytes::new(),
+            session: Some(&session),
+            patience: Some(CLOSE_TIME),
+        };
+        // A server need not let its sessions be ended, and it may have gone itself.
+        if let Err(error) = self.site.ask(&ask).await {
+            let error = self.site.redacted(error);
+            tracing::debug!("the session has not been ended: {error}");
+        }
+    }
+
+    /// Asks for a stream: of what the server says by itself, or, after an event, of
+    /// what would have followed it.
+    pub(super) async fn open(
+        &self,
+        after: Option<&str>,
+        patience: Option<Duration>,
+    ) -> Result<Events, Closed> {
+        let known = self.known();
+        let ask = Ask {
+            method: Method::GET,
+            url: None,
+            headers: headers::of_get(known.version.as_deref(), after),
+            body: Bytes::new(),
+            session: known.session.as_ref(),
+            patience,
+        };
+        let response = match self
+            .site
+            .ask(&ask)
+            .await
+            .map_err(|lost| self.site.redacted(lost))
+        {
+            Ok(response) => response,
+            Err(Lost::Broken(why)) => return Err(Closed::ForNow(why)),
+            Err(lost) => return Err(Closed::ForGood(lost)),
+        };
+        let status = response.status();
+        if status.is_success() && body::kind(&response) == Kind::Events {
+            return Ok(Events::new(response, &self.site.read_room));
+        }
+        if status == StatusCode::NOT_FOUND && known.session.is_some() {
+            return Err(Closed::ForGood(Lost::Session));
+        }
+        let later = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+        let why = unexpected(&self.site, response).await.0;
+        Err(match later {
+            true => Closed::ForNow(why),
+            false => Closed::ForGood(Lost::Broken(why)),
+        })
+    }
+
+    fn known(&self) -> Known {
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Hands messages to the peer. Says whether one of them answers the request.
+    pub(super) async fn hand_on(
+        &self,
+        messages: Vec<Box<RawValue>>,
+        request: Option<&Outgoing>,
+    ) -> Result<bool, Lost> {
+        let mut answered = false;
+        for message in messages {
+            let own = request
+                .filter(|request| request.id.is_some_and(|id| message::answers(&message, id)));
+            answered |= own.is_some();
+            let list = own.filter(|request| {
+                request.method.as_deref() == Some("tools/list")
+                    && headers::is_modern(request.version.as_deref())
+            });
+            let message = match list {
+                Some(request) => {
+                    let params = member(&request.text, "params");
+                    let is_first = params.is_none_or(|params| member(params, "cursor").is_none());
+                    let bytes = message.get().len();
+                    without_blocking(bytes, || {
+                        self.annotations
+                            .learn(message, is_first, |text| self.site.redact(text))
+                    })
+                }
+                None => message,
+            };
+            let said = match request.and_then(|request| request.id) {
+                Some(id) => Said::about(id, message),
+                None => Said::new(message),
+            };
+            self.inbox.put(said).await?;
+        }
+        Ok(answered)
+    }
+
+    /// What to make of an answer that is an error of HTTP.
+    async fn refused(
+        &self,
+        response: Response,
+        message: &Outgoing,
+        session: bool,
+        first: bool,
+    ) -> Result<(), Failure> {
+        let status = response.status();
+        let (why, body) = unexpected(&self.site, response).await;
+        let refusal = message::refusal(&body, message.id);
+        if session && (status == StatusCode::NOT_FOUND || is_lost_session(status, refusal.as_ref()))
+        {
+            return Err(Lost::Session.into());
+        }
+        let (addressed, answer) = match refusal {
+            Some(refusal) => (refusal.addressed, refusal.answer),
+            None => (false, None),
+        };
+        // A server of the newest era, too, may refuse a version or a header, but it
+        // says so in an answer to the request. Any other refusal of what comes first
+        // means that the server does not know it.
+        let unknown =
+            first && status.is_client_error() && !matches!(status.as_u16(), 401 | 403 | 408 | 429);
+        if unknown && !addressed {
+            return Err(Failure::Unknown { why, answer });
+        }
+        match answer {
+            Some(answer) => Ok(self.inbox.put(Said::new(answer)).await?),
+            None => Err(Lost::Broken(why).into()),
+        }
+    }
+}
+
+/// Whether a server means that it does not know the session, though it should say so
+/// with 404: many have been copied from an example that says 400.
+fn is_lost_session(status: StatusCode, refusal: Option<&Refusal>) -> bool {
+    status == StatusCode::BAD_REQUEST
+        && refusal.is_some_and(|refusal| {
+            refusal.code == -32000 && refusal.text.to_ascii_lowercase().contains("session")
+        })
+}

@@ -1,0 +1,273 @@
+//! The whole way from a call to a server over HTTP.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dormouse_launch::Launch;
+use dormouse_protocol::{Listener, QuestionLimit, SessionId};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::tests::{Door, Ear};
+use crate::{Failure, Hub, Setup, Upstream};
+
+const ONE: Option<SessionId> = Some(SessionId(1));
+
+struct Caller {
+    upstream: Arc<Upstream>,
+    ear: Arc<dyn Listener>,
+}
+
+impl Caller {
+    fn new(server: &Server) -> Self {
+        let setup = Setup {
+            limits: dormouse_policy::UpstreamLimits::default(),
+            server: "web".to_owned(),
+            launch: Launch::Http(server.http()),
+            share: false,
+            is_to_stay: false,
+            sessionless_patience: Duration::from_secs(600),
+            start_timeout: Duration::from_secs(10),
+            questions: QuestionLimit::new(8),
+            gate: Arc::new(Door::default()),
+        };
+        Self {
+            upstream: Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup),
+            ear: Ear::able(&[]),
+        }
+    }
+
+    async fn call(&self) -> Result<String, Failure> {
+        let connection = self.upstream.connect(ONE, &self.ear).await?;
+        let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
+        self.upstream
+            .request((ONE, connection), call, &self.ear)
+            .await
+    }
+}
+
+/// A server of 2025-11-25 whose sessions last for one call each. It says so with
+/// 404, or as most of those do that have been copied from an example.
+async fn forgetful(by_the_book: bool) -> Server {
+    let sessions = Arc::new(AtomicU32::new(0));
+    let calls = Arc::new(AtomicU32::new(0));
+    Server::start(move |seen: Seen| {
+        let (sessions, calls) = (Arc::clone(&sessions), Arc::clone(&calls));
+        async move {
+            let message: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+            let result = |result: Value| {
+                let message = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                json(&message.to_string())
+            };
+            let method = message["method"].as_str().unwrap_or_default();
+            if seen.method != Method::POST {
+                return status(405);
+            }
+            if method == "initialize" {
+                let count = sessions.fetch_add(1, Ordering::Relaxed) + 1;
+                let hello = result(json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}}));
+                return with(hello, "mcp-session-id", &format!("s{count}"));
+            }
+            let newest = format!("s{}", sessions.load(Ordering::Relaxed));
+            let lost = seen.header("mcp-session-id") != Some(&newest);
+            if lost || (method == "tools/call" && calls.fetch_add(1, Ordering::Relaxed) % 2 == 1) {
+                return match by_the_book {
+                    true => status(404),
+                    false => text(
+                        400,
+                        "application/json",
+                        r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#,
+                    ),
+                };
+            }
+            match method {
+                "tools/list" => result(json!({"tools": [{"name": "echo", "inputSchema": {}}]})),
+                "tools/call" => result(json!({"content": [], "session": newest})),
+                _ => status(202),
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_lost_session_is_begun_anew_without_the_caller_noticing() {
+    for by_the_book in [true, false] {
+        let caller = Caller::new(&forgetful(by_the_book).await);
+        for session in ["s1", "s2"] {
+            let answer = caller.call().await.unwrap();
+            assert_eq!(answer, format!(r#"{{"content":[],"session":"{session}"}}"#));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_is_not_asked_again_in_another_way() {
+    let server =
+        Server::start(async |_| with(status(401), "www-authenticate", r#"Bearer scope="x""#)).await;
+    let caller = Caller::new(&server);
+    let answer = caller.call().await;
+    // How to log in is asked elsewhere, and this server does not tell.
+    assert!(matches!(answer, Err(Failure::Barred(_))), "{answer:?}");
+    let challenge = Some(r#"Bearer scope="x""#.to_owned());
+    assert_eq!(caller.upstream.status().needs_auth, Some(challenge));
+    let seen = server.seen();
+    let asked = seen.iter().filter(|one| one.body.contains("jsonrpc"));
+    assert_eq!(asked.count(), 1);
+}
+
+/// What comes on the stream of one call, whatever other calls are running.
+#[tokio::test]
+async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
+    type Stream = (Value, mpsc::UnboundedSender<String>);
+    let open: Arc<Mutex<Vec<Stream>>> = Arc::default();
+    let server = Server::start(move |seen: Seen| {
+        let open = Arc::clone(&open);
+        async move {
+            if seen.method != Method::POST {
+                return status(405);
+            }
+            let message: Value = serde_json::from_str(&seen.body).unwrap();
+            let result =
+                |result: Value| json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+            match message["method"].as_str() {
+                Some("initialize") => json_of(&result(
+                    json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}}),
+                )),
+                Some("tools/list") => json_of(&result(
+                    json!({"tools": [{"name": "echo", "inputSchema": {}}]}),
+                )),
+                Some("tools/call") => {
+                    let (stream, response) = fed();
+                    let mut open = open.lock().unwrap();
+                    open.push((message["id"].clone(), stream));
+                    // Both calls are running when the first is asked something.
+                    if open.len() == 2 {
+                        for (id, stream) in open.iter() {
+                            let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
+                                "params": {"level": "info", "data": id}});
+                            let ask = json!({"jsonrpc": "2.0", "id": id, "method": "roots/list",
+                                "params": {}});
+                            stream
+                                .send(format!("data: {log}\n\ndata: {ask}\n\n"))
+                                .unwrap();
+                        }
+                    }
+                    response
+                }
+                // An answer to what was asked is the call's result.
+                None => {
+                    let mut open = open.lock().unwrap();
+                    let place = open.iter().position(|(id, _)| *id == message["id"]);
+                    let (_, stream) = open.swap_remove(place.unwrap());
+                    let answer = json!({"jsonrpc": "2.0", "id": message["id"],
+                        "result": {"answer": message["result"], "error": message["error"]}});
+                    stream.send(format!("data: {answer}\n\n")).unwrap();
+                    status(202)
+                }
+                _ => status(202),
+            }
+        }
+    })
+    .await;
+    let setup = Setup {
+        limits: dormouse_policy::UpstreamLimits::default(),
+        server: "web".to_owned(),
+        launch: Launch::Http(server.http()),
+        share: true,
+        is_to_stay: false,
+        sessionless_patience: Duration::from_secs(600),
+        start_timeout: Duration::from_secs(10),
+        questions: QuestionLimit::new(8),
+        gate: Arc::new(Door::default()),
+    };
+    let upstream = Upstream::new(Hub::new(None, std::path::Path::new("/none")), setup);
+    let able = Ear::able(&[dormouse_protocol::Capability::Roots]);
+    let unable = Ear::able(&[]);
+    let call = async |session, ear: &Arc<Ear>| {
+        let session = Some(SessionId(session));
+        let ear: Arc<dyn Listener> = ear.clone();
+        let line = upstream.connect(session, &ear).await.unwrap();
+        let call = ("tools/call", r#"{"name":"echo","arguments":{}}"#);
+        let asking = upstream.request((session, line), call, &ear);
+        let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
+        serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
+    };
+    let (one, two) = tokio::join!(call(1, &able), call(2, &unable));
+    assert_eq!(one["answer"]["to"], "roots/list", "{one}");
+    assert_eq!(two["error"]["code"], -32601, "{two}");
+    for ear in [able, unable] {
+        assert_eq!(ear.heard().len(), 1, "{:?}", ear.heard());
+    }
+}
+
+/// A stateless server whose tool wants an argument in a header since its list was
+/// last read, or something that nobody can know.
+#[tokio::test]
+async fn a_list_that_names_other_headers_is_read_again_once() {
+    for known in [true, false] {
+        let lists = Arc::new(AtomicU32::new(0));
+        let server = Server::start(move |seen: Seen| {
+            let lists = Arc::clone(&lists);
+            async move {
+                let message: Value = serde_json::from_str(&seen.body).unwrap_or_default();
+                let result = |mut result: Value| {
+                    result["resultType"] = json!("complete");
+                    json_of(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+                };
+                match message["method"].as_str().unwrap_or_default() {
+                    "server/discover" => result(json!({
+                        "supportedVersions": [MODERN], "capabilities": {"tools": {}}
+                    })),
+                    "tools/list" => {
+                        let again = lists.fetch_add(1, Ordering::Relaxed) > 0;
+                        let region = match again && known {
+                            true => json!({"type": "string", "x-mcp-header": "Region"}),
+                            false => json!({"type": "string"}),
+                        };
+                        result(json!({"tools": [{"name": "echo",
+                            "inputSchema": {"type": "object", "properties": {"region": region}}}]}))
+                    }
+                    "tools/call" if seen.header("mcp-param-region") == Some("west") => {
+                        result(json!({"content": []}))
+                    }
+                    _ => {
+                        let error = json!({"code": -32020, "message": "Header mismatch"});
+                        let refused =
+                            json!({"jsonrpc": "2.0", "id": message["id"], "error": error});
+                        text(400, "application/json", &refused.to_string())
+                    }
+                }
+            }
+        })
+        .await;
+        let caller = Caller::new(&server);
+        let line = caller.upstream.connect(ONE, &caller.ear).await.unwrap();
+        let call = (
+            "tools/call",
+            r#"{"name":"echo","arguments":{"region":"west"}}"#,
+        );
+        let asking = caller.upstream.request((ONE, line), call, &caller.ear);
+        let answer = asking.await;
+        match known {
+            true => assert!(answer.is_ok(), "{answer:?}"),
+            false => assert!(
+                matches!(&answer, Err(Failure::Refused(refusal)) if refusal.code == -32020),
+                "{answer:?}"
+            ),
+        }
+        let seen = server.seen();
+        let count = |method: &str| {
+            let named = |one: &&Seen| one.header("mcp-method") == Some(method);
+            seen.iter().filter(named).count()
+        };
+        assert_eq!(
+            (count("tools/list"), count("tools/call")),
+            (2, 2),
+            "{known}"
+        );
+    }
+}
+
+fn json_of(message: &Value) -> Response<Body> {
+    super::json(&message.to_string())
+}

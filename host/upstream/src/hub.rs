@@ -1,0 +1,167 @@
+//! What all upstreams of a process share.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use dormouse_launch::{Http, Launch};
+use dormouse_policy::{HostLimits, LogBudget, UpstreamLimits};
+use tokio_util::task::TaskTracker;
+
+use super::auth::{Auth, Logins};
+use super::channel::{Channel, Lost, Outlet};
+use super::connection_room::ConnectionRoom;
+use super::connections::Upstream;
+use super::http::Credentials as _;
+use super::idle_connections::IdleConnection;
+use super::peer::lock;
+use super::read_room::ReadRoom;
+use super::reaper::Reaper;
+use super::server_secrets::ServerSecrets;
+use super::{child, http};
+
+/// How long connections may take to be closed when the process ends. The reaper
+/// sees to what is left then.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Makes connections. One per process.
+pub struct Hub {
+    reaper: Arc<Reaper>,
+    logins: Logins,
+    closing: TaskTracker,
+    /// All connections, among them some that are gone.
+    open: Mutex<Vec<Weak<dyn Outlet>>>,
+    /// What each server may have logged, over all of its connections.
+    logs: Mutex<HashMap<String, Arc<LogBudget>>>,
+    /// What is read of each server, over all of its connections.
+    read_rooms: Mutex<HashMap<String, ReadRoom>>,
+    /// All upstreams, among them some that are gone.
+    upstreams: Mutex<Vec<Weak<Upstream>>>,
+    pub(super) connection_room: ConnectionRoom,
+}
+
+impl Hub {
+    /// A hub that has done nothing yet. `reaper` is the program whose subcommand
+    /// `reaper` ends what a killed host leaves behind: Dormouse itself. Without
+    /// one, child processes outlive a host that is killed. `data` is Dormouse's data
+    /// folder, where logins are kept.
+    #[must_use]
+    pub fn new(reaper: Option<PathBuf>, data: &Path) -> Arc<Self> {
+        Arc::new(Self {
+            reaper: Arc::new(Reaper::new(reaper)),
+            logins: Logins::new(data),
+            closing: TaskTracker::new(),
+            open: Mutex::default(),
+            logs: Mutex::default(),
+            read_rooms: Mutex::default(),
+            upstreams: Mutex::default(),
+            connection_room: ConnectionRoom::new(HostLimits::default().connections),
+        })
+    }
+
+    /// Sets the limits of the host that are about connections.
+    pub fn set_limits(&self, limits: &HostLimits) {
+        self.connection_room.set_most(limits.connections);
+    }
+
+    /// Counts the connections of another upstream from now on.
+    pub(super) fn add(&self, upstream: Weak<Upstream>) {
+        let mut upstreams = lock(&self.upstreams);
+        upstreams.retain(|upstream| upstream.strong_count() > 0);
+        upstreams.push(upstream);
+    }
+
+    /// Connections of all upstreams that no call uses.
+    pub(super) fn idle(&self) -> Vec<IdleConnection> {
+        let upstreams: Vec<_> = {
+            let upstreams = lock(&self.upstreams);
+            upstreams.iter().filter_map(Weak::upgrade).collect()
+        };
+        upstreams
+            .iter()
+            .flat_map(|upstream| upstream.idle())
+            .collect()
+    }
+
+    /// Makes a connection.
+    pub(super) async fn open(
+        &self,
+        server: &str,
+        launch: &Launch,
+        secrets: &Arc<ServerSecrets>,
+        limits: &UpstreamLimits,
+    ) -> Result<Channel, Lost> {
+        let room = self.read_room(server, limits);
+        let channel = match launch {
+            Launch::Stdio(stdio) => {
+                let log = self.log_budget(server, limits);
+                child::open(&self.reaper, (server, log), stdio, secrets, &room)
+            }
+            Launch::Http(entry) => {
+                let login = self.login(server, entry);
+                http::connect(entry, Some(Arc::new(login)), &room).await
+            }
+        }?;
+        let mut open = lock(&self.open);
+        open.retain(|outlet| outlet.strong_count() > 0);
+        open.push(Arc::downgrade(&channel.outlet));
+        Ok(channel)
+    }
+
+    /// The secrets of a server. Those of a login are the same for all of its connections.
+    pub(super) fn secrets(&self, server: &str, launch: &Launch) -> Arc<ServerSecrets> {
+        match launch {
+            Launch::Stdio(_) => ServerSecrets::new(server, launch),
+            Launch::Http(http) => self.login(server, http).secrets(),
+        }
+    }
+
+    /// What a server may have logged.
+    pub(super) fn log_budget(&self, server: &str, limits: &UpstreamLimits) -> Arc<LogBudget> {
+        let mut logs = lock(&self.logs);
+        let budget = logs
+            .entry(server.to_owned())
+            .or_insert_with(|| Arc::new(LogBudget::new(format!("server `{server}`").into())));
+        // Its configuration may have changed.
+        budget.set_max_bytes(limits.log_bytes);
+        Arc::clone(budget)
+    }
+
+    /// The room for what is read of a server.
+    fn read_room(&self, server: &str, limits: &UpstreamLimits) -> ReadRoom {
+        let mut rooms = lock(&self.read_rooms);
+        let room = rooms
+            .entry(server.to_owned())
+            .or_insert_with(|| ReadRoom::new(limits.message_bytes));
+        // Its configuration may have changed.
+        if room.message_bytes() != limits.message_bytes {
+            *room = ReadRoom::new(limits.message_bytes);
+        }
+        room.clone().with_batches_of(limits.batch_messages)
+    }
+
+    /// The user's login at a server's upstream.
+    pub(super) fn login(&self, server: &str, http: &Http) -> Auth {
+        self.logins.of(server, http)
+    }
+
+    /// Does what a connection has to have done when nobody uses it any more.
+    pub(super) fn closing(&self, work: impl Future<Output = ()> + Send + 'static) {
+        // Outside of a runtime there is nothing left that could be closed.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            self.closing.spawn_on(work, &runtime);
+        }
+    }
+
+    /// Ends all connections in an orderly way, in a few seconds at most: to be called
+    /// when the process is about to end.
+    pub async fn close(&self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        let open = open.iter().filter_map(Weak::upgrade);
+        let ending = futures::future::join_all(open.map(|outlet| outlet.close()));
+        self.closing.close();
+        let all = futures::future::join(ending, self.closing.wait());
+        let _ = tokio::time::timeout(CLOSING, all).await;
+    }
+}

@@ -1,0 +1,31 @@
+//! How a server hears of the client behind a connection.
+
+use dormouse_protocol::{Able, ClientEra, Listener};
+use serde_json::{Map, Value};
+
+/// What decides how a server behaves towards a client, and is said once for a connection in the
+/// era with a handshake: two clients for which this is the same may share a connection.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Introduction {
+    pub(super) era: ClientEra,
+    /// Members of MCP `ClientCapabilities`.
+    pub(super) capabilities: Map<String, Value>,
+}
+
+impl Introduction {
+    /// That of a caller's client.
+    pub(super) fn of(caller: &dyn Listener) -> Self {
+        Self {
+            era: caller.era(),
+            capabilities: caller.declared(),
+        }
+    }
+
+    /// That of nobody, who finds out what there is for all who may come.
+    pub(super) fn of_nobody() -> Self {
+        Self {
+            era: ClientEra::default(),
+            capabilities: Able::all().into_members(),
+        }
+    }
+}

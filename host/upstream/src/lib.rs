@@ -1,0 +1,65 @@
+//! Connections to the real MCP servers behind bridges.
+//!
+//! JSON stays JSON here: what an upstream says reaches the agent with every field
+//! that nobody here has heard of.
+
+#![forbid(unsafe_code)]
+
+pub mod auth;
+mod callers;
+mod channel;
+mod child;
+mod connection;
+mod connection_room;
+mod connections;
+#[cfg(unix)]
+mod descendants;
+mod discover;
+mod failure;
+mod first_request;
+mod follow;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
+mod gate;
+mod given_up;
+mod handshake;
+mod http;
+mod hub;
+mod idle_connections;
+mod inbound;
+mod input;
+mod introduction;
+mod large;
+mod level;
+mod links;
+mod listen;
+mod lists;
+mod message;
+mod offered;
+mod peer;
+mod process;
+mod read_room;
+pub mod reaper;
+mod self_description;
+mod server_secrets;
+mod status;
+mod subscriptions;
+mod trouble;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use channel::Lost;
+pub use connections::{RETIRED, Setup, StoppedIdle, Upstream, whose_state};
+pub use discover::discover;
+pub use failure::Failure;
+pub use first_request::{FirstRequest, Reaction, Reactions};
+pub use gate::Gate;
+pub use handshake::MODERN;
+pub use hub::Hub;
+pub use large::without_blocking;
+pub use message::Refusal;
+pub use offered::Offered;
+pub use status::{Connected, Status};
+pub use subscriptions::Subscription;

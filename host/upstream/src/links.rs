@@ -1,0 +1,187 @@
+//! The connections of one server that are there, or are being made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use dormouse_protocol::{ClientEra, SessionId};
+use futures::future::{BoxFuture, Shared};
+use tokio::time::Instant;
+
+use super::callers::Callers;
+use super::channel::Lost;
+use super::connection::Connection;
+use super::introduction::Introduction;
+
+/// An attempt to connect, whose outcome all get who wait for it.
+pub(super) type Connecting = Shared<BoxFuture<'static, Result<Arc<Connection>, Lost>>>;
+
+/// One connection.
+pub(super) struct Link {
+    /// The session that it is for; none where it is shared.
+    pub(super) session: Option<SessionId>,
+    pub(super) callers: Arc<Callers>,
+    pub(super) stage: Stage,
+}
+
+#[derive(Clone)]
+pub(super) enum Stage {
+    /// It is being made, for a client that introduces itself so.
+    Connecting(Introduction, Connecting),
+    Open(Arc<Connection>),
+}
+
+impl Link {
+    /// Whether it is a connection as a client that introduces itself so would have it.
+    fn suits(&self, introduction: &Introduction) -> bool {
+        match &self.stage {
+            Stage::Connecting(other, _) => other == introduction,
+            Stage::Open(connection) => {
+                let other = connection.introduction();
+                // Where each request says what its client can be asked, clients that can be
+                // asked different things are no trouble to each other.
+                other.era == introduction.era
+                    && (connection.is_modern() || other.capabilities == introduction.capabilities)
+            }
+        }
+    }
+}
+
+/// All of them, the oldest first.
+#[derive(Default)]
+pub(super) struct Links {
+    /// Grows with each of them, so that none is taken for one that was ended.
+    next: u64,
+    all: BTreeMap<u64, Link>,
+}
+
+impl Links {
+    /// A number that no other one has had.
+    pub(super) fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    pub(super) fn insert(&mut self, number: u64, link: Link) {
+        self.all.insert(number, link);
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Link> {
+        self.all.get_mut(&number)
+    }
+
+    /// Ends one, once no call uses it any more. False where there is none of that number.
+    pub(super) fn remove(&mut self, number: u64) -> bool {
+        self.all.remove(&number).is_some()
+    }
+
+    /// Takes out all of them.
+    pub(super) fn take_all(&mut self) -> BTreeMap<u64, Link> {
+        std::mem::take(&mut self.all)
+    }
+
+    /// The one of a session, or a shared one, for a client that introduces itself so.
+    pub(super) fn find(
+        &self,
+        session: Option<SessionId>,
+        introduction: &Introduction,
+    ) -> Option<&Link> {
+        let mut links = self.all.values();
+        links.find(|link| link.session == session && link.suits(introduction))
+    }
+
+    /// Takes out the one of a session, or the shared one, for such a client, if no call uses it.
+    pub(super) fn take_idle_of(
+        &mut self,
+        session: Option<SessionId>,
+        introduction: &Introduction,
+    ) -> Vec<Link> {
+        let is_it = |link: &Link| {
+            matches!(link.stage, Stage::Open(_))
+                && link.session == session
+                && link.callers.is_idle()
+                && link.suits(introduction)
+        };
+        let taken = self.all.extract_if(.., |_, link| is_it(link));
+        taken.map(|(_, link)| link).collect()
+    }
+
+    /// An attempt for another client that may turn out to be a connection for this one as
+    /// well: clients of the stateless era can share one where their server knows that era.
+    pub(super) fn undecided(
+        &self,
+        session: Option<SessionId>,
+        introduction: &Introduction,
+    ) -> Option<Connecting> {
+        if introduction.era != ClientEra::Stateless || self.find(session, introduction).is_some() {
+            return None;
+        }
+        let mut links = self.all.values();
+        links.find_map(|link| match &link.stage {
+            Stage::Connecting(other, connecting)
+                if link.session == session && other.era == introduction.era =>
+            {
+                Some(connecting.clone())
+            }
+            _ => None,
+        })
+    }
+
+    /// Those that a session has a part in, which are under that key.
+    pub(super) fn of(&self, key: Option<SessionId>, session: SessionId) -> Vec<Stage> {
+        let links = self.all.values().filter(|link| link.session == key);
+        links
+            .filter(|link| key.is_some() || link.callers.sessions().contains(&session))
+            .map(|link| link.stage.clone())
+            .collect()
+    }
+
+    /// Takes out those that are a session's own, and has it leave the others.
+    pub(super) fn end_session(&mut self, session: SessionId) -> Vec<Link> {
+        for link in self.all.values().filter(|link| link.session.is_none()) {
+            link.callers.leave(session);
+        }
+        let own = self
+            .all
+            .extract_if(.., |_, link| link.session == Some(session));
+        own.map(|(_, link)| link).collect()
+    }
+
+    /// Takes out those of these numbers that no call uses.
+    pub(super) fn take_idle(&mut self, numbers: &BTreeSet<u64>) -> Vec<Link> {
+        let idle = self.all.extract_if(.., |number, link| {
+            numbers.contains(number) && link.callers.is_idle()
+        });
+        idle.map(|(_, link)| link).collect()
+    }
+
+    /// Those that are there, by their numbers.
+    pub(super) fn open(&self) -> Vec<(u64, Arc<Connection>, Arc<Callers>)> {
+        let open = self.all.iter().filter_map(|(number, link)| {
+            let Stage::Open(connection) = &link.stage else {
+                return None;
+            };
+            Some((*number, Arc::clone(connection), Arc::clone(&link.callers)))
+        });
+        open.collect()
+    }
+
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&Link) -> bool) {
+        self.all.retain(|_, link| keep(link));
+    }
+
+    /// Those that no call uses, each with its number, and since when that is so.
+    pub(super) fn idle(&self) -> impl Iterator<Item = (u64, &Link, &Arc<Connection>, Instant)> {
+        let links = self.all.iter();
+        links.filter_map(|(number, link)| match &link.stage {
+            Stage::Open(connection) if link.callers.is_idle() => {
+                let since = link.callers.last_left().unwrap_or(connection.opened);
+                Some((*number, link, connection, since))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
+        self.all.values()
+    }
+}

@@ -1,0 +1,327 @@
+//! All that an upstream lists, page by page.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use dormouse_jsonrpc::{METHOD_NOT_FOUND, items};
+use dormouse_policy::UpstreamLimits;
+use dormouse_protocol::Able;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::channel::Lost;
+use super::handshake::Hello;
+use super::http::excerpt;
+use super::large::without_blocking;
+use super::message;
+use super::peer::{Peer, lock};
+use super::server_secrets::ServerSecrets;
+use super::{Failure, Offered};
+
+/// The longest `nextCursor` that is kept and sent back, in bytes.
+const MAX_CURSOR_BYTES: usize = 64 << 10;
+
+/// How many items of one page that are odd are logged one by one.
+const TOLD: usize = 3;
+
+/// A list that MCP has.
+struct List {
+    method: &'static str,
+    /// The member of the result that it is.
+    member: &'static str,
+    /// The member of each object that it is called by.
+    key: &'static str,
+}
+
+const TOOLS: List = List {
+    method: "tools/list",
+    member: "tools",
+    key: "name",
+};
+const PROMPTS: List = List {
+    method: "prompts/list",
+    member: "prompts",
+    key: "name",
+};
+const RESOURCES: List = List {
+    method: "resources/list",
+    member: "resources",
+    key: "uri",
+};
+const TEMPLATES: List = List {
+    method: "resources/templates/list",
+    member: "resourceTemplates",
+    key: "uriTemplate",
+};
+
+/// Everything that an upstream offers now.
+///
+/// # Errors
+/// The connection is lost, or its tools cannot be listed.
+pub(super) async fn all(peer: &Arc<Peer>, hello: &Hello) -> Result<Offered, Failure> {
+    let has = |name: &str| hello.capabilities.contains_key(name);
+    // One that declares nothing at all may be careless rather than empty.
+    let tools = has("tools") || hello.capabilities.is_empty();
+    let (tools, prompts, resources, templates) = futures::try_join!(
+        list(peer, &TOOLS, tools),
+        list(peer, &PROMPTS, has("prompts")),
+        list(peer, &RESOURCES, has("resources")),
+        list(peer, &TEMPLATES, has("resources")),
+    )?;
+    let names: BTreeSet<String> = tools.iter().filter_map(|tool| name(tool)).collect();
+    let before = lock(&peer.tools).replace(names.clone()).unwrap_or_default();
+    Ok(Offered {
+        server_info: hello.server_info.clone(),
+        protocol: hello.protocol.clone(),
+        capabilities: hello.capabilities.clone(),
+        able: Able::declared(&peer.introduction.capabilities),
+        instructions: hello.instructions.clone(),
+        tools,
+        prompts,
+        resources,
+        templates,
+        reactions: hello.reactions,
+        withdrawn: before.difference(&names).cloned().collect(),
+    })
+}
+
+fn name(tool: &RawValue) -> Option<String> {
+    message::object(tool.get()).ok()?.string(TOOLS.key)
+}
+
+/// What has been read of a list.
+#[derive(Default)]
+struct Read {
+    items: Vec<Box<RawValue>>,
+    bytes: usize,
+    cursors: HashSet<String>,
+}
+
+/// Why the rest of a list is left out.
+enum Enough {
+    Items(usize),
+    Bytes(usize),
+    Pages(usize),
+    LongCursor(usize),
+    Repeated,
+}
+
+impl fmt::Display for Enough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Items(limit) => write!(f, "it has more than {limit} items (`items`)"),
+            Self::Bytes(limit) => write!(f, "it has more than {limit} bytes (`list`)"),
+            Self::Pages(limit) => write!(f, "it has more than {limit} pages (`pages`)"),
+            Self::LongCursor(limit) => {
+                write!(f, "a page has a `nextCursor` of more than {limit} bytes")
+            }
+            Self::Repeated => f.write_str("a page leads to one before it"),
+        }
+    }
+}
+
+impl Read {
+    /// Takes over a page. Gives the cursor of the next one, if there is one, or why no
+    /// more is taken.
+    ///
+    /// # Errors
+    /// It is none; what of it is wrong.
+    fn page(
+        &mut self,
+        list: &List,
+        page: &str,
+        limits: &UpstreamLimits,
+        secrets: &ServerSecrets,
+        warn: &dyn Fn(&str),
+    ) -> Result<Result<Option<String>, Enough>, String> {
+        let page = message::object(page).map_err(|error| format!("is {error}"))?;
+        let found = page
+            .get(list.member)
+            .ok_or_else(|| format!("has no `{}`", list.member))?;
+        let room = limits.list_items.saturating_sub(self.items.len());
+        let found = items(found, room)
+            .map_err(|error| format!("has a `{}` that is no list: {error}", list.member))?;
+        let mut odd = 0;
+        for item in found.items {
+            self.bytes += item.len();
+            if self.bytes > limits.list_bytes {
+                return Ok(Err(Enough::Bytes(limits.list_bytes)));
+            }
+            let item = secrets.redact_learnt_json(item);
+            let item = judge(&item, list.key, secrets).and_then(|()| {
+                RawValue::from_string(item.into_owned()).map_err(|error| error.to_string())
+            });
+            match item {
+                Ok(item) => self.items.push(item),
+                Err(why) => {
+                    odd += 1;
+                    if odd <= TOLD {
+                        warn(&format!(
+                            "lists an odd one of its {}, which is left out: {why}",
+                            list.member
+                        ));
+                    }
+                }
+            }
+        }
+        if odd > TOLD {
+            warn(&format!(
+                "lists {} more such ones of its {}",
+                odd - TOLD,
+                list.member
+            ));
+        }
+        if found.left_out > 0 {
+            return Ok(Err(Enough::Items(limits.list_items)));
+        }
+        let Some(next) = page.string("nextCursor") else {
+            return Ok(Ok(None));
+        };
+        if next.len() > MAX_CURSOR_BYTES {
+            return Ok(Err(Enough::LongCursor(MAX_CURSOR_BYTES)));
+        }
+        if !self.cursors.insert(next.clone()) {
+            return Ok(Err(Enough::Repeated));
+        }
+        if self.cursors.len() >= limits.list_pages {
+            return Ok(Err(Enough::Pages(limits.list_pages)));
+        }
+        if self.items.len() >= limits.list_items {
+            return Ok(Err(Enough::Items(limits.list_items)));
+        }
+        Ok(Ok(Some(next)))
+    }
+}
+
+/// One list. What is declared and then not known is empty.
+async fn list(
+    peer: &Arc<Peer>,
+    list: &List,
+    declared: bool,
+) -> Result<Vec<Box<RawValue>>, Failure> {
+    let mut read = Read::default();
+    let mut cursor: Option<String> = None;
+    if !declared {
+        return Ok(read.items);
+    }
+    loop {
+        let params = message::params(cursor.iter().map(|cursor| ("cursor", json!(cursor))));
+        let page = match peer.request(list.method, &params, None).await {
+            Ok(page) => page,
+            // Templates above all are often forgotten by servers that have resources.
+            Err(Failure::Refused(refusal)) if refusal.code == METHOD_NOT_FOUND => {
+                tracing::debug!("server `{}` has no `{}`", peer.server, list.method);
+                return Ok(read.items);
+            }
+            Err(Failure::Refused(refusal)) if list.method != TOOLS.method => {
+                peer.warn(&format!(
+                    "refuses `{}`: {}",
+                    list.method,
+                    excerpt(&refusal.message)
+                ));
+                return Ok(read.items);
+            }
+            Err(Failure::Refused(refusal)) => {
+                let why = format!(
+                    "it refuses `{}`: {}",
+                    list.method,
+                    excerpt(&refusal.message)
+                );
+                return Err(Lost::Broken(why).into());
+            }
+            Err(lost) => return Err(lost),
+        };
+        let text = page.get();
+        let next = without_blocking(text.len(), || {
+            read.page(list, text, &peer.limits, &peer.secrets, &|what| {
+                peer.warn(what);
+            })
+        });
+        let next = next.map_err(|why| Lost::Broken(format!("its `{}` {why}", list.method)))?;
+        cursor = match next {
+            Ok(Some(next)) => Some(next),
+            Ok(None) => return Ok(read.items),
+            Err(enough) => {
+                peer.warn(&format!(
+                    "lists too much: of its `{1}` the first {2} are taken: {enough}\n\
+                     hint: `[servers.{0}.limits]` sets how long a list may be",
+                    peer.server,
+                    list.method,
+                    read.items.len()
+                ));
+                return Ok(read.items);
+            }
+        };
+    }
+}
+
+/// Whether it is an object that can be called by something.
+fn judge(item: &str, key: &str, secrets: &ServerSecrets) -> Result<(), String> {
+    let shown = || excerpt(&secrets.texts().redact_beginning(item, 400));
+    let object = message::object(item).map_err(|_| format!("`{}` is no object", shown()))?;
+    match object.string(key) {
+        Some(text) if !text.is_empty() => Ok(()),
+        _ => Err(format!("`{}` has no `{key}` that is a string", shown())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::{Launch, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn pages_are_read_in_linear_time() {
+        let limits = UpstreamLimits {
+            message_bytes: usize::MAX,
+            list_bytes: usize::MAX,
+            list_items: usize::MAX,
+            ..UpstreamLimits::default()
+        };
+        let cut = UpstreamLimits {
+            list_items: 10,
+            ..limits
+        };
+        let launch = Launch::Stdio(Stdio::default());
+        let secrets = ServerSecrets::new("x", &launch);
+        let of = |item: &'static str| {
+            move |size: usize| {
+                let items = vec![item; size].join(",");
+                format!(
+                    "{{\"tools\":[{items}],\"nextCursor\":\"{}\"}}",
+                    "x".repeat(size)
+                )
+            }
+        };
+        for (what, limits, item) in [
+            (
+                "tools",
+                limits,
+                r#"{"name":"x","inputSchema":{"type":"object"}}"#,
+            ),
+            ("odd ones", limits, r#"{"name":7}"#),
+            ("what is no object", limits, "[]"),
+            ("far too many", cut, "{}"),
+        ] {
+            dormouse_tests::growth::is_linear(what, 1_000, of(item), |page: &String| {
+                let mut read = Read::default();
+                let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {});
+                std::hint::black_box(next.unwrap().is_ok());
+            });
+        }
+        // Cursors of all pages are compared.
+        let pages = |size: usize| {
+            let pages = (0..size).map(|page| format!("{{\"tools\":[],\"nextCursor\":\"{page}\"}}"));
+            pages.collect::<Vec<_>>()
+        };
+        dormouse_tests::growth::is_linear("pages", 12, pages, |pages: &Vec<String>| {
+            let mut read = Read::default();
+            for page in pages {
+                let next = read.page(&TOOLS, page, &limits, &secrets, &|_| {}).unwrap();
+                assert!(next.is_ok());
+            }
+        });
+    }
+}

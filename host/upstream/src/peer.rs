@@ -1,0 +1,555 @@
+//! JSON-RPC with one upstream: who waits for which answer.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dormouse_jsonrpc::{
+    Envelope, MessageLimits, ObjectError, RequestId, Unreadable, items, without_half_characters,
+};
+use dormouse_policy::{LogBudget, UpstreamLimits};
+use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
+use futures::future::BoxFuture;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::Level;
+
+use super::callers::{Callers, Nobody};
+use super::channel::{Lost, Outgoing, Outlet, Said};
+use super::handshake::MODERN;
+use super::introduction::Introduction;
+use super::large::without_blocking;
+use super::message::{self, Refusal};
+use super::server_secrets::ServerSecrets;
+use super::{Failure, Gate};
+
+/// How many answers of ours to an upstream's requests may be on their way.
+const REPLIES: usize = 64;
+
+/// How long is waited for why a child takes no more input.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long a message that nobody waits for may take to get into the upstream.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One connection's other side.
+pub(super) struct Peer {
+    pub(super) server: String,
+    outlet: Arc<dyn Outlet>,
+    pub(super) callers: Arc<Callers>,
+    /// How it has heard of the client that the connection was made for.
+    pub(super) introduction: Introduction,
+    /// None where an upstream is only asked what it offers.
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    pending: Mutex<Pending>,
+    /// The protocol version that is spoken.
+    version: Mutex<Option<String>>,
+    /// The tools that it has listed last, by name; none before that.
+    pub(super) tools: Mutex<Option<BTreeSet<String>>>,
+    /// Told when the upstream says that a list of its has changed.
+    pub(super) changed: Notify,
+    /// Told when it acknowledges that it will say what changes.
+    pub(super) acknowledged: Notify,
+    /// What it has asked and has no answer to yet, by the text of its id.
+    pub(super) asked: Mutex<HashMap<String, AbortHandle>>,
+    pub(super) replies: Arc<Semaphore>,
+    /// Room for what it asks, in bytes.
+    pub(super) room: Arc<Semaphore>,
+    pub(super) limits: UpstreamLimits,
+    /// Secrets that it knows, and may repeat.
+    pub(super) secrets: Arc<ServerSecrets>,
+    /// What it may have logged.
+    pub(super) log: Arc<LogBudget>,
+    pub(super) questions: QuestionLimit,
+    oddities: AtomicU32,
+    /// Cancelled when the upstream can say nothing more.
+    pub(super) over: CancellationToken,
+}
+
+#[derive(Default)]
+struct Pending {
+    next: u64,
+    waiting: HashMap<u64, Waiting>,
+    /// Why there will be no answer any more.
+    ended: Option<String>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Box<RawValue>, Failure>>,
+    listener: Option<Arc<dyn Listener>>,
+}
+
+/// What an upstream may do and should not: each is logged once for a connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Oddity {
+    NoMessage,
+    Batch,
+    UnknownId,
+    Flood,
+    TooMuchAsked,
+    LargeBatch,
+    Unreadable,
+}
+
+/// Bounds of a connection, and the gate through which what it says goes.
+pub(super) struct PeerPolicy {
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) limits: UpstreamLimits,
+    pub(super) secrets: Arc<ServerSecrets>,
+    pub(super) log: Arc<LogBudget>,
+}
+
+/// Clients that an upstream may ask, and how much at once.
+pub(super) struct Asking {
+    pub(super) callers: Arc<Callers>,
+    pub(super) introduction: Introduction,
+    pub(super) questions: QuestionLimit,
+}
+
+impl Oddity {
+    fn text(self) -> &'static str {
+        match self {
+            Self::NoMessage => "says what is no message of JSON-RPC; that is ignored",
+            Self::Batch => "sends several messages as one; they are taken apart",
+            Self::UnknownId => "answers what nobody has asked, or twice; that is ignored",
+            Self::Flood => "asks faster than it takes answers; some get none",
+            Self::TooMuchAsked => {
+                "asks with more bytes at once than its `limits.requests` allows; some are refused"
+            }
+            Self::LargeBatch => {
+                "sends more messages as one than its `limits.batch` allows; the rest is ignored"
+            }
+            Self::Unreadable => {
+                "sends a message that is nested too deeply, has a member twice or too many, or too \
+                 long an id; that is refused"
+            }
+        }
+    }
+}
+
+impl Peer {
+    /// A peer that hears what comes in, until nothing more does.
+    pub(super) fn new(
+        server: &str,
+        (outlet, mut inlet): (Arc<dyn Outlet>, mpsc::Receiver<Said>),
+        asking: Asking,
+        policy: PeerPolicy,
+    ) -> Arc<Self> {
+        let peer = Arc::new(Self {
+            server: server.to_owned(),
+            outlet,
+            callers: asking.callers,
+            introduction: asking.introduction,
+            questions: asking.questions,
+            gate: policy.gate,
+            pending: Mutex::default(),
+            version: Mutex::default(),
+            tools: Mutex::default(),
+            changed: Notify::new(),
+            acknowledged: Notify::new(),
+            asked: Mutex::default(),
+            replies: Arc::new(Semaphore::new(REPLIES)),
+            room: Arc::new(Semaphore::new(
+                policy.limits.request_bytes.min(Semaphore::MAX_PERMITS),
+            )),
+            limits: policy.limits,
+            secrets: policy.secrets,
+            log: policy.log,
+            oddities: AtomicU32::new(0),
+            over: CancellationToken::new(),
+        });
+        let hearing = Arc::clone(&peer);
+        tokio::spawn(async move {
+            while let Some(said) = inlet.recv().await {
+                let text = said.get();
+                without_blocking(text.len(), || hearing.hear(text, said.about));
+            }
+            hearing.end();
+        });
+        peer
+    }
+
+    /// Asks the upstream. Dropped before the answer is there, it tells the upstream
+    /// that nobody waits any more.
+    pub(super) async fn request(
+        self: &Arc<Self>,
+        method: &str,
+        params: &str,
+        listener: Option<&Arc<dyn Listener>>,
+    ) -> Result<Box<RawValue>, Failure> {
+        let (answer, mut answered) = oneshot::channel();
+        let id = {
+            let mut pending = lock(&self.pending);
+            if let Some(why) = &pending.ended {
+                return Err(Lost::Broken(why.clone()).into());
+            }
+            pending.next += 1;
+            let id = pending.next;
+            let listener = listener.cloned();
+            pending.waiting.insert(id, Waiting { answer, listener });
+            id
+        };
+        let _unanswered = Unanswered {
+            peer: self,
+            id,
+            // Neither may be taken back.
+            quiet: matches!(method, "initialize" | "server/discover"),
+        };
+        let (text, name) = without_blocking(params.len(), || {
+            let (params, name) = self.params(id, params, listener)?;
+            let text = dormouse_jsonrpc::request(&id.to_string(), method, Some(&params));
+            Ok::<_, Failure>((text, name))
+        })?;
+        let mut sending = self.outlet.send(Outgoing {
+            text,
+            method: Some(method.to_owned()),
+            id: Some(id),
+            name,
+            version: self.version(),
+        });
+        // Over HTTP the answer can be there before all has been sent.
+        let mut sent = false;
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answered => {
+                    let gone = || Err(Lost::Broken("the connection has ended".into()).into());
+                    return answer.unwrap_or_else(|_| gone());
+                }
+                result = &mut sending, if !sent => {
+                    sent = true;
+                    match result {
+                        Ok(()) => {}
+                        // A child that takes no more usually says why in a moment. One
+                        // that lives on can still answer what it has taken before, but
+                        // is asked nothing any more.
+                        Err(Lost::Broken(why)) if self.outlet.pid().is_some() => {
+                            let last = tokio::time::timeout(LAST_WORDS, self.over.cancelled());
+                            let why = last.await.map_or(why, |()| self.outlet.epitaph());
+                            lock(&self.pending).ended.get_or_insert_with(|| why.clone());
+                            return Err(Lost::Broken(why).into());
+                        }
+                        Err(lost) => return Err(lost.into()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The parameters of a request with what has to be added to them, and what the request
+    /// is about.
+    fn params(
+        &self,
+        id: u64,
+        params: &str,
+        listener: Option<&Arc<dyn Listener>>,
+    ) -> Result<(String, Option<String>), Failure> {
+        let unreadable = |error: ObjectError| {
+            Lost::Broken(format!(
+                "the parameters of the request cannot be sent: {error}"
+            ))
+        };
+        let members = MessageLimits::default().members;
+        let mut params = message::object(params).map_err(unreadable)?;
+        let theirs = listener.map(|listener| listener.meta()).unwrap_or_default();
+        let text = |(name, value): (&'static str, Value)| (name, value.to_string());
+        if !theirs.is_empty() {
+            let theirs = theirs.iter();
+            let theirs = theirs.map(|(name, value)| (name.as_str(), value.to_string()));
+            let merged = params.underlay("_meta", theirs, members);
+            merged.map_err(unreadable)?;
+        }
+        let ours = self.meta(id, listener);
+        if !ours.is_empty() {
+            let merged = params.extend("_meta", ours.into_iter().map(text), members);
+            merged.map_err(unreadable)?;
+        }
+        let name = params.string("name").or_else(|| params.string("uri"));
+        Ok((params.into_text().into_owned(), name))
+    }
+
+    /// What a request says of itself and, since versions are no longer agreed on
+    /// beforehand, of us.
+    fn meta(&self, id: u64, listener: Option<&Arc<dyn Listener>>) -> Vec<(&'static str, Value)> {
+        let mut meta = Vec::new();
+        if listener.is_some() {
+            meta.push(("progressToken", json!(id)));
+        }
+        if self.is_modern() {
+            let capabilities = match listener {
+                Some(listener) => listener.declared(),
+                None => self.introduction.capabilities.clone(),
+            };
+            meta.extend([
+                ("io.modelcontextprotocol/protocolVersion", json!(MODERN)),
+                ("io.modelcontextprotocol/clientInfo", super::handshake::us()),
+                (
+                    "io.modelcontextprotocol/clientCapabilities",
+                    json!(capabilities),
+                ),
+            ]);
+            let level = listener.and_then(|listener| listener.level());
+            meta.extend(level.map(|level| ("io.modelcontextprotocol/logLevel", json!(level))));
+        }
+        meta
+    }
+
+    /// The client of a session, where it can be told and asked something between its
+    /// requests.
+    pub(super) fn client(&self, session: SessionId) -> Option<Arc<dyn Listener>> {
+        self.gate.as_ref()?.client(session)
+    }
+
+    /// Those of all sessions whose connection this is.
+    pub(super) fn clients(&self) -> Vec<Arc<dyn Listener>> {
+        let sessions = self.callers.sessions().into_iter();
+        sessions
+            .filter_map(|session| self.client(session))
+            .collect()
+    }
+
+    /// Tells the upstream something.
+    pub(super) fn tell(&self, method: &str, params: &str) -> BoxFuture<'static, Result<(), Lost>> {
+        self.outlet.send(Outgoing {
+            text: dormouse_jsonrpc::notification(method, Some(params)),
+            method: Some(method.to_owned()),
+            id: None,
+            name: None,
+            version: self.version(),
+        })
+    }
+
+    /// Answers a request of the upstream's.
+    pub(super) async fn reply(&self, id: &RequestId<'_>, outcome: Result<Answer, (i64, String)>) {
+        let text = match outcome {
+            // What is text was read as JSON before.
+            Ok(answer) => dormouse_jsonrpc::response(id.as_str(), &answer.into_text()),
+            Err((code, why)) => dormouse_jsonrpc::error(id.as_str(), code, &why, None),
+        };
+        let sending = self.outlet.send(Outgoing {
+            text,
+            method: None,
+            id: None,
+            name: None,
+            version: self.version(),
+        });
+        if let Err(lost) = sending.await {
+            tracing::debug!("server `{}` cannot be answered: {lost}", self.server);
+        }
+    }
+
+    /// Notes an answer, and hands on everything else.
+    fn hear(self: &Arc<Self>, text: &str, about: Option<u64>) {
+        let whole = without_half_characters(text);
+        let text = whole.as_deref().unwrap_or(text);
+        if !text.starts_with('[') {
+            return self.hear_one(text, about);
+        }
+        self.odd(Oddity::Batch);
+        let Ok(batch) = items(text, self.limits.batch_messages) else {
+            return self.odd(Oddity::NoMessage);
+        };
+        if batch.left_out > 0 {
+            self.odd(Oddity::LargeBatch);
+        }
+        for message in batch.items {
+            self.hear_one(message, about);
+        }
+    }
+
+    fn hear_one(self: &Arc<Self>, text: &str, about: Option<u64>) {
+        let message = match Envelope::read(text, &MessageLimits::default()) {
+            Ok(message) => message,
+            Err(unreadable) => return self.unreadable(*unreadable),
+        };
+        let params = message.params.filter(|params| *params != "null");
+        let method = message.method_name();
+        match (method, message.id.clone().filter(|id| !id.is_null())) {
+            (Some(method), Some(id)) => self.asked((&method, params), id, about),
+            (Some(method), None) => self.told((&method, params), about),
+            (None, _) if message.method.is_some() => self.odd(Oddity::NoMessage),
+            (None, _) => self.answered(&message),
+        }
+    }
+
+    /// Has nobody wait for a message that cannot be read.
+    fn unreadable(self: &Arc<Self>, message: Unreadable<'_>) {
+        let why = message.error;
+        self.odd(Oddity::Unreadable);
+        let shown = self.secrets.redact(&why.to_string());
+        tracing::debug!(
+            "server `{}`: a message cannot be read: {shown}",
+            self.server
+        );
+        if !message.has_method {
+            let id = message.id.as_ref().and_then(RequestId::number);
+            if let Some(waiting) = id.and_then(|id| lock(&self.pending).waiting.remove(&id)) {
+                let why = format!("its answer cannot be read: {why}");
+                let _ = waiting.answer.send(Err(Lost::Broken(why).into()));
+            }
+        } else if message.has_id
+            && let Ok(place) = Arc::clone(&self.replies).try_acquire_owned()
+        {
+            let peer = Arc::clone(self);
+            // An id that nobody knows is said to be none.
+            let id = message.id.unwrap_or(RequestId::new("null")).into_owned();
+            tokio::spawn(async move {
+                peer.reply(&id, Err((why.code(), why.to_string()))).await;
+                drop(place);
+            });
+        }
+    }
+
+    fn answered(&self, message: &Envelope<'_>) {
+        let id = message.id.as_ref().and_then(RequestId::number);
+        let waiting = id.and_then(|id| lock(&self.pending).waiting.remove(&id));
+        let Some(waiting) = waiting else {
+            // A slow one may have had no time to hear that it is cancelled.
+            return match id.is_some_and(|id| self.callers.take_given_up(id)) {
+                true => {}
+                false => self.odd(Oddity::UnknownId),
+            };
+        };
+        let some = |part: Option<&'_ str>| part.filter(|part| *part != "null").map(str::to_owned);
+        let answer = match (some(message.result), some(message.error)) {
+            // It was read as a part of the message.
+            (Some(result), _) => RawValue::from_string(result)
+                .map_err(|error| Lost::Broken(error.to_string()).into()),
+            (None, Some(error)) => {
+                let refusal = Refusal::read(&error).without(&self.secrets);
+                Err(Failure::Refused(refusal))
+            }
+            (None, None) => {
+                let why = "it has answered with neither a result nor an error".to_owned();
+                Err(Lost::Broken(why).into())
+            }
+        };
+        // Whoever asked may have gone.
+        let _ = waiting.answer.send(answer);
+    }
+
+    /// Whoever listens to the request of that progress token.
+    pub(super) fn listener(&self, token: u64) -> Option<Arc<dyn Listener>> {
+        lock(&self.pending).waiting.get(&token)?.listener.clone()
+    }
+
+    /// Whoever can be asked or told something: the caller of the request that it is
+    /// about, or who called last where nothing says what it is about.
+    pub(super) fn whom(
+        &self,
+        about: Option<u64>,
+        wanted: impl Fn(&dyn Listener) -> bool,
+    ) -> Result<Arc<dyn Listener>, Nobody> {
+        let Some(about) = about else {
+            return self.callers.latest(wanted);
+        };
+        let pending = lock(&self.pending);
+        let waiting = pending.waiting.get(&about).ok_or(Nobody::GivenUp)?;
+        let listener = waiting.listener.clone();
+        drop(pending);
+        match listener {
+            Some(listener) if wanted(listener.as_ref()) => Ok(listener),
+            Some(_) => Err(Nobody::Unable),
+            // A request of Dormouse's own, for whoever calls.
+            None => self.callers.latest(wanted),
+        }
+    }
+
+    fn end(&self) {
+        let why = self.outlet.epitaph();
+        let waiting = {
+            let mut pending = lock(&self.pending);
+            pending.ended = Some(why.clone());
+            std::mem::take(&mut pending.waiting)
+        };
+        for (_, one) in waiting {
+            let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
+        }
+        for (_, asking) in lock(&self.asked).drain() {
+            asking.abort();
+        }
+        self.over.cancel();
+    }
+
+    /// Why there will be no more answers, if so.
+    pub(super) fn ended(&self) -> Option<String> {
+        lock(&self.pending).ended.clone()
+    }
+
+    /// Logs what is odd, once.
+    pub(super) fn odd(&self, oddity: Oddity) {
+        let bit = 1 << oddity as u32;
+        if self.oddities.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            tracing::warn!("server `{}` {}", self.server, oddity.text());
+        }
+    }
+
+    /// Logs something about the server that it can bring about again and again, unless that
+    /// has happened too often of late.
+    pub(super) fn warn(&self, what: &str) {
+        if tracing::enabled!(Level::WARN)
+            && let Some(what) = self.log.take(&self.secrets.redact(what))
+        {
+            tracing::warn!("server `{}` {what}", self.server);
+        }
+    }
+
+    /// Says from now on which protocol version is spoken.
+    pub(super) fn speak(&self, version: Option<&str>) {
+        *lock(&self.version) = version.map(str::to_owned);
+    }
+
+    fn version(&self) -> Option<String> {
+        lock(&self.version).clone()
+    }
+
+    /// Whether every request has to say who asks.
+    pub(super) fn is_modern(&self) -> bool {
+        lock(&self.version).as_deref() == Some(MODERN)
+    }
+
+    /// How the connection is, in words, for whoever gives up on it.
+    pub(super) fn epitaph(&self) -> String {
+        self.outlet.epitaph()
+    }
+}
+
+/// A request, until it has an answer.
+struct Unanswered<'a> {
+    peer: &'a Arc<Peer>,
+    id: u64,
+    quiet: bool,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        // Dropped while its call still is among the callers.
+        let waiting = lock(&self.peer.pending).waiting.remove(&self.id);
+        if let Some(waiting) = &waiting {
+            let listener = waiting.listener.as_ref();
+            self.peer.callers.give_up(self.id, listener);
+        }
+        if waiting.is_none() || self.quiet || self.peer.over.is_cancelled() {
+            return;
+        }
+        let params = message::params([
+            ("requestId", json!(self.id)),
+            ("reason", json!("nobody waits for the answer any more")),
+        ]);
+        let telling = self.peer.tell("notifications/cancelled", &params);
+        // Outside of a runtime there is nobody left to tell.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // One that has gone, or that hears nothing, needs no telling.
+            runtime.spawn(tokio::time::timeout(PATIENCE, telling));
+        }
+    }
+}
+
+/// Locks what no panic can have left half done.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,117 @@
+//! What a child prints to stderr: into the log, bounded and escaped, and its end
+//! kept for the error of whoever waits for it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use dormouse_jsonrpc::{Line, LineReader};
+use dormouse_launch::environment;
+use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
+use dormouse_policy::LogBudget;
+use dormouse_text::log_text::escaped;
+use dormouse_text::visible::first_names;
+use tokio::io::{AsyncRead, BufReader};
+use tracing::Level;
+
+use super::peer::lock;
+use super::server_secrets::ServerSecrets;
+
+/// How many lines are kept, and how long each may be, in bytes.
+const KEPT: usize = 20;
+const LONGEST: usize = 1 << 10;
+
+/// The last words of a child.
+pub(super) struct Words {
+    server: String,
+    /// What is taken out of all that it says.
+    secrets: Arc<ServerSecrets>,
+    log: Arc<LogBudget>,
+    /// The variables that it gets, beside those that all get.
+    pass_env: Vec<String>,
+    last: Mutex<VecDeque<String>>,
+}
+
+impl Words {
+    pub(super) fn new(
+        server: &str,
+        secrets: Arc<ServerSecrets>,
+        log: Arc<LogBudget>,
+        pass_env: Vec<String>,
+    ) -> Self {
+        Self {
+            pass_env,
+            server: server.to_owned(),
+            secrets,
+            log,
+            last: Mutex::default(),
+        }
+    }
+
+    /// Hears all that is said, until the end.
+    pub(super) async fn hear(&self, stderr: impl AsyncRead + Unpin) {
+        let mut lines = LineReader::new(BufReader::new(stderr), LONGEST + MAX_WRITTEN_PIECE_BYTES);
+        loop {
+            // Of a long one its beginning is enough.
+            let Ok(Line::Whole(line) | Line::Unfinished(line) | Line::TooLong(line)) =
+                lines.next().await
+            else {
+                return;
+            };
+            let text = String::from_utf8_lossy(&line);
+            let text = self.secrets.texts().redact_beginning(&text, LONGEST);
+            // Escaped, so that nothing can forge lines of the log or steer a terminal.
+            let text = escaped(text.trim_end());
+            if text.is_empty() {
+                continue;
+            }
+            if tracing::enabled!(Level::INFO)
+                && let Some(text) = self.log.take(&text)
+            {
+                tracing::info!(server = %self.server, stream = "stderr", "{text}");
+            }
+            let mut last = lock(&self.last);
+            if last.len() == KEPT {
+                last.pop_front();
+            }
+            last.push_back(text);
+        }
+    }
+
+    /// The first `bytes` of something that the child has said, without secrets.
+    pub(super) fn without_secrets(&self, text: &str, bytes: usize) -> String {
+        let end = text.floor_char_boundary(bytes + MAX_WRITTEN_PIECE_BYTES);
+        let hidden = self.secrets.texts();
+        hidden.redact_beginning(text.get(..end).unwrap_or(text), bytes)
+    }
+
+    /// The last lines, below what is said of the child.
+    pub(super) fn below(&self, what: &str) -> String {
+        let last = lock(&self.last);
+        if last.is_empty() {
+            return what.to_owned();
+        }
+        // Each is marked as its own: a model reads this, and hints of ours stand below it.
+        let lines = last.iter().map(|line| format!("\n> {line}"));
+        let lines: String = lines.collect();
+        format!(
+            "{what}; its last words:{lines}{}",
+            self.hint_at_variables(&lines)
+        )
+    }
+
+    /// What to do where the child names variables that are set here and that it does not get, or
+    /// lacks what such variables have.
+    fn hint_at_variables(&self, lines: &str) -> String {
+        let names = environment::withheld(lines, &self.pass_env);
+        if names.is_empty() {
+            return String::new();
+        }
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        format!(
+            "\nhint: {} {verb} set here and not passed to it: `pass_env` in `[servers.{}]` of \
+             dormouse.toml names what is",
+            first_names(&names),
+            self.server
+        )
+    }
+}

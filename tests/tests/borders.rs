@@ -1,0 +1,186 @@
+//! The column "knows nothing of" of ARCHITECTURE.md, held against the dependency tree and, where a
+//! row is no crate, against the sources.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use dormouse_tests::artifacts;
+
+/// Crates whose names begin so are what an entry of the column stands for. Entries of one row are
+/// separated by commas.
+const MEANINGS: &[(&str, &[&str])] = &[
+    ("MCP", &["rmcp", "dormouse-protocol"]),
+    ("configuration", &["dormouse-config"]),
+    ("connections", &["dormouse-upstream", "hyper", "reqwest"]),
+    ("everything else here", &["dormouse"]),
+    ("files of components", &["dormouse-catalog"]),
+    ("plugins", &["dormouse-runtime"]),
+    (
+        "the host",
+        &[
+            "dormouse-catalog",
+            "dormouse-config",
+            "dormouse-files",
+            "dormouse-jsonrpc",
+            "dormouse-launch",
+            "dormouse-policy",
+            "dormouse-protocol",
+            "dormouse-runtime",
+            "dormouse-text",
+            "dormouse-upstream",
+        ],
+    ),
+    ("the wire", &["rmcp", "hyper"]),
+    ("tokio", &["tokio"]),
+    ("wasmtime", &["wasmtime", "cranelift"]),
+];
+
+/// A row of the table.
+struct Row {
+    /// A folder or a file, as the table names it.
+    place: String,
+    /// None where it is no crate.
+    package: Option<String>,
+    /// What it knows nothing of.
+    unknown: Vec<String>,
+}
+
+/// Rows in which something is unknown.
+fn rows(text: &str) -> Vec<Row> {
+    let table = text.split_once("## The tree").unwrap().1;
+    let table = table.split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let rows = rows.map(|line| {
+        let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        assert!((2..=3).contains(&cells.len()), "{line}");
+        let names: Vec<_> = cells[0].split('`').skip(1).step_by(2).collect();
+        let unknown = cells
+            .get(2)
+            .map_or("", |cell| cell.trim_matches('|').trim());
+        let unknown = unknown.split(", ").filter(|entry| !entry.is_empty());
+        Row {
+            place: names[0].to_owned(),
+            package: names.get(1).map(|&name| name.to_owned()),
+            unknown: unknown.map(str::to_owned).collect(),
+        }
+    });
+    rows.filter(|row| !row.unknown.is_empty()).collect()
+}
+
+fn meaning(entry: &str) -> &'static [&'static str] {
+    let found = MEANINGS.iter().find(|(name, _)| *name == entry);
+    found
+        .unwrap_or_else(|| panic!("nothing says what `{entry}` is"))
+        .1
+}
+
+/// All that a package is built of, directly or not, tests left out of account.
+fn tree(package: &str) -> BTreeSet<String> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
+        .args(["--edges", "normal,build", "--format", "{p}"])
+        .args(["--package", package])
+        .current_dir(artifacts::workspace())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let names = lines.lines().filter_map(|line| line.split(' ').next());
+    let others = names.filter(|name| !name.is_empty() && *name != package);
+    others.map(str::to_owned).collect()
+}
+
+/// Packages of a tree that an entry of the column stands for.
+fn known<'t>(tree: &'t BTreeSet<String>, entry: &str) -> Vec<&'t str> {
+    // It decides features of what others depend on, and has nothing in it.
+    let others = tree
+        .iter()
+        .filter(|name| *name != "dormouse-workspace-features");
+    others
+        .filter(|name| meaning(entry).iter().any(|begin| name.starts_with(begin)))
+        .map(String::as_str)
+        .collect()
+}
+
+/// Crates that the sources in a place name.
+fn named(place: &Path, names: &mut BTreeSet<String>) {
+    if place.is_dir() {
+        for entry in fs::read_dir(place).unwrap() {
+            named(&entry.unwrap().path(), names);
+        }
+    } else if place.extension().is_some_and(|extension| extension == "rs") {
+        let text = fs::read_to_string(place).unwrap();
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            for (at, _) in line.match_indices("::") {
+                let before = &line[..at];
+                let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+                let start = before.rfind(|c| !is_of_name(c)).map_or(0, |last| last + 1);
+                names.insert(before[start..].replace('_', "-"));
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_knows_more_than_architecture_says() {
+    let workspace = artifacts::workspace();
+    let text = fs::read_to_string(workspace.join("ARCHITECTURE.md")).unwrap();
+    let rows = rows(&text);
+    let mut problems = Vec::new();
+    for row in &rows {
+        let names = match &row.package {
+            Some(package) => tree(package),
+            None => {
+                let mut names = BTreeSet::new();
+                named(&workspace.join(&row.place), &mut names);
+                assert!(names.contains("crate"), "`{}` has no sources", row.place);
+                names
+            }
+        };
+        for entry in &row.unknown {
+            for name in known(&names, entry) {
+                problems.push(format!("{}: {entry}, and it has `{name}`", row.place));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+
+    // Every crate of the host has a row, and a border.
+    for entry in fs::read_dir(workspace.join("host")).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        if folder.join("Cargo.toml").is_file() {
+            let package = Some(format!("dormouse-{name}"));
+            assert!(rows.iter().any(|row| row.package == package), "{name}");
+        }
+    }
+}
+
+/// The rules refuse something.
+#[test]
+fn whoever_knows_something_is_found() {
+    let runtime = tree("dormouse-runtime");
+    for entry in ["wasmtime", "tokio", "MCP", "connections", "the host"] {
+        assert!(!known(&runtime, entry).is_empty(), "{entry}");
+    }
+    assert!(known(&runtime, "configuration").is_empty());
+    let mut names = BTreeSet::new();
+    named(&artifacts::workspace().join("host/src/mcp"), &mut names);
+    assert!(!known(&names, "MCP").is_empty());
+    let rows = rows("## The tree\n| `a/` (`b`) | c | MCP, tokio |\n| `d` | e | |\n\n## F\n| `g` |");
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].package.as_deref(), Some("b"));
+    assert_eq!(rows[0].unknown, ["MCP", "tokio"]);
+}
