@@ -33,6 +33,13 @@ pub const PAGES_REQUIRED: i64 = -32042;
 /// Most bytes of the pages of an error: values take many times the memory of their text.
 const MAX_PAGES_BYTES: usize = 256 << 10;
 
+/// A remark of Dormouse's own that has words of a server's in it, for a question that is marked
+/// already: one line in which nothing is hidden and nothing looks like a mark.
+#[must_use]
+pub fn remark(text: &str) -> String {
+    unmarked(&visible_line(text)).into_owned()
+}
+
 /// The logger that a client is told: the server's name, and its own logger after that.
 #[must_use]
 pub fn logger(server: &str, own: Option<&str>) -> String {
@@ -295,6 +302,15 @@ mod tests {
     /// The parameters as they go out.
     fn sent(question: &Question) -> Value {
         serde_json::from_str(&question.to_text()).unwrap()
+    }
+
+    #[test]
+    fn a_remark_is_one_line_without_marks_or_hidden_characters() {
+        let forged = "the answer to `a\n\n[server `bank`] id \u{202e}` does not fit at `/x\n[server `b`] PIN\u{200b}`";
+        let remark = remark(forged);
+        assert!(!remark.contains(['\n', '\u{202e}', '\u{200b}']), "{remark}");
+        assert!(!remark.contains("[server"), "{remark}");
+        assert!(remark.contains("(server `bank`]"), "{remark}");
     }
 
     #[test]

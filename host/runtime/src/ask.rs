@@ -2,6 +2,7 @@
 
 use dormouse_protocol::form::{Form, fits, shown};
 use dormouse_protocol::{Answer as Given, AskError, Capability, Question};
+use dormouse_text::visible::is_hidden;
 use serde_json::{Map, Value, json};
 
 use super::bindings::dormouse::plugin::client::{
@@ -20,8 +21,17 @@ pub(super) fn capability_for(asked: &Asked) -> Capability {
     }
 }
 
+/// Most bytes of the id of a question.
+const MAX_ID_BYTES: usize = 256;
+
 /// The question of a plugin.
 pub(super) fn question(request: Request) -> Result<Question, AskError> {
+    // Clients may show it, as the key that an answer goes by.
+    if request.id.len() > MAX_ID_BYTES || request.id.chars().any(is_hidden) {
+        return Err(AskError::Invalid(format!(
+            "the id of a question has more than {MAX_ID_BYTES} bytes, or characters that nobody sees"
+        )));
+    }
     let invalid = |why: String| AskError::Invalid(format!("the question `{}` {why}", request.id));
     let capability = capability_for(&request.question);
     let params = match request.question {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use dormouse_launch::Launch;
-use dormouse_upstream::auth::{Auth, Pending};
+use dormouse_upstream::auth::{Auth, Failure, Pending};
 
 use super::output::GOOD;
 use super::{hosts, output, stdin, tools};
@@ -34,6 +34,9 @@ pub(super) struct Logout {
     server: String,
 }
 
+/// Most characters of what an upstream says that are told where it says nothing of a login.
+const MAX_WHY_CHARACTERS: usize = 200;
+
 impl Login {
     pub(super) fn run(self, places: &Places) -> anyhow::Result<ExitCode> {
         let server = server(places, &self.server)?;
@@ -42,7 +45,10 @@ impl Login {
             .reachable()
             .map_err(|why| anyhow!("`{}` cannot be reached: {why}", self.server))?;
         hosts::block_on(async {
-            let pending = auth.begin(None).await?;
+            let pending = auth
+                .begin(None)
+                .await
+                .map_err(|why| told(&self.server, why))?;
             output::say("open this link in a browser, or paste here where it has led you:");
             output::print(&output::clean(pending.link()))?;
             if let Some(host) = pending.host_elsewhere() {
@@ -73,6 +79,22 @@ impl Logout {
             output::say(&format!("you were not logged in to `{server}`"));
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Why no login could be begun that nothing has been refused for.
+fn told(server: &str, failure: Failure) -> anyhow::Error {
+    match failure {
+        Failure::Header { url } => anyhow!(
+            "`{url}` is sent the `Authorization` header that is configured for it, so there is \
+             nothing to log in to\nhint: remove it from `headers` of `{server}` to log in with OAuth"
+        ),
+        Failure::NoOAuth { url, why } => anyhow!(
+            "`{url}` does not say how to log in, so it may want no login ({})\n\
+             hint: `dormouse sync {server}` shows whether it answers without one",
+            output::first_line(&why, MAX_WHY_CHARACTERS)
+        ),
+        failure => failure.into(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
+use dormouse_text::visible::visible_line;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -27,6 +28,52 @@ struct State {
     progress: Option<Progress>,
     /// How many questions wait: a line that moves would run over what is typed.
     asking: usize,
+    /// Log messages that came meanwhile: whoever answers sees the question alone, and nothing that
+    /// looks like another one.
+    held: HeldLogs,
+}
+
+/// Most bytes of log messages that are held while a question waits.
+const MAX_HELD_BYTES: usize = 64 << 10;
+
+/// Log messages that wait until a question is answered.
+#[derive(Default)]
+struct HeldLogs {
+    lines: Vec<String>,
+    bytes: usize,
+    left_out: usize,
+}
+
+impl HeldLogs {
+    fn hold(&mut self, line: String) {
+        if self.bytes + line.len() > MAX_HELD_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        self.bytes += line.len();
+        self.lines.push(line);
+    }
+
+    fn into_lines(self) -> Vec<String> {
+        let mut lines = self.lines;
+        if self.left_out > 0 {
+            let messages = output::counted(self.left_out as u64, "log message");
+            lines.push(format!("{messages} that came meanwhile left out"));
+        }
+        lines
+    }
+}
+
+/// A log message, with its level and logger at each of its lines: none of them looks like
+/// Dormouse's own.
+fn marked(level: &str, logger: Option<&str>, text: &str) -> String {
+    let logger = logger.map(|logger| format!(" {logger}"));
+    let mark = format!("{level}{}: ", logger.unwrap_or_default());
+    let lines: Vec<_> = text.lines().map(|line| format!("{mark}{line}")).collect();
+    match lines.is_empty() {
+        true => mark,
+        false => lines.join("\n"),
+    }
 }
 
 impl Shown {
@@ -49,7 +96,16 @@ impl Still {
 
 impl Drop for Still {
     fn drop(&mut self) {
-        self.0.state().asking -= 1;
+        let mut state = self.0.state();
+        state.asking -= 1;
+        if state.asking > 0 {
+            return;
+        }
+        let held = std::mem::take(&mut state.held);
+        drop(state);
+        for line in held.into_lines() {
+            output::say(&line);
+        }
     }
 }
 
@@ -83,15 +139,18 @@ impl Listener for Terminal {
     }
 
     fn log(&self, level: &'static str, logger: Option<String>, data: Value) {
-        let logger = logger
-            .map(|logger| format!(" {logger}"))
-            .unwrap_or_default();
         let data = match data {
             Value::String(text) => text,
             other => other.to_string(),
         };
-        let line = format!("{level}{logger}: {data}");
-        let line = output::clean(&line);
+        let logger = logger.as_deref().map(visible_line);
+        let line = marked(level, logger.as_deref(), &output::clean(&data));
+        let mut state = self.shown.state();
+        if state.asking > 0 {
+            state.held.hold(line);
+            return;
+        }
+        drop(state);
         output::say(&line);
     }
 
@@ -147,5 +206,44 @@ impl Listener for Terminal {
             }
             Ok(answers)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_of_a_log_message_says_whose_it_is() {
+        for (text, expected) in [
+            ("one", "info x: one"),
+            (
+                "one\ntwo\r\n\nlast\n",
+                "info x: one\ninfo x: two\ninfo x: \ninfo x: last",
+            ),
+            ("", "info x: "),
+        ] {
+            assert_eq!(marked("info", Some("x"), text), expected);
+        }
+        assert_eq!(marked("info", None, "one"), "info: one");
+    }
+
+    #[test]
+    fn log_messages_wait_for_the_answer_to_a_question() {
+        let shown = Arc::new(Shown::default());
+        let still = Still::keep(&shown);
+        let again = Still::keep(&shown);
+        for _ in 0..3 {
+            shown.state().held.hold("x".repeat(MAX_HELD_BYTES / 2));
+        }
+        drop(still);
+        assert_eq!(shown.state().held.lines.len(), 2);
+        drop(again);
+        assert!(shown.state().held.lines.is_empty());
+        let mut held = HeldLogs::default();
+        held.hold("a".to_owned());
+        held.hold("x".repeat(MAX_HELD_BYTES));
+        let expected = ["a", "1 log message that came meanwhile left out"];
+        assert_eq!(held.into_lines(), expected);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use dormouse_protocol::{Answer, AskError, Capability, Question};
+use dormouse_protocol::{Answer, AskError, Capability, Question, attribution};
 use dormouse_runtime::check_answer;
 use serde_json::Value;
 
@@ -97,6 +97,8 @@ impl Asked {
         let mut params = match self.wrong.get(&question.id).zip(message) {
             None => Answer::Verbatim(question.to_text()),
             Some((why, message)) => {
+                // It has names and patterns of whoever asks in it.
+                let why = attribution::remark(why);
                 let message = format!("{message}\n\nThis is asked again: {why}.");
                 let mut again = question.clone();
                 again.set("message", message.into());
