@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use dormouse_config::Client;
 use serde_json::Value;
 
 use super::session::Session;
@@ -28,6 +29,9 @@ pub(super) struct Call {
     /// The arguments: a JSON object, or `-` to read one from stdin.
     #[arg(value_name = "JSON|-", value_parser = Arguments::parse)]
     arguments: Option<Arguments>,
+    /// Call it as this client may: its file can forbid tools.
+    #[arg(long, value_name = "CLIENT")]
+    client: Option<Client>,
     #[command(flatten)]
     format: Format,
 }
@@ -72,7 +76,8 @@ fn object(text: &str) -> Result<dormouse_runtime::Arguments, String> {
 }
 
 impl Call {
-    pub(super) fn run(self, places: Places) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(self, mut places: Places) -> anyhow::Result<ExitCode> {
+        places.client = self.client;
         let arguments = match self.arguments {
             Some(arguments) => arguments.read()?,
             None => dormouse_runtime::Arguments::default(),

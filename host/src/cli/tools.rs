@@ -69,6 +69,13 @@ impl Tools {
             }
             return Ok(ExitCode::SUCCESS);
         }
+        if tools.is_empty() {
+            output::say(
+                "agents see no tools yet\n\
+                 hint: `dormouse doctor` shows which files were looked at and what was found in them",
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
         let mut table = Table::new(&["TOOL", "WHAT IT DOES"]);
         for (tool, described) in described {
             table.row([

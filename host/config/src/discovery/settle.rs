@@ -97,9 +97,9 @@ impl Search<'_> {
         let own: Vec<&Node> = own.collect();
         let settings = documents.iter().filter_map(|(_, loaded)| loaded.root());
         let all: Vec<&Node> = settings.chain(own.iter().copied()).collect();
-        let of_user = documents.iter().filter_map(|(scope, loaded)| {
-            loaded.root().filter(|_| project_of(scope).is_none())
-        });
+        let of_user = documents
+            .iter()
+            .filter_map(|(scope, loaded)| loaded.root().filter(|_| project_of(scope).is_none()));
         let denied_to_all = DeniedTools::of(&of_user.collect::<Vec<_>>());
         let denied_to_projects = DeniedTools::of(&all);
         for found in &mut self.found {

@@ -96,7 +96,13 @@ mod tests {
                 ..Http::default()
             }),
         ];
-        let set = ["HOME", "XDG_RUNTIME_DIR", "MY_X", "SECRET", "DORMOUSE_TOKEN"];
+        let set = [
+            "HOME",
+            "XDG_RUNTIME_DIR",
+            "MY_X",
+            "SECRET",
+            "DORMOUSE_TOKEN",
+        ];
         let env = set.map(|name| (name.to_owned(), String::new())).into();
         let names: Vec<_> = needed(&launches, &env).into_iter().collect();
         let expected = ["BIN", "HOST", "KEY", "MY_X", "TOKEN", "XDG_RUNTIME_DIR"];
