@@ -4,6 +4,13 @@
 //! The inputs of a target are the same ones in each run; how many of them are tried
 //! depends on the machine. `DORMOUSE_FUZZ_SECONDS` has them tried for longer.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test is over when something is not as it should be"
+)]
+
 mod mutator;
 
 use std::collections::BTreeSet;
