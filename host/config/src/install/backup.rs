@@ -129,6 +129,9 @@ pub fn last(backups: &Path) -> Result<Option<Run>> {
     Ok(None)
 }
 
+/// What becomes of a file that has been edited since a change; none where that cannot be said.
+pub type Merge<'m> = &'m dyn Fn(&Path, &EarlierChange) -> Option<Change>;
+
 /// A change that a run has made of one file.
 #[derive(Debug)]
 pub struct EarlierChange {
@@ -226,11 +229,7 @@ impl Run {
     ///
     /// # Errors
     /// A file or its backup cannot be read.
-    pub fn undo(
-        &self,
-        force: bool,
-        merge: &dyn Fn(&Path, &EarlierChange) -> Option<Change>,
-    ) -> Result<Vec<Undo>> {
+    pub fn undo(&self, force: bool, merge: Merge<'_>) -> Result<Vec<Undo>> {
         let open = || self.manifest.files.iter().filter(|saved| !saved.undone);
         let merge = (!force).then_some(merge);
         let of_clients = open().filter(|saved| !saved.own);
@@ -247,11 +246,7 @@ impl Run {
         Ok(steps)
     }
 
-    fn undo_one(
-        &self,
-        saved: &Saved,
-        merge: Option<&dyn Fn(&Path, &EarlierChange) -> Option<Change>>,
-    ) -> Result<Undo> {
+    fn undo_one(&self, saved: &Saved, merge: Option<Merge<'_>>) -> Result<Undo> {
         let now = file::read(&saved.path)?;
         let hash = now.as_deref().map(hash);
         if hash == saved.before {

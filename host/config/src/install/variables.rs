@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use dormouse_launch::Launch;
 use dormouse_launch::environment::{is_inherited, is_named};
+use dormouse_launch::{Launch, Secret};
 
 use crate::discovery::is_variable_name;
 use crate::variables::expand;
@@ -63,14 +63,14 @@ fn named_in(text: &str) -> BTreeSet<String> {
 fn texts(launch: &Launch) -> Vec<&str> {
     match launch {
         Launch::Stdio(stdio) => {
-            let env = stdio.env.values().map(|value| value.expose());
+            let env = stdio.env.values().map(Secret::expose);
             let all = std::iter::once(stdio.command.as_str());
             let all = all.chain(stdio.args.iter().map(String::as_str)).chain(env);
             let cwd = stdio.cwd.as_deref().and_then(std::path::Path::to_str);
             all.chain(cwd).collect()
         }
         Launch::Http(http) => {
-            let headers = http.headers.values().map(|value| value.expose());
+            let headers = http.headers.values().map(Secret::expose);
             std::iter::once(http.url.as_str()).chain(headers).collect()
         }
     }
